@@ -98,6 +98,19 @@ type Layout struct {
 
 // Place gives n ranks to the CPUs of machine m that are in mask.
 func (p *Policy) Place(m hardware.Machine, mask hardware.Set, n int) (Layout, error) {
+	return p.place(m, mask, nil, n, false)
+}
+
+// PlaceBeside is Place for n ranks more on a machine where others run by the same policy, who have taken some of its
+// places. The places are counted from 0 in the order in which ranks get them, and the new ranks get those that Free
+// answers. Beyond the places of ppr the units get as many again.
+func (p *Policy) PlaceBeside(m hardware.Machine, mask hardware.Set, taken []int, n int) (Layout, error) {
+	return p.place(m, mask, taken, n, true)
+}
+
+// place is PlaceBeside. more: there may be more ranks than ppr has places.
+func (p *Policy) place(m hardware.Machine, mask hardware.Set, taken []int, n int, more bool) (Layout, error) {
+	places := Free(taken, n)
 	l := Layout{Sets: make([]hardware.Set, n)}
 	mask, err := p.usable(m, mask)
 	if err != nil || !p.Local() {
@@ -106,22 +119,23 @@ func (p *Policy) Place(m hardware.Machine, mask hardware.Set, n int) (Layout, er
 	if lists, err := p.lists(mask); err != nil || lists != nil {
 		for i := range n {
 			if err == nil {
-				l.Sets[i] = lists[i%len(lists)]
+				l.Sets[i] = lists[places[i]%len(lists)]
 			}
 		}
 		return l, err
 	}
 	b := boardOf(m, mask)
-	spots, err := p.mapped(b, n)
+	all, err := p.mapped(b, slices.Concat(taken, places), more)
 	if err != nil {
 		return p.orUnbound(l, err)
 	}
-	for i := range spots {
-		if spots[i].set, err = p.bound(b, spots[i]); err != nil {
+	for i := range all {
+		if all[i].set, err = p.bound(b, all[i]); err != nil {
 			return p.orUnbound(l, err)
 		}
 	}
-	if spots, err = p.ranked(b, spots); err != nil {
+	spots, err := p.ranked(b, all[len(taken):])
+	if err != nil {
 		return p.orUnbound(l, err)
 	}
 	if p.Bind == "" && p.CPUs == "" {
@@ -130,7 +144,22 @@ func (p *Policy) Place(m hardware.Machine, mask hardware.Set, n int) (Layout, er
 	for i := range spots {
 		l.Sets[i] = spots[i].set
 	}
-	return p.shared(b, l)
+	return p.shared(b, l, all)
+}
+
+// Free are the first n places that are not taken, in ascending order.
+func Free(taken []int, n int) []int {
+	used := map[int]bool{}
+	for _, place := range taken {
+		used[place] = true
+	}
+	list := make([]int, 0, n)
+	for place := 0; len(list) < n; place++ {
+		if !used[place] {
+			list = append(list, place)
+		}
+	}
+	return list
 }
 
 // missing is an error about what the machine does not have.
@@ -196,22 +225,23 @@ type spot struct {
 	set     hardware.Set // what the rank is bound to
 }
 
-// mapped are the places of n ranks, in the order in which they are taken.
-func (p *Policy) mapped(b *board, n int) ([]spot, error) {
+// mapped are the places of ranks, by their numbers.
+func (p *Policy) mapped(b *board, places []int, more bool) ([]spot, error) {
 	units, err := p.mapUnits(b)
 	if err != nil {
 		return nil, err
 	}
 	counted := p.PerUnit > 0 && p.Map != Node // ranks beyond those of a machine have been dealt to it all the same
-	if counted && n > p.PerUnit*len(units) {
+	n, room := len(places), p.PerUnit*len(units)
+	if counted && n > room && !more {
 		return nil, fmt.Errorf("-map-by ppr:%d:%s: there is room for %d ranks, since this machine has %s %d times within "+
-			"CPUs %v, and %d are wanted here", p.PerUnit, p.Map, p.PerUnit*len(units), p.Map, len(units), b.mask, n)
+			"CPUs %v, and %d are wanted here", p.PerUnit, p.Map, room, p.Map, len(units), b.mask, n)
 	}
 	list := make([]spot, n)
-	for i := range list {
-		list[i] = spot{unit: i % len(units), k: i / len(units)}
+	for i, place := range places {
+		list[i] = spot{unit: place % len(units), k: place / len(units)}
 		if counted {
-			list[i] = spot{unit: i / p.PerUnit, k: i % p.PerUnit}
+			list[i] = spot{unit: place % room / p.PerUnit, k: place/room*p.PerUnit + place%p.PerUnit}
 		}
 		list[i].at = units[list[i].unit]
 	}
@@ -321,8 +351,8 @@ func inTurn[T any](lists [][]T, some int) (all []T) {
 	return all
 }
 
-// shared notes, or refuses, that there are more ranks than what they are bound to.
-func (p *Policy) shared(b *board, l Layout) (Layout, error) {
+// shared notes, or refuses, that there are more ranks than what they are bound to. all are those of the machine.
+func (p *Policy) shared(b *board, l Layout, all []spot) (Layout, error) {
 	if p.Sharing == ShareWanted || p.Bind == "" || p.Bind == Machine && p.Sharing != ShareNever {
 		return l, nil
 	}
@@ -331,8 +361,8 @@ func (p *Policy) shared(b *board, l Layout) (Layout, error) {
 		need = max(1, p.Count)
 	}
 	ranks := map[string]int{}
-	for _, s := range l.Sets {
-		ranks[s.String()]++
+	for i := range all {
+		ranks[all[i].set.String()]++
 	}
 	for _, s := range l.Sets {
 		of := p.granule()

@@ -378,3 +378,47 @@ func TestPoliciesAreSaidInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestRanksThatComeLaterGetThePlacesThatAreLeft(t *testing.T) {
+	m, mask := describedMachines(t)["two-sockets"], set(t, "0-31")
+	for _, tt := range []struct {
+		p     Policy
+		taken []int
+		n     int
+		want  string // as above
+	}{
+		{Policy{}, []int{0, 1}, 2, "- -"},
+		{Policy{Bind: Core}, nil, 2, "0,16 1,17"},
+		{Policy{Bind: Core}, []int{0, 1}, 2, "2,18 3,19"},
+		{Policy{Bind: Core}, []int{0, 3, 1}, 3, "2,18 4,20 5,21"},
+		{Policy{Bind: Core, Map: Package}, []int{0}, 2, "8,24 1,17"},
+		{Policy{Bind: Core, Map: Package, Rank: Slot}, []int{0}, 3, "1,17 8,24 9,25"},
+		{Policy{Bind: Core, Map: Package, PerUnit: 2}, []int{0, 1, 2}, 3, "9,25 2,18 3,19"},
+		{Policy{Lists: []string{"4", "7", "9"}}, []int{0, 2}, 3, "7 4 7"},
+		{Policy{CPUs: "4-6"}, []int{0}, 1, "4-6"},
+		{Policy{Bind: Package, CPUs: "0,8"}, []int{0}, 2,
+			"8 0 note: 2 ranks are bound to 1 core, CPUs 0: they take turns (-bind-to package:overload-allowed if that is " +
+				"wanted)"},
+		{Policy{Bind: Package, CPUs: "0,8", Sharing: ShareNever}, []int{0, 1}, 1,
+			"error: 2 ranks are bound to 1 core, CPUs 0, and -bind-to package:no-overload forbids that"},
+	} {
+		l, err := tt.p.PlaceBeside(m, mask, tt.taken, tt.n)
+		var got []string
+		for _, s := range l.Sets {
+			if s == nil {
+				got = append(got, "-")
+			} else {
+				got = append(got, s.String())
+			}
+		}
+		if l.Note != "" {
+			got = append(got, "note: "+l.Note)
+		}
+		if err != nil {
+			got = []string{"error: " + err.Error()}
+		}
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("%+v, %d beside %v: %q, want %q", tt.p, tt.n, tt.taken, got, tt.want)
+		}
+	}
+}
