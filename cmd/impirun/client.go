@@ -49,8 +49,10 @@ type part struct {
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
 	universe int32
-	plain    bool  // spawned, of programs that do not use MPI
-	ranks    []int // of a node: the ranks among the client's, by local rank; nil: they follow one another
+	plain    bool                // spawned, of programs that do not use MPI
+	ranks    []int               // of a node: the ranks among the client's, by local rank; nil: they follow one another
+	places   []int               // spawned: what is given back when all have ended
+	bound    []supervise.Process // spawned: only their CPUs are read
 
 	mu      sync.Mutex // guards what follows
 	asked   []int      // by local rank: requests without an answer

@@ -93,8 +93,8 @@ func allLocal(list []machine) bool {
 func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, where []machine) boot.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
-	plan.Programs, plan.Timeout = nil, 0                       // that of the whole job counts
-	plan.Place, plan.Show = placement.Policy{}, options.Show{} // these are of the ranks that were not spawned
+	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
+	plan.Show = options.Show{Bindings: s.plan.Show.Bindings}
 	for i := range list {
 		if f := list[i].fault; f != "" {
 			return nothing(total(list), errors.New(f))
@@ -168,6 +168,9 @@ func (s *spawner) leave(h *head) {
 	}
 	main := s.head
 	s.mu.Unlock()
+	for machine, own := range h.places {
+		s.places.giveBack(machine, own)
+	}
 	s.away.Done()
 	if main != nil {
 		main.rouse()

@@ -86,7 +86,7 @@ type startFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 5
+const nodeVersion = 6
 
 // inputKind is where a node has the standard input of its ranks from.
 type inputKind int

@@ -53,6 +53,7 @@ type head struct {
 	dooms    chan supervise.Cause // the job is to end
 	job      int                  // the number of a spawned job; 0: it was not spawned
 	parent   string               // the port of those who have spawned it
+	places   map[string][]int     // what its processes have of machines (occupied.go)
 	settled  chan struct{}        // of a spawned job: closed when it has begun, or
 	refused  *supervise.Cause     // why it has not
 	begun    bool
@@ -195,6 +196,7 @@ func (h *head) startAll(list []machine) error {
 	var others []member
 	for i := range list {
 		m := memberOf(list[i], i)
+		m.Taken = h.occupy(&list[i])
 		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil && plan.Iface == "" {
 			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
@@ -210,6 +212,16 @@ func (h *head) startAll(list []machine) error {
 		h.grow(g)
 	}
 	return nil
+}
+
+// occupy takes the places of our processes on a machine, and answers those that others have.
+func (h *head) occupy(m *machine) (before []int) {
+	before, own := h.spawner.places.take(m.placesAt(), len(m.ranks))
+	if h.places == nil {
+		h.places = map[string][]int{}
+	}
+	h.places[m.placesAt()] = append(h.places[m.placesAt()], own...)
+	return before
 }
 
 // oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI

@@ -209,7 +209,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := bindRanks(plan, list, ranks); err != nil {
+	if err := bindRanks(plan, list, ranks, s.Job, n.self.Taken); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", hostname(), err)
 	}
 	at, err := n.address()
@@ -231,6 +231,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	}
 	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
 	spawner.above = n
+	spawner.places.taken = map[string][]int{"": n.self.Taken}
 	p.ranks = ranks
 	p.spawn(spawner, plan)
 	if s.Job != 0 {

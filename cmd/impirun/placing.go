@@ -13,13 +13,16 @@ import (
 )
 
 // bindRanks gives the processes of this machine, which have these ranks, their CPUs, and says so if the user wants to
-// know.
-func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int) error {
+// know. job is that of which they are if they were spawned, and taken are the places of those that run here already.
+func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int, job int, taken []int) error {
 	if !plan.Place.Local() && !plan.Show.Bindings {
 		return nil
 	}
 	m, mask := ownHardware()
 	layout, err := plan.Place.Place(m, mask, len(list))
+	if job != 0 {
+		layout, err = plan.Place.PlaceBeside(m, mask, taken, len(list))
+	}
 	if err != nil {
 		return err
 	}
@@ -30,16 +33,20 @@ func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int) error 
 		complain("note: on %s %s", hostname(), layout.Note)
 	}
 	if plan.Show.Bindings {
-		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks))
+		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks, job))
 	}
 	return nil
 }
 
 // bindings is a line for each rank, in the form that people know from Open MPI.
-func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks []int) string {
+func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks []int, job int) string {
 	var b strings.Builder
+	of := ""
+	if job != 0 {
+		of = nameOf(job)
+	}
 	for i, set := range sets {
-		fmt.Fprintf(&b, "[%s:%d] MCW rank %d ", hostname(), os.Getpid(), rankIn(ranks, i))
+		fmt.Fprintf(&b, "[%s:%d] MCW rank %d%s ", hostname(), os.Getpid(), rankIn(ranks, i), of)
 		if set == nil {
 			fmt.Fprintf(&b, "is not bound (CPUs %v)\n", mask)
 			continue

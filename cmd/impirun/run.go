@@ -80,7 +80,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err != nil {
 		return err
 	}
-	if err := bindRanks(plan, ranks, nil); err != nil {
+	if err := bindRanks(plan, ranks, nil, 0, nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

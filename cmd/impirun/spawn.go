@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +32,7 @@ type spawner struct {
 	universe int32
 	above    superior // nil: we are the first launcher
 	names    *nameBook
+	places   occupied
 
 	mu     sync.Mutex
 	job    *supervise.Job   // of the processes on this machine; nil: there is none
@@ -71,6 +73,7 @@ func (s *spawner) serve(job *supervise.Job) {
 // spawn makes the spawner serve the ranks of one of the plan's parts.
 func (p *part) spawn(s *spawner, plan *options.Plan) {
 	p.spawner, p.universe = s, s.universe
+	s.places.take("", p.n)
 	for i := range p.n {
 		p.programs = append(p.programs, programOf(plan, p.first+i))
 	}
@@ -249,10 +252,17 @@ func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number 
 	[]supervise.Process, error) {
 	n := len(run)
 	processes := make([]supervise.Process, n)
-	p, err := newPart(share{0, n}, newJobID(), nil, processes)
+	before, places := s.places.take("", n)
+	err := bindRanks(s.plan, processes, nil, number, before)
+	var p *part
+	if err == nil {
+		p, err = newPart(share{0, n}, newJobID(), nil, processes)
+	}
 	if err != nil {
+		s.places.giveBack("", places)
 		return nil, nil, err
 	}
+	p.places, p.bound = places, slices.Clone(processes)
 	p.spawner, p.parent, p.universe = s, r.Parent, s.universe
 	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
 	if plain {
@@ -398,9 +408,10 @@ func (p *part) begin(numbers, run []int, size int) (bool, error) {
 	mine := make([]int, p.n)
 	var pids []uint32
 	var spare []int
+	var kept []supervise.Process
 	for k, at := range run {
 		if mine[k] = numbers[at]; mine[k] >= 0 {
-			pids = append(pids, p.pids[k])
+			pids, kept = append(pids, p.pids[k]), append(kept, p.bound[k])
 		} else {
 			spare = append(spare, k)
 		}
@@ -408,6 +419,10 @@ func (p *part) begin(numbers, run []int, size int) (bool, error) {
 	if size < p.n { // the memory is for as many as there are
 		shared, err := shm.Create(size)
 		if err != nil {
+			return false, err
+		}
+		if err := placeMemory(shared, kept); err != nil {
+			unix.Close(shared)
 			return false, err
 		}
 		unix.Close(p.shared)
@@ -438,5 +453,6 @@ func (p *part) discard() {
 	}
 	close(p.trial.over)
 	p.mu.Unlock()
+	p.spawner.places.giveBack("", p.places)
 	p.spawner.names.forget(p)
 }

@@ -21,6 +21,7 @@ type member struct {
 	Ranks []int      // its ranks among the client's, in ascending order
 	Bind  netip.Addr // where they listen; zero: towards the server, or what the machine knows best
 	Input inputKind  // what stands for the launcher's standard input
+	Taken []int      `json:",omitempty"` // places of its CPUs that processes have already
 }
 
 // groups divides machines among the processes that one process starts: of each group it starts the first.

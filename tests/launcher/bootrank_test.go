@@ -120,6 +120,13 @@ func (r *bootRank) do(verb, rest string) error {
 	case "pwd":
 		dir, _ := os.Getwd()
 		fmt.Println(dir)
+	case "cpus": // that it may use
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			return err
+		}
+		_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:")
+		fmt.Println(os.Getenv(boot.EnvRank), "may use", strings.Fields(list)[0])
 	case "say":
 		fmt.Println(rest)
 	case "stdin":

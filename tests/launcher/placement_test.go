@@ -209,6 +209,61 @@ func TestMPIKnowsWhatRanksAreBoundTo(t *testing.T) {
 	}
 }
 
+// Processes that are spawned get the CPUs after those of the ranks, on machines that the request names, too, and where
+// who asks is on another machine than the launcher.
+func TestSpawnedProcessesAreBoundLikeRanks(t *testing.T) {
+	own := ownCPUs(t)
+	if len(own) < 2 {
+		t.Skip("this process may use one CPU only")
+	}
+	one, other := fmt.Sprint(own[0]), fmt.Sprint(own[1])
+	both := one + "," + other
+	if own[1] == own[0]+1 {
+		both = one + "-" + other
+	}
+	job := func(n int, info ...string) string { return spawn(command(n, info, "init", "cpus", "fini")) }
+	start := func(how string, steps ...string) result {
+		return startProgram(t, nil, "taskset", words("-c", both, filepath.Join(stage(t), "bin", "impirun"), how,
+			does(append(steps, "fini")...))...).wait()
+	}
+	free := "-bind-to hwthread:overload-allowed -n 1"
+	for _, tt := range []struct {
+		how, step string
+		want      []string
+	}{
+		{"-n 1", job(1), []string{both}},
+		{"-bind-to hwthread -n 1", job(1), []string{other}},
+		{free, job(3), []string{other, one, other}},
+		{free, job(1, "host=localhost"), []string{other}},
+		{"-bind-to user:" + other + "," + one + " -n 1", job(2), []string{one, other}},
+		{"-cpu-set " + other + " -n 1", job(1), []string{other}},
+		{remote(t) + " -host alpha " + free, job(2), []string{other, one}},
+		{remote(t) + " -host alpha " + free, job(1, "host=alpha"), []string{other}},
+		{remote(t) + " -host alpha " + free, job(1, "host=beta"), []string{one}},
+	} {
+		r := start(tt.how, "init", tt.step)
+		var want []string
+		for rank, set := range tt.want {
+			want = append(want, fmt.Sprintf("%d may use %s", rank, set))
+		}
+		if r.code != 0 || r.stderr != "" {
+			t.Errorf("%s: code %d, %q", tt.how, r.code, r.stderr)
+		}
+		zeros := strings.Trim(strings.Repeat(" 0", len(tt.want)), " ")
+		r.says(t, append(want, fmt.Sprintf("spawned %d [%s]", len(tt.want), zeros))...)
+	}
+	r := start("-report-bindings "+free, "init", job(1))
+	if r.code != 0 || !strings.Contains(r.stderr, "MCW rank 0 bound to") ||
+		!strings.Contains(r.stderr, "MCW rank 0 of spawned job 1 bound to") || strings.Count(r.stderr, "\n") != 2 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	r = start("-bind-to hwthread:no-overload -n 1", "init", job(2))
+	r.expect(t, 0, "")
+	if !strings.Contains(r.stdout, "spawned 0 [53 53] ") || !strings.Contains(r.stdout, "no-overload forbids that") {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
 // Each machine binds its own ranks; on the machines of this test these are the same CPUs.
 func TestRanksOfOtherMachinesAreBoundThere(t *testing.T) {
 	own := ownCPUs(t)
