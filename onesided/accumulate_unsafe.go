@@ -23,9 +23,9 @@ func ElementOf(t *datatype.Type) *datatype.Type { return t.Uniform() }
 //	origin -> piece of elements, one after the other -> [lock: target -> result; op on the target, or on a copy of it
 //	that is stored then] -> next piece
 //
-// What is a vector of elements in memory is not copied. Everything happens under the lock of the target, a piece at a
-// time, so that accumulates of several processes to one element do not mix. They do so whatever the operators, since
-// all take the same lock.
+// What is a vector of elements in memory is not copied, nor are long runs of them in the target. Everything happens
+// under the lock of the target, a piece at a time, so that accumulates of several processes to one element do not mix.
+// They do so whatever the operators, since all take the same lock.
 type Accumulation struct {
 	Origin, Target, Result Buf
 	Element                *datatype.Type
@@ -111,8 +111,11 @@ func (a *Accumulation) Do() error {
 	if a.Far != nil {
 		w.target.elements = w.memory(&w.target)
 	} else if w.open(&w.target, a.Target); w.target.vector == nil {
-		w.runs = runLists.Get().(*datatype.Runs)
-		defer runLists.Put(w.runs)
+		runs := runLists.Get().(*datatype.Runs)
+		defer runLists.Put(runs)
+		if w.hasRuns(runs, n) {
+			w.runs = runs
+		}
 	}
 	if w.target.vector != nil {
 		w.target.vector = unsafe.Add(w.target.vector, a.First*a.Element.Extent())
@@ -255,6 +258,9 @@ func (w *worker) spread(to unsafe.Pointer, packed []byte, n int64) {
 	c.Unpack(packed)
 }
 
+// shortRun is how many elements of a run are combined in a copy.
+const shortRun = 4
+
 var runLists = sync.Pool{New: func() any { return new(datatype.Runs) }}
 
 // piece accumulates n elements from element at on.
@@ -299,6 +305,17 @@ func (w *worker) piece(at, n int64) error {
 		return ErrUnread
 	}
 	return ErrLost
+}
+
+// hasRuns says, by the first of n elements of the target, whether so many follow each other that it pays to combine
+// them where they are, and not a copy.
+func (w *worker) hasRuns(r *datatype.Runs, n int64) bool {
+	const looked = 64
+	size := w.Element.Size()
+	first := w.First * size
+	n = min(n, looked)
+	w.target.out.List(r, first, first+n*size)
+	return int64(r.N)*shortRun < n
 }
 
 // scattered accumulates into a target whose elements lie in runs, one run after the other: there is no copy of them.

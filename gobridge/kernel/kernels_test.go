@@ -124,25 +124,25 @@ func TestKernelsInCDoWhatThoseInGoDo(t *testing.T) {
 	}
 }
 
-// The words of two columns of matrices with rows of a page, or some.
+// The words of a column of a matrix, with rows of a page, or some, or of none, go to one of another.
 func TestColumnsArePutIntoColumns(t *testing.T) {
 	const most = 40
 	for _, block := range []int64{1, 2, 4, 8, 16} {
-		for _, pitch := range []int64{4096, 8192, -4096, 4096 + 64} {
+		for _, pitch := range []struct{ mem, buf int64 }{{4096, 4096}, {8192, 4096}, {-4096, -4096}, {4160, 4160},
+			{4096, block}, {block, 8192}} {
 			for n := int64(8); n <= most; n++ {
 				mem, buf := make([]byte, (2*most+1)*8192), make([]byte, (2*most+1)*8192)
 				rand.New(rand.NewSource(n)).Read(mem)
 				from, to := unsafe.Pointer(&mem[most*8192]), unsafe.Pointer(&buf[most*8192])
 				want := bytes.Clone(buf)
 				for i := range n {
-					at := most*8192 + i*pitch
-					copy(want[at:at+block], mem[at:])
+					copy(want[most*8192+i*pitch.buf:][:block], mem[most*8192+i*pitch.mem:])
 				}
 				nest := datatype.Nest{Depth: 1, Block: block}
-				nest.Dims[0] = datatype.Dim{N: n, Mem: pitch, Buf: pitch}
+				nest.Dims[0] = datatype.Dim{N: n, Mem: pitch.mem, Buf: pitch.buf}
 				Kernels.Nest(from, to, 0, 0, nest)
 				if !bytes.Equal(buf, want) {
-					t.Fatalf("%d words of %d bytes, %d apart", n, block, pitch)
+					t.Fatalf("%d words of %d bytes, %d and %d apart", n, block, pitch.mem, pitch.buf)
 				}
 			}
 		}
