@@ -47,6 +47,7 @@ type Window struct {
 	words  *onesided.Words    // in it; nil if the members are in several machines
 	local  []int32            // local ranks of the members then
 	asks   bool               // not all parts are mapped: there are requests
+	asked  atomic.Uint32      // calls that answer a request
 
 	near     []bool      // by rank: this process can move data to and from its memory (window_direct.go); nil: none
 	bases    []uint64    // by rank: where its part begins in its own memory

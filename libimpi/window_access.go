@@ -154,8 +154,12 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	return nil
 }
 
+// turnEvery is how many calls that answer a request make progress once, where a window is mapped.
+const turnEvery = 64
+
 // ready asks whether communication is allowed, and answers the memory of its place, nil if it is not mapped. With a
-// request the call makes progress (reach): where that is over at once, the program has no other call that does.
+// request the call makes progress (reach), or one of several does: where that is over at once, the program has no other
+// call that does.
 func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype.Pointer, error) {
 	if err := w.begin(p.Target, ask); err != nil {
 		return nil, err
@@ -163,7 +167,7 @@ func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype
 	if a, b := given.Size(), p.Count*p.Type.Size(); a != b {
 		return nil, errorf(abi.MPI_ERR_COUNT, "the %s data has %d bytes, and that of the target %d", what, a, b)
 	}
-	if ask && w.asks {
+	if ask && (w.asks || w.asked.Add(1)%turnEvery == 0) {
 		w.engine.mu.Lock()
 		w.turn()
 		w.engine.mu.Unlock()

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "direct.h"
 #include "fast.h"
 #include "types.h"
 

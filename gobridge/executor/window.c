@@ -30,9 +30,10 @@ static inline char *lies(const struct impi_window_target *t, int64_t disp, int64
     return LIKELY(n > 0 && at <= t->size - n) ? (char *)t->base + at : NULL;
 }
 
+#define BOTH MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there, MPI_Datatype type
+
 /* Moves the run of bytes of a call from or to its target, which has as many of them there. */
-HOT int move(int get, const void *addr, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp,
-             MPI_Count there, MPI_Datatype type, MPI_Win win)
+HOT int move(int get, const void *addr, BOTH, MPI_Win win)
 {
     struct impi_window_target *t = accessed(win, rank);
     const int64_t n = bytes(addr, count, datatype);
@@ -45,14 +46,12 @@ HOT int move(int get, const void *addr, MPI_Count count, MPI_Datatype datatype, 
     return MPI_SUCCESS;
 }
 
-int impi_exec_Put(const void *from, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
-                  MPI_Datatype type, MPI_Win win)
+int impi_exec_Put(const void *from, BOTH, MPI_Win win)
 {
     return move(0, from, count, datatype, rank, disp, there, type, win);
 }
 
-int impi_exec_Get(void *to, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there,
-                  MPI_Datatype type, MPI_Win win)
+int impi_exec_Get(void *to, BOTH, MPI_Win win)
 {
     return move(1, to, count, datatype, rank, disp, there, type, win);
 }
@@ -72,30 +71,27 @@ static inline void drop(struct impi_window_member *m) { __atomic_store_n(&m->bus
 
 enum { KEPT, REPLACED, COMBINED, NOT_HERE }; /* what becomes of the target's elements */
 
-/* How an operation changes elements of a type: by *combine, if they are combined. */
-static inline int change_of(MPI_Op op, MPI_Datatype datatype, impi_combine **combine)
+/* How an operation changes elements of a type. */
+static inline int change_of(MPI_Op op, MPI_Datatype datatype, struct pair *p)
 {
-    struct pair p;
-    if (op == MPI_REPLACE) return REPLACED;
-    if (op == MPI_NO_OP) return KEPT;
-    *combine = paired(datatype, op, &p) ? p.combine : NULL;
-    return *combine ? COMBINED : NOT_HERE;
+    if (op == MPI_REPLACE || op == MPI_NO_OP) return op == MPI_NO_OP ? KEPT : REPLACED;
+    return LIKELY(paired(datatype, op, p) && p->combine) ? COMBINED : NOT_HERE;
 }
 
 /* Elements of one predefined type; result may be NULL, origin too if nothing changes. */
 HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp,
                    MPI_Op op, MPI_Win win)
 {
-    impi_combine *combine = NULL;
+    struct pair p;
     struct impi_window_target *t = accessed(win, rank);
-    const int change = change_of(op, datatype, &combine);
+    const int change = change_of(op, datatype, &p);
     int64_t n = bytes(change == KEPT ? result : origin, count, datatype);
     char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
     if (UNLIKELY(!at || change == NOT_HERE || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
     if (UNLIKELY(change == COMBINED && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
     if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
     if (result) copy_payload(result, at, (uint64_t)n);
-    if (change == COMBINED) combine(at, origin, count);
+    if (change == COMBINED) p.combine(at, origin, count);
     else if (change == REPLACED) copy_payload(at, origin, (uint64_t)n);
     drop(t->words);
     return MPI_SUCCESS;
@@ -166,6 +162,7 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 
 int impi_exec_Win_unlock(int rank, MPI_Win win)
 {
+    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
     struct impi_window *w = window_of(win);
     if (UNLIKELY(!w || !w->may_lock || (uint32_t)rank >= w->count || w->access != IMPI_WINDOW_IN_LOCKS))
         return IMPI_IN_GO;
@@ -183,6 +180,7 @@ int impi_exec_Win_unlock(int rank, MPI_Win win)
 /* All communication is done when its call returns. What follows a flush must not be seen before it. */
 static inline int flushed(const struct impi_window *w, int all, int rank)
 {
+    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!w || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
     if (UNLIKELY(!all && ((uint32_t)rank >= w->count || !w->targets[rank].hold))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
@@ -196,6 +194,7 @@ int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 
 
 int impi_exec_Win_sync(MPI_Win win)
 {
+    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!window_of(win))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return MPI_SUCCESS;

@@ -7,7 +7,7 @@
 
 #include "board.h"
 
-enum { IMPI_WINDOWS = 1024, IMPI_WINDOW_PIECE = 16 << 10 };
+enum { IMPI_WINDOWS = 1024, IMPI_WINDOW_PIECE = 16 << 10, IMPI_WINDOW_TURN = 1024 };
 
 struct impi_windows {
     struct impi_window *of[IMPI_WINDOWS]; /* by slot of the handle; NULL: C has nothing to do with it */

@@ -1,8 +1,6 @@
 /* Kernels of the predefined operations (reduce.h). Sums and products are computed in unsigned integers, where overflow
  * wraps; in 32 bits at least, so that no promotion to int overflows. The smaller and the larger of two floating point
- * numbers are as in Go: NaN if one of them is NaN (if b is, no comparison is true), and -0 is smaller than +0. They are
- * found without branches, for vectors, and without arithmetic, which might trap. */
-#include <math.h>
+ * numbers are as in Go (NaN if one of them is NaN, -0 below +0), without branches, or arithmetic that might trap. */
 #include "kernel_words.h"
 #include "reduce.h"
 
@@ -49,7 +47,7 @@ INTEGER(u32, uint32_t, uint32_t) INTEGER(u64, uint64_t, uint64_t)
     KERNEL(min_##kind, type, ((a < b) | ((a == b) & (copysign(1, a) < 0)) | (a != a)) ? a : b) \
     KERNEL(max_##kind, type, ((a > b) | ((a == b) & (copysign(1, a) > 0)) | (a != a)) ? a : b)
 
-FLOATING(f32, float, copysignf) FLOATING(f64, double, copysign)
+FLOATING(f32, float, __builtin_copysignf) FLOATING(f64, double, __builtin_copysign)
 
 #define INTEGERS(name) \
     NULL, name##_i8, name##_i16, name##_i32, name##_i64, name##_u8, name##_u16, name##_u32, name##_u64

@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* 48125b2b9ec8e138 gobridge/executor/direct.h */
 /* 1882eb26468ce169 gobridge/executor/fast.h */
-/* 37e649244e0424a8 gobridge/executor/fast_ring.h */
+/* f6fa477009cb0eb9 gobridge/executor/fast_ring.h */
 /* 364fafd3d0d4a6b6 gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* ab7646092f5f5f70 libimpi/z_layout.h */
