@@ -2,6 +2,7 @@ package main
 
 // #include <stdlib.h>
 // #include "executor/board.h"
+// #include "executor/types.h"
 import "C"
 
 import (
@@ -27,9 +28,13 @@ type lastCall struct {
 	arrays []array        // among its arguments
 	was    libimpi.CCall  // the one before
 	said   []byte         // what its arrays said
-	tried  bool           // to lay it out
+	tried  int            // to lay it out: so often it is not looked at again
 	next   int            // the place of a call that is laid out when all are taken
 }
+
+// callsBetweenTries is how many calls that are the same, and that C cannot make, follow each other before one is tried
+// again: to compare their lists and to note what they do takes longer than short blocks.
+const callsBetweenTries = 100
 
 // array is one of the program's.
 type array struct {
@@ -60,17 +65,19 @@ func (b *board) lays() *coll.Laid {
 	}
 	call := libimpi.CCall{Names: l.noted, Args: b.c.Missed.Args}
 	again, said := l.was == call, l.said
+	if again && l.tried > 0 {
+		l.tried-- // it was not simple: the lists of so many more are not compared
+		return nil
+	}
 	for _, a := range l.arrays {
 		again = again && len(said) >= a.bytes && bytes.Equal(said[:a.bytes], a.says())
 		said = said[min(a.bytes, len(said)):]
 	}
-	if again && l.tried {
-		return nil // it was not simple
-	} else if again {
-		l.tried = true
+	if again {
+		l.tried = callsBetweenTries
 		return new(coll.Laid)
 	}
-	l.was, l.said, l.tried = call, l.said[:0], false
+	l.was, l.said, l.tried = call, l.said[:0], 0
 	for _, a := range l.arrays {
 		l.said = append(l.said, a.says()...)
 	}
@@ -99,11 +106,16 @@ func (b *board) laid(l *coll.Laid) {
 
 // layOut writes what C needs into one piece of memory; nil if C cannot do it, or there is no memory.
 func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
-	if !simple(l.Out) || !simple(l.In) {
+	out, in, loops := shapes(l.Out), shapes(l.In), 0
+	if out == nil || in == nil {
 		return nil
 	}
+	for _, s := range append(out, in...) {
+		loops += min(1, int(s.nest.Depth))
+	}
 	const head, block, word = int(unsafe.Sizeof(libimpi.CLaid{})), int(unsafe.Sizeof(libimpi.CLaidBlock{})), 8
-	memory := C.calloc(1, C.size_t(head+block*(len(l.Out)+len(l.In))+word*len(l.Head)+len(b.last.said)))
+	const plan = int(C.sizeof_struct_impi_plan)
+	memory := C.calloc(1, C.size_t(head+block*(len(out)+len(in))+plan*loops+word*len(l.Head)+len(b.last.said)))
 	if memory == nil {
 		return nil
 	}
@@ -112,21 +124,29 @@ func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
 		at += bytes
 		return unsafe.Add(memory, at-bytes)
 	}
-	laid.Call = b.last.was
-	laid.Outs, laid.Ins, laid.Used = int32(len(l.Out)), int32(len(l.In)), uint64(l.Used)
-	laid.Out = take(block * len(l.Out))
-	out := unsafe.Slice((*libimpi.CLaidBlock)(laid.Out), len(l.Out))
-	for i, o := range l.Out {
-		out[i] = libimpi.CLaidBlock{Mem: o.Base, N: o.Size(), At: int32(o.At)}
-	}
-	laid.In = take(block * len(l.In))
-	in := unsafe.Slice((*libimpi.CLaidBlock)(laid.In), len(l.In))
-	for i, from := range l.In {
-		in[i] = libimpi.CLaidBlock{Mem: from.Base, N: from.Size(), From: int32(from.From), Entry: int32(from.Entry),
-			Tag: int32(from.Tag)}
-		if from.From == int(b.c.Rank) {
-			in[i].Own, in[i].N = from.Own.Base, from.Own.Size()
+	blocks := func(shapes []shape) (unsafe.Pointer, []libimpi.CLaidBlock) {
+		first := take(block * len(shapes))
+		blocks := unsafe.Slice((*libimpi.CLaidBlock)(first), len(shapes))
+		for i, s := range shapes {
+			blocks[i] = libimpi.CLaidBlock{Mem: s.mem, Own: s.own, N: s.n}
+			if s.nest.Depth > 0 {
+				blocks[i].Plan = take(plan)
+				*(*C.struct_impi_plan)(blocks[i].Plan) = C.struct_impi_plan{size: C.int64_t(s.n),
+					nest: *(*C.struct_impi_nest)(unsafe.Pointer(&s.nest))}
+			}
 		}
+		return first, blocks
+	}
+	laid.Call = b.last.was
+	laid.Outs, laid.Ins, laid.Used = int32(len(out)), int32(len(in)), uint64(l.Used)
+	var outs, ins []libimpi.CLaidBlock
+	laid.Out, outs = blocks(out)
+	for i, o := range l.Out {
+		outs[i].At = int32(o.At)
+	}
+	laid.In, ins = blocks(in)
+	for i, from := range l.In {
+		ins[i].From, ins[i].Entry, ins[i].Tag = int32(from.From), int32(from.Entry), int32(from.Tag)
 	}
 	laid.Head, laid.HeadBytes = take(word*len(l.Head)), uint64(word*len(l.Head))
 	copy(unsafe.Slice((*uint64)(laid.Head), len(l.Head)), l.Head)
@@ -141,14 +161,76 @@ func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
 	return laid
 }
 
-// simple says whether C can move blocks: they are runs of bytes. Own ones are not empty.
-func simple(blocks []coll.LaidBlock) bool {
+// shape is how C moves a block: n bytes between mem and a run, which is own if not nil, or by loops between both.
+type shape struct {
+	mem, own unsafe.Pointer
+	n        int64
+	nest     datatype.Nest // of depth 0: in one run
+}
+
+// shapes answers how C moves blocks; nil if it cannot move one.
+func shapes(blocks []coll.LaidBlock) []shape {
+	all := make([]shape, 0, len(blocks))
 	for _, b := range blocks {
-		if b.Size() > 0 && !coll.Dense(b.Type) || b.Own.Size() > 0 && !coll.Dense(b.Own.Type) {
-			return false
+		s := shape{mem: b.Base, n: b.Size()}
+		simple := true
+		switch {
+		case b.Own.Size() > 0:
+			s.own, s.n = b.Own.Base, b.Own.Size()
+			s.mem, s.own, s.nest, simple = between(b.Buf, b.Own)
+		case s.n > 0:
+			s.mem, s.nest, simple = loopsOf(b.Buf)
 		}
+		if !simple {
+			return nil
+		}
+		all = append(all, s)
 	}
-	return true
+	return all
+}
+
+// loopsOf describes a buffer that is not empty as loops around a run; none, if it is one run.
+func loopsOf(b coll.Buf) (first unsafe.Pointer, nest datatype.Nest, simple bool) {
+	if coll.Dense(b.Type) {
+		return b.Base, datatype.Nest{Block: b.Size()}, true
+	}
+	p, simple := b.Type.Plan()
+	if !simple || p.Offs != nil || p.Depth == datatype.MaxDims {
+		return nil, nest, false
+	}
+	if nest = p.Nest; b.Count > 1 {
+		copy(nest.Dims[1:], p.Dims[:p.Depth])
+		nest.Dims[0] = datatype.Dim{N: b.Count, Mem: b.Type.Extent(), Buf: b.Type.Size()}
+		nest.Depth++
+	}
+	return unsafe.Add(b.Base, p.At), nest, true
+}
+
+// between describes loops in which a block goes straight from one place in memory to another one, which takes the part
+// of a packed buffer.
+func between(to, from coll.Buf) (dst, src unsafe.Pointer, nest datatype.Nest, simple bool) {
+	dst, nest, simple = loopsOf(to)
+	src, other, also := loopsOf(from)
+	switch {
+	case !simple || !also || to.Size() != from.Size():
+		return nil, nil, nest, false
+	case other.Depth == 0:
+		return dst, src, nest, true
+	case nest.Depth == 0:
+		for i, d := range other.Dims[:other.Depth] {
+			other.Dims[i] = datatype.Dim{N: d.N, Mem: d.Buf, Buf: d.Mem}
+		}
+		return dst, src, other, true
+	case nest.Depth != other.Depth || nest.Block != other.Block:
+		return nil, nil, nest, false
+	}
+	for i, d := range other.Dims[:other.Depth] {
+		if nest.Dims[i].N != d.N || nest.Dims[i].Buf != d.Buf {
+			return nil, nil, nest, false
+		}
+		nest.Dims[i].Buf = d.Mem
+	}
+	return dst, src, nest, true
 }
 
 // forgetLaid frees the calls that are laid out.
@@ -159,14 +241,24 @@ func (b *board) forgetLaid() {
 	}
 }
 
-// impi_laid_message receives a block of at most n bytes that its owner has sent as a message.
+// impi_laid_message receives a block that its owner has sent as a message, or says that the n bytes on the board are
+// none that this rank expects.
 //
 //export impi_laid_message
-func impi_laid_message(comm uintptr, function *C.char, mem uintptr, n int64, from, tag int32) int32 {
-	c := commOf(comm)
-	block := coll.Buf{Base: at(mem), Count: n, Type: datatype.Named(abi.MPI_BYTE)}
-	if err := c.TakeBlock(block, int(from), int(tag)); err != nil {
+func impi_laid_message(comm uintptr, function *C.char, laid uintptr, n int64) int32 {
+	c, l := commOf(comm), ref[libimpi.CLaidBlock](laid)
+	if n != coll.ByMessage {
+		return impi_board_truncated(comm, function, l.From, int32(n), int32(l.N))
+	}
+	block := coll.Buf{Base: l.Mem, Count: l.N, Type: datatype.Named(abi.MPI_BYTE)}
+	if l.Plan != nil {
+		block = coll.Bytes(make([]byte, l.N))
+	}
+	if err := c.TakeBlock(block, int(l.From), int(l.Tag)); err != nil {
 		return fail(C.GoString(function), c, err)
+	}
+	if l.Plan != nil {
+		C.impi_plan_move((*C.struct_impi_plan)(l.Plan), l.Mem, block.Base, C.int64_t(l.N), 1)
 	}
 	return 0
 }

@@ -105,9 +105,10 @@ type CLaidList struct {
 	Bytes        uint64 // 0: there is none
 }
 
-// CLaidBlock is a block (coll.LaidBlock) of at most N bytes.
+// CLaidBlock is a block (coll.LaidBlock) of at most N bytes, or of exactly so many if it does not lie in one run.
 type CLaidBlock struct {
 	Mem, Own datatype.Pointer
+	Plan     datatype.Pointer // how all of it lies there; nil: in one run
 	N        int64
 	At       int32
 	From     int32

@@ -48,7 +48,8 @@ var cNames = map[string]string{
 var cPointers = map[string]string{
 	"CCall.Names": "const char *", "CTurn.Own": "const void *", "CTurn.OwnPlan": "const struct impi_plan *",
 	"CTurn.Plan": "const struct impi_plan *", "CLaidBlock.Mem": "char *",
-	"CTurn.Combine": "void (*combine)(void *left, const void *right, int64_t count)",
+	"CLaidBlock.Plan": "const struct impi_plan *",
+	"CTurn.Combine":   "void (*combine)(void *left, const void *right, int64_t count)",
 }
 
 // constants are the enumerations, and the numbers that have to be as wide as a handle.

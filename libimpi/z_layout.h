@@ -145,6 +145,7 @@ struct impi_laid_list {
 struct impi_laid_block {
 	char *mem;
 	void *own;
+	const struct impi_plan *plan;
 	int64_t n;
 	int32_t at;
 	int32_t from;
@@ -324,12 +325,13 @@ _Static_assert(offsetof(struct impi_laid_list, bytes) == 16, "layout");
 _Static_assert(sizeof(struct impi_laid_list) == 24, "layout");
 _Static_assert(offsetof(struct impi_laid_block, mem) == 0, "layout");
 _Static_assert(offsetof(struct impi_laid_block, own) == 8, "layout");
-_Static_assert(offsetof(struct impi_laid_block, n) == 16, "layout");
-_Static_assert(offsetof(struct impi_laid_block, at) == 24, "layout");
-_Static_assert(offsetof(struct impi_laid_block, from) == 28, "layout");
-_Static_assert(offsetof(struct impi_laid_block, entry) == 32, "layout");
-_Static_assert(offsetof(struct impi_laid_block, tag) == 36, "layout");
-_Static_assert(sizeof(struct impi_laid_block) == 40, "layout");
+_Static_assert(offsetof(struct impi_laid_block, plan) == 16, "layout");
+_Static_assert(offsetof(struct impi_laid_block, n) == 24, "layout");
+_Static_assert(offsetof(struct impi_laid_block, at) == 32, "layout");
+_Static_assert(offsetof(struct impi_laid_block, from) == 36, "layout");
+_Static_assert(offsetof(struct impi_laid_block, entry) == 40, "layout");
+_Static_assert(offsetof(struct impi_laid_block, tag) == 44, "layout");
+_Static_assert(sizeof(struct impi_laid_block) == 48, "layout");
 _Static_assert(offsetof(struct impi_laid, call) == 0, "layout");
 _Static_assert(offsetof(struct impi_laid, lists) == 88, "layout");
 _Static_assert(offsetof(struct impi_laid, head) == 232, "layout");

@@ -16,13 +16,20 @@ static inline int again(const struct impi_laid *l, const uint64_t *args)
     return 1;
 }
 
+/* Moves a block to its place, or back. */
+static void move_block(const struct impi_laid_block *b, char *run, int64_t n, int back)
+{
+    if (b->plan) impi_plan_move(b->plan, b->mem, run, n, !back);
+    else copy_part(back ? run : b->mem, back ? b->mem : run, n);
+}
+
 /* Shows the list of the own blocks, and the blocks. */
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
     memcpy(part.payload, l->head, l->head_bytes);
     for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
-        copy_part(part.payload + o->at, o->mem, o->n);
+        move_block(o, (char *)part.payload + o->at, o->n, 1);
     if (l->wide) memcpy(line.payload, &l->used, sizeof l->used);
     if (l->wide) memcpy(line.payload + sizeof l->used, l->head, l->said);
     __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
@@ -32,7 +39,6 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
 /* Takes a block from the part of another member; its length and place are another process's. */
 static int take_block(const struct impi_board *b, const struct impi_laid_block *in, uint64_t s)
 {
-    char *const call = (char *)(uintptr_t)impi_call.names;
     struct shown part = part_of(b, NULL, 0, in->from, s);
     uint64_t bytes = __atomic_load_n(part.word, __ATOMIC_RELAXED) & ELSEWHERE, entry = BY_MESSAGE;
     const uint64_t here = ((uint64_t)in->entry + 1) * sizeof entry, end = here + sizeof entry;
@@ -45,10 +51,9 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
     if (bytes <= IMPI_SHM_BOARD_WIDE_PAYLOAD && end <= bytes) memcpy(&entry, list + here, sizeof entry);
     const int64_t n = (uint16_t)entry;
     const uint64_t at = (uint16_t)(entry >> FIELD);
-    if (UNLIKELY(n == BY_MESSAGE || at + (uint64_t)n > bytes))
-        return impi_laid_message(b->comm, call, (uintptr_t)in->mem, in->n, in->from, in->tag);
-    if (UNLIKELY(n > in->n)) return impi_board_truncated(b->comm, call, in->from, (int)n, (int)in->n);
-    copy_part(in->mem, part.payload + at, n);
+    if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
+        return impi_laid_message(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in, n);
+    move_block(in, (char *)part.payload + at, n, 0);
     return MPI_SUCCESS;
 }
 
@@ -65,7 +70,7 @@ static int exchange(struct impi_board *b, const struct impi_laid *l)
     if (l->head_bytes) show_blocks(b, l, s);
     for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
         const uint64_t *word = part_of(b, NULL, 0, in->from, s).word;
-        if (in->own) copy_part(in->mem, in->own, in->n);
+        if (in->own) move_block(in, in->own, in->n, 0);
         else if (UNLIKELY(!raised(word, s << SHIFT)) && (err = await(b, word, s << SHIFT, &blocks))) return err;
         else if ((err = take_block(b, in, s))) problem = err;
     }

@@ -18,8 +18,7 @@
 #define RARE static __attribute__((noinline))
 
 /* Not 0 while anything of MPI is in use: before and after, Go says what is wrong with a call. */
-__attribute__((visibility("hidden")))
-extern uint32_t impi_in_use;
+__attribute__((visibility("hidden"))) extern uint32_t impi_in_use;
 
 /* The hidden part of a status: bytes, low and high word, and flags (CStatus in libimpi/complete.go). */
 _Static_assert(sizeof(MPI_Status) == sizeof(struct impi_status) &&

@@ -55,7 +55,6 @@ __attribute__((visibility("hidden"))) extern struct impi_fast impi_fast;
 /* Receives posted here, and persistent requests that may be started here (libimpi/quick.go). The engine's lock guards
  * the receives. The engine makes persistent requests, and their handles are its own. */
 __attribute__((visibility("hidden"))) extern struct impi_quick impi_quick;
-
 __attribute__((visibility("hidden"))) extern struct impi_persistent impi_persistent[IMPI_PERSISTENT_SLOTS];
 
 #endif

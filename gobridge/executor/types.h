@@ -52,8 +52,7 @@ struct impi_types {
     struct impi_shape named[IMPI_TYPE_NAMED];
 };
 
-__attribute__((visibility("hidden")))
-extern struct impi_types impi_types;
+__attribute__((visibility("hidden"))) extern struct impi_types impi_types;
 
 /* The entry of a handle; NULL if the handle is stale, or of something else. */
 static inline struct impi_type *impi_type_find(uintptr_t handle)
@@ -83,12 +82,10 @@ static inline int64_t impi_type_size(MPI_Datatype datatype)
 }
 
 /* Keeps an entry while its handle may end; NULL if that has ended. */
-__attribute__((visibility("hidden")))
-struct impi_type *impi_type_hold(uintptr_t handle);
+__attribute__((visibility("hidden"))) struct impi_type *impi_type_hold(uintptr_t handle);
 
 /* Gives a reference back. */
-__attribute__((visibility("hidden")))
-void impi_type_release(struct impi_type *t);
+__attribute__((visibility("hidden"))) void impi_type_release(struct impi_type *t);
 
 /* The plan by which C can move so many elements at an address, and their bytes in *n; NULL if Go has to move them. */
 const struct impi_plan *impi_type_planned(const void *typed, int64_t count, uintptr_t handle, int64_t *n);

@@ -1,6 +1,7 @@
 /* Exchanges of blocks that are made again and again with the same arguments, of which the library may remember what
  * they mean: data changes, then what the lists of lengths say, at one rank or at all; there are more calls than anybody
- * remembers, others in between, communicators that are freed, and at last a block that is too long. */
+ * remembers, others in between, blocks that do not lie in one run, communicators that are freed, and at last a block
+ * that is too long. */
 /* ranks: 1 3 4 8 */
 #include "../check.h"
 
@@ -94,6 +95,69 @@ static void from_first(const int *n, int turn, MPI_Comm comm)
     }
 }
 
+/* from_first, with bytes that do not follow each other where they arrive. */
+static void from_first_apart(const int *n, int turn, MPI_Datatype other, MPI_Comm comm)
+{
+    static MPI_Datatype apart[RANKS];
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        fill(turn + repeat, MOST, 0);
+        for (int r = 0; r < check_size; r++) {
+            sends[r] = check_rank == 0 ? n[r] : 0;
+            gets[r] = r == 0 ? n[check_rank] : 0;
+            apart[r] = other;
+        }
+        MPI_Alltoallw(in, sends, in_bytes, types, out, gets, out_bytes, apart, comm);
+        for (int k = 0; k < n[check_rank]; k++) {
+            CHECK_EQ(out[2 * k], value(turn + repeat, 0, check_rank, k));
+            CHECK_EQ(out[2 * k + 1], 99);
+        }
+    }
+}
+
+/* The edges of a square go to neighbors on a torus: rows, columns, columns that become rows, rows that become columns,
+ * and columns of another make. A rank may be its own neighbor. */
+static void edges(MPI_Comm comm)
+{
+    enum { SIDE = 40, FIELD = SIDE * SIDE };
+    static double field[2 * FIELD], around[4][FIELD]; /* a column from the last row on ends behind the square */
+    int dims[2] = {0, 0}, periods[2] = {1, 1}, ones[4] = {1, 1, 1, 1}, neighbors[4];
+    const MPI_Aint from[4] = {8 * SIDE, 8 * SIDE * (SIDE - 2), 8, 8 * (SIDE - 2)};
+    const MPI_Aint to[4] = {0, sizeof around[0], 2 * sizeof around[0], 3 * sizeof around[0]};
+    MPI_Datatype row, column, element, shown[4], taken[4];
+    MPI_Comm torus;
+    MPI_Dims_create(check_size, 2, dims);
+    MPI_Cart_create(comm, 2, dims, periods, 0, &torus);
+    MPI_Cart_shift(torus, 0, 1, &neighbors[0], &neighbors[1]);
+    MPI_Cart_shift(torus, 1, 1, &neighbors[2], &neighbors[3]);
+    MPI_Type_contiguous(SIDE, MPI_DOUBLE, &row);
+    MPI_Type_vector(SIDE, 1, SIDE, MPI_DOUBLE, &column);
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 8 * SIDE, &element);
+    MPI_Type_commit(&row), MPI_Type_commit(&column), MPI_Type_commit(&element);
+    for (int kind = 0; kind < 4; kind++)
+        for (int turn = 0; turn < REPEATS; turn++) {
+            int counts[4] = {1, 1, 1, 1};
+            for (int i = 0; i < 2 * FIELD; i++) field[i] = check_rank * 2 * FIELD + i + turn;
+            for (int i = 0; i < 4; i++) {
+                for (int k = 0; k < FIELD; k++) around[i][k] = -1;
+                shown[i] = kind == 1 || (kind != 2 && i > 1) ? column : row;
+                taken[i] = kind == 2 || (kind != 1 && i > 1) ? column : row;
+                if (kind == 3 && i > 1) taken[i] = element, counts[i] = SIDE;
+            }
+            MPI_Neighbor_alltoallw(field, ones, from, shown, around, counts, to, taken, torus);
+            for (int i = 0; i < 4; i++) {
+                const int step = taken[i] == row ? 1 : SIDE, far = shown[i ^ 1] == row ? 1 : SIDE;
+                for (int k = 0; k < FIELD; k++) {
+                    const int in_block = k % step == 0 && k / step < SIDE;
+                    const int sent = neighbors[i] * 2 * FIELD + (int)from[i ^ 1] / 8 + k / step * far + turn;
+                    const int want = in_block ? sent : -1;
+                    CHECK_EQ((int)around[i][k], want);
+                }
+            }
+        }
+    MPI_Type_free(&row), MPI_Type_free(&column), MPI_Type_free(&element);
+    MPI_Comm_free(&torus);
+}
+
 /* A call that is known, while an operation that does not block is under way. */
 static void beside_others(MPI_Comm comm)
 {
@@ -122,8 +186,11 @@ static void too_long(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     static const int one[RANKS] = {0, 0, 0, 5000}, many[RANKS] = {0, 8000, 8000, 5000}, less[RANKS] = {0, 3, 0, 60};
+    MPI_Datatype other;
     MPI_Comm comm;
     check_start(&argc, &argv);
+    MPI_Type_create_resized(MPI_CHAR, 0, 2, &other);
+    MPI_Type_commit(&other);
     CHECK(check_size <= RANKS);
     for (int turn = 0; turn < 2; turn++) { /* the second one may get the memory of the first */
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -131,11 +198,16 @@ int main(int argc, char **argv)
         from_first(one, 0, comm);
         from_first(many, 7, comm); /* rank 3 does not see that there are others, for which its block has no room */
         from_first(less, 3, comm);
+        from_first_apart(one, 0, other, comm);
+        from_first_apart(many, 7, other, comm);
+        from_first_apart(less, 3, other, comm);
+        edges(comm);
         beside_others(comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (check_size > 1 && !check_spans()) too_long(comm);
     MPI_Comm_free(&comm);
+    MPI_Type_free(&other);
     return check_end();
 }
