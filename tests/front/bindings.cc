@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 #include <vector>
 
 #define CHECK(fact) \
@@ -164,6 +165,43 @@ static void objects(int rank, int size)
     CHECK(win == MPI::WIN_NULL);
 }
 
+#ifndef MPICH_VERSION // which has no MPI::Register_datarep
+// A representation of the program's: integers are stored negated.
+static void negate(void *user, MPI::Datatype &type, int n, void *file, MPI::Offset position, void *extra)
+{
+    CHECK(type == MPI::INT && extra == &freed);
+    for (int i = 0; i < n; i++) static_cast<int *>(file)[i] = -static_cast<int *>(user)[position + i];
+}
+static void restore(void *user, MPI::Datatype &type, int n, void *file, MPI::Offset position, void *extra)
+{
+    CHECK(type == MPI::INT && extra == &freed);
+    for (int i = 0; i < n; i++) static_cast<int *>(user)[position + i] = -static_cast<int *>(file)[i];
+}
+static void extent(const MPI::Datatype &type, MPI::Aint &bytes, void *extra)
+{
+    CHECK(type == MPI::INT && extra == &freed);
+    bytes = sizeof(int);
+}
+
+static void files(int rank)
+{
+    int out[3] = {rank + 1, 2, 3}, in[3] = {0, 0, 0}, raw[3] = {0, 0, 0};
+    char path[] = "bindings.XXXXXX";
+    int made = mkstemp(path);
+    CHECK(made >= 0);
+    close(made);
+    MPI::Register_datarep("negated", restore, negate, extent, &freed);
+    MPI::File file = MPI::File::Open(MPI::COMM_SELF, path, MPI::MODE_RDWR | MPI::MODE_DELETE_ON_CLOSE, MPI::INFO_NULL);
+    file.Set_view(0, MPI::INT, MPI::INT, "negated", MPI::INFO_NULL);
+    file.Write_at(0, out, 3, MPI::INT);
+    file.Read_at(0, in, 3, MPI::INT);
+    file.Set_view(0, MPI::INT, MPI::INT, "native", MPI::INFO_NULL);
+    file.Read_at(0, raw, 3, MPI::INT);
+    for (int i = 0; i < 3; i++) CHECK(in[i] == out[i] && raw[i] == -out[i]);
+    file.Close();
+}
+#endif
+
 int main(int argc, char **argv)
 {
     MPI::Init(argc, argv);
@@ -172,6 +210,9 @@ int main(int argc, char **argv)
     collectives(rank, size);
     callbacks();
     objects(rank, size);
+#ifndef MPICH_VERSION
+    files(rank);
+#endif
     errors();
     MPI::COMM_WORLD.Barrier();
     MPI::Finalize();

@@ -70,6 +70,9 @@ int MPI_Topo_test(MPI_Comm, int *);
 int MPI_Type_free(MPI_Datatype *);
 int MPI_Win_free(MPI_Win *);
 int MPI_File_close(MPI_File *);
+int MPI_Register_datarep(const char *, int (*)(void *, MPI_Datatype, int, void *, long long, void *),
+                         int (*)(void *, MPI_Datatype, int, void *, long long, void *),
+                         int (*)(MPI_Datatype, ptrdiff_t *, void *), void *);
 int MPI_Error_class(int, int *);
 int MPI_Error_string(int, char *, int *);
 }
@@ -301,6 +304,65 @@ CREATE(File, MPI_File)
 KEYVAL(Comm, MPI_Comm, MPI_Comm_create_keyval, void *)
 KEYVAL(Datatype, MPI_Datatype, MPI_Type_create_keyval, const void *)
 KEYVAL(Win, MPI_Win, MPI_Win_create_keyval, void *)
+
+// Data representations: each conversion is a function of C or of C++, or there is none. The record lives as long as the
+// process.
+typedef int C_conversion(void *, MPI_Datatype, int, void *, long long, void *);
+typedef void Conversion(void *, Datatype &, int, void *, long long, void *);
+typedef void Extent(const Datatype &, ptrdiff_t &, void *);
+struct Direction {
+    C_conversion *c;
+    Conversion *cxx;
+    Direction(C_conversion *f) : c(f), cxx(nullptr) {}
+    Direction(Conversion *f) : c(nullptr), cxx(f) {}
+    bool any() const { return c || cxx; }
+    int convert(void *user, MPI_Datatype type, int n, void *file, long long position, void *extra) const
+    {
+        if (c) return c(user, type, n, file, position, extra);
+        auto object = object_of(type);
+        cxx(user, reinterpret_cast<Datatype &>(object), n, file, position, extra);
+        return 0;
+    }
+};
+struct Representation {
+    Direction read, write;
+    Extent *extent;
+    void *extra;
+    static int call_read(void *user, MPI_Datatype type, int n, void *file, long long position, void *record)
+    {
+        auto all = static_cast<Representation *>(record);
+        return all->read.convert(user, type, n, file, position, all->extra);
+    }
+    static int call_write(void *user, MPI_Datatype type, int n, void *file, long long position, void *record)
+    {
+        auto all = static_cast<Representation *>(record);
+        return all->write.convert(user, type, n, file, position, all->extra);
+    }
+    static int call_extent(MPI_Datatype type, ptrdiff_t *extent, void *record)
+    {
+        auto all = static_cast<Representation *>(record);
+        auto object = object_of(type);
+        all->extent(reinterpret_cast<Datatype &>(object), *extent, all->extra);
+        return 0;
+    }
+};
+static void register_datarep(const char *name, Direction read, Direction write, Extent *extent, void *extra)
+{
+    auto all = new Representation{read, write, extent, extra};
+    if (MPI_Register_datarep(name, read.any() ? Representation::call_read : nullptr,
+                             write.any() ? Representation::call_write : nullptr,
+                             extent ? Representation::call_extent : nullptr, all))
+        delete all;
+}
+#define REGISTER(Read, Write) \
+    void Register_datarep(const char *name, Read *read, Write *write, Extent *extent, void *extra) \
+    { \
+        register_datarep(name, read, write, extent, extra); \
+    }
+REGISTER(Conversion, Conversion)
+REGISTER(C_conversion, Conversion)
+REGISTER(Conversion, C_conversion)
+REGISTER(C_conversion, C_conversion)
 
 // The headers' MPI::Init calls it after MPI_Init. Errors of communicators can be thrown from then on.
 static void throw_exception(MPI_Comm *, int *code, ...) { throw Exception(*code); }
