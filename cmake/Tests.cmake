@@ -157,7 +157,8 @@ set_tests_properties(bench/guidelines PROPERTIES TIMEOUT ${LIMIT} LABELS go
 set(programs "")
 foreach(test pt2pt/completion pt2pt/persistent pt2pt/grequest pt2pt/edges pt2pt/comm_buffer coll/inter coll/user_op
     coll/alltoall comm/attributes comm/dist_graph datatype/envelope datatype/markers errors/handlers errors/strings
-    rma/create io/datarep neighbor/dist_graph processes/spawn_failures front/newer)
+    rma/create io/datarep neighbor/dist_graph processes/spawn_failures front/newer
+    front/errors)
   list(APPEND programs ${CMAKE_SOURCE_DIR}/tests/${test}.c)
 endforeach()
 list(APPEND programs ${CMAKE_SOURCE_DIR}/tests/front/bindings.cc)
