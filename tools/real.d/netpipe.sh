@@ -1,5 +1,5 @@
-# NetPIPE, compiled with MPICH and with Open MPI: ping-pong of growing messages, which it measures, or looks at (-i). How
-# often it sends each is said (-n): what it finds out by itself takes minutes on a busy machine.
+# NetPIPE, compiled with MPICH and with Open MPI: ping-pong of growing messages, which it measures, or looks at (-i).
+# How often it sends each is said (-n): what it finds out by itself takes minutes on a busy machine.
 for program in netpipe-mpich2/usr/bin/NPmpich2 netpipe-openmpi/usr/bin/NPopenmpi; do
     package=${program%%/*}
     if ! debian "$package"; then
