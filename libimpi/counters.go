@@ -259,10 +259,15 @@ func (e *Engine) class(p *peer) PeerClass {
 		return PeerMachine
 	case p.guest != nil:
 		return PeerAbroad
-	case e.job.Procs[p.rank].Client == e.job.Procs[e.me].Client:
-		return PeerClient
 	}
-	return PeerAbroad
+	its, mine := &e.job.Procs[p.rank], &e.job.Procs[e.me]
+	switch {
+	case its.Client != mine.Client:
+		return PeerAbroad
+	case e.vendor.connected() && its.HostID == mine.HostID: // it shares no memory with us
+		return PeerMachine
+	}
+	return PeerClient
 }
 
 // countSent counts a message that leaves, whole or with the rest to follow.

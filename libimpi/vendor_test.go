@@ -2,6 +2,7 @@ package libimpi
 
 import (
 	stdcontext "context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,10 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 			l.Vendor, l.VendorName, l.Network = by[i], "another library", nil
 			return l, err
 		}
-		e, err := New(stdcontext.Background(), Config{Job: w.Job(i), Home: w.Home(i), Open: open, Help: HelpNever})
+		job := w.Job(i)
+		job.Procs = slices.Clone(job.Procs)
+		job.Procs[1].HostID = job.Procs[0].HostID
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Help: HelpNever})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +62,11 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 			t.Error(err)
 		}
 	}))
+	for i, want := range []PeerClass{PeerSelf, PeerMachine, PeerClient} { // for a tool they are where they are
+		if got := es[0].class(&es[0].peers[i]); got != want {
+			t.Errorf("process %d is of class %d, not %d", i, got, want)
+		}
+	}
 	for i, r := range by {
 		if r.rests == 0 || r.armed > 0 || es[i].sleepers != 0 {
 			t.Errorf("process %d: armed %d times since the last rest, of %d", i, r.armed, r.rests)

@@ -118,6 +118,14 @@ static inline int check_spans(void)
     return flag;
 }
 
+/* Whether the ranks of a client talk by another MPI library (docs/vendor.md), and share no memory. */
+static inline int check_vendor(void) __attribute__((unused));
+static inline int check_vendor(void)
+{
+    const char *local = getenv("IMPI_LOCAL");
+    return check_library("libimpi") && local && *local;
+}
+
 /* A stream of numbers that every rank can reproduce (xorshift64*). The seed may be any number. */
 typedef struct { uint64_t state; } check_stream;
 
