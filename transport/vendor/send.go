@@ -91,7 +91,9 @@ func (t *Transport) hand(p *peer, b packet, ack bool) {
 		return
 	}
 	if len(p.sending) == 0 {
-		t.sending = append(t.sending, p)
+		if t.sending = append(t.sending, p); len(t.sending) == 1 {
+			t.leave(true)
+		}
 	}
 	p.sending = append(p.sending, outgoing{r, b, ack})
 	p.ack = p.ack || ack
@@ -121,7 +123,9 @@ func (t *Transport) reap() (did bool) {
 		}
 	}
 	clear(t.sending[len(kept):])
-	t.sending = kept
+	if t.sending = kept; len(kept) == 0 {
+		t.leave(false)
+	}
 	return did
 }
 

@@ -83,6 +83,9 @@ func say(t *testing.T, w *world, from, to, tag int, b []byte) {
 }
 
 func make1(t *testing.T, w *world, rank int, rx transport.Receiver, wake func()) *Transport {
+	if wake == nil {
+		wake = func() {}
+	}
 	t.Helper()
 	var ranks []int32
 	for r := range w.procs {
@@ -312,15 +315,60 @@ func TestTheWatcherPollsWhileSomebodySleepsAndNotLonger(t *testing.T) {
 	}
 }
 
+// A library sends what it could not send at once when it is called, so it is, though nobody waits, and not longer.
+func TestTheWatcherPollsWhileTheLibraryHasNotSentAll(t *testing.T) {
+	w := newWorld(2, 0, 3)
+	var mu sync.Mutex // the engine's
+	var rx sink
+	var a *Transport
+	woken := make(chan bool)
+	a = make1(t, w, 0, &sink{}, func() {
+		mu.Lock()
+		a.Poll()
+		mu.Unlock()
+		select {
+		case woken <- true:
+		case <-a.watch.ended:
+		}
+	})
+	defer a.Abort()
+	b := make1(t, w, 1, &rx, nil)
+	mu.Lock()
+	fill(a, 1)
+	mu.Unlock()
+	<-woken
+	a.Rest() // nobody waits
+	for range 3 {
+		<-woken
+	}
+	for rx.packets < window {
+		b.Poll()
+	}
+	for runs := true; runs; {
+		select {
+		case <-woken:
+		default:
+			a.watch.mu.Lock()
+			runs = a.watch.runs
+			a.watch.mu.Unlock()
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(a.sending) > 0 {
+		t.Error("nobody looks after what has not been sent")
+	}
+}
+
 func TestANapIsAFractionOfTheTimeForWhichSomethingIsAwaited(t *testing.T) {
 	for waited, most := range map[time.Duration]time.Duration{0: shortNap, 80 * time.Millisecond: 10 * time.Millisecond,
 		time.Second: longNap} {
-		w := watch{since: time.Now().Add(-waited)}
+		w := watch{since: time.Now().Add(-waited), waits: true}
 		if nap, ok := w.next(); !ok || nap < most/2 || nap > longNap || waited == 0 && nap > time.Millisecond {
 			t.Errorf("after %v: %v, %v", waited, nap, ok)
 		}
 	}
-	for _, w := range []*watch{{since: time.Now(), over: true}, {}} {
+	for _, w := range []*watch{{since: time.Now(), waits: true, left: true, over: true}, {since: time.Now()}} {
 		if _, ok := w.next(); ok {
 			t.Error("the watcher goes on where nobody waits")
 		}

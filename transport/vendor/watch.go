@@ -8,7 +8,8 @@ import (
 // Another MPI library cannot wake anybody. So while a thread of the program sleeps, or has left a long message under
 // way, a goroutine, the watcher, has the engine poll now and then: soon at first, and more and more seldom, so that a
 // message is noticed late by a fraction of the time for which it was awaited. It naps for an eighth of that time, and
-// for a time between these. While nobody waits there is no watcher.
+// for a time between these. Likewise while the library has packets that it could not send yet: it does so only when it
+// is called, and for their senders they are sent. Else there is no watcher.
 const (
 	shortNap = 50 * time.Microsecond
 	longNap  = 10 * time.Millisecond
@@ -17,7 +18,9 @@ const (
 
 type watch struct {
 	mu    sync.Mutex
-	since time.Time // the last Arm, or traffic that the watcher has found; zero: nobody waits
+	since time.Time // the last Arm or leave, or traffic that the watcher has found
+	waits bool      // somebody waits
+	left  bool      // the library has packets that it has not sent
 	runs  bool
 	over  bool
 	kick  chan struct{} // tells it to nap no longer than a new wait demands
@@ -29,6 +32,13 @@ func (t *Transport) Arm() {
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.waits = true
+	t.begin()
+}
+
+// begin has the watcher look soon. Under mu.
+func (t *Transport) begin() {
+	w := &t.watch
 	w.since = time.Now()
 	switch {
 	case w.over:
@@ -43,11 +53,21 @@ func (t *Transport) Arm() {
 	}
 }
 
+// leave tells the watcher whether the library has packets that it has not sent.
+func (t *Transport) leave(some bool) {
+	w := &t.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left = some; some {
+		t.begin()
+	}
+}
+
 // Rest implements transport.Rester.
 func (t *Transport) Rest() {
 	t.watch.mu.Lock()
 	defer t.watch.mu.Unlock()
-	t.watch.since = time.Time{}
+	t.watch.waits = false
 }
 
 // look is the watcher. While others poll it leaves the polling to them.
@@ -82,7 +102,7 @@ func (t *Transport) look() {
 func (w *watch) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = !w.since.IsZero() && !w.over
+	w.runs = (w.waits || w.left) && !w.over
 	return min(max(time.Since(w.since)/napShare, shortNap), longNap), w.runs
 }
 
@@ -90,9 +110,7 @@ func (w *watch) next() (time.Duration, bool) {
 func (w *watch) renew() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.since.IsZero() {
-		w.since = time.Now()
-	}
+	w.since = time.Now()
 }
 
 // stop ends the watcher for good.
