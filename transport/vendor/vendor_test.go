@@ -32,11 +32,8 @@ func TestAnotherMPIConforms(t *testing.T) {
 
 func conform(t *testing.T, rx []*conformance.Receiver, w *world) *conformance.World {
 	c := &conformance.World{Victim: 2, Kill: w.kill, Traitor: 2, Together: true, Treason: map[string]func(){}}
-	var all []*Transport
 	for r := range rx {
-		tr := make1(t, w, r, rx[r], nil)
-		all = append(all, tr)
-		c.Transports = append(c.Transports, tr)
+		c.Transports = append(c.Transports, make1(t, w, r, rx[r], nil))
 	}
 	good := func(payload string) packet {
 		b := packet(make([]byte, headerLen, headerLen+len(payload)))
