@@ -8,4 +8,4 @@
 /* f0b163573bb80a4e gobridge/shim/z_shim.h */
 /* 7b7bce758f23fa56 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 147cc1ef4b6026c0 transport/shm/z_layout.h */
+/* 7da4afca62059928 transport/shm/z_layout.h */

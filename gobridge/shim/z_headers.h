@@ -7,4 +7,4 @@
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* 7b7bce758f23fa56 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 147cc1ef4b6026c0 transport/shm/z_layout.h */
+/* 7da4afca62059928 transport/shm/z_layout.h */

@@ -87,7 +87,7 @@ import (
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 56 bytes
-//	2112       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
+//	8256       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
 //	           the word has the number of the start
 //	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
@@ -172,7 +172,7 @@ const (
 	// Boards is the number of boards in a segment.
 	Boards = 256
 
-	boardSlots      = 32
+	boardSlots      = 128
 	boardPayload    = lineBytes - 8
 	boardWordShift  = 8
 	boardLanes      = 16

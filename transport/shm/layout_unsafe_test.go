@@ -112,7 +112,7 @@ func places() []place {
 		{unsafe.Sizeof(bs), lineBytes, "board_slot", ""},
 		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
-		{unsafe.Offsetof(bm.lanes), 2112, "board_member", "lanes"},
+		{unsafe.Offsetof(bm.lanes), 8256, "board_member", "lanes"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
 		{unsafe.Offsetof(bl.payload), 64, "board_long", "payload"},
 		{unsafe.Sizeof(bl), boardLongSlotSize, "board_long", ""},

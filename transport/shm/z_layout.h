@@ -23,7 +23,7 @@
 #define IMPI_SHM_STATE_DEAD UINT64_C(0x3)
 #define IMPI_SHM_SLEEPERS_NO_BARRIER UINT64_C(0x80000000)
 #define IMPI_SHM_BOARD_MEMBERS UINT64_C(0x20)
-#define IMPI_SHM_BOARD_SLOTS UINT64_C(0x20)
+#define IMPI_SHM_BOARD_SLOTS UINT64_C(0x80)
 #define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_BOARD_LANES UINT64_C(0x10)
@@ -223,8 +223,8 @@ _Static_assert(offsetof(struct impi_shm_board_slot, payload) == 8, "layout");
 _Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
-_Static_assert(offsetof(struct impi_shm_board_member, lanes) == 2112, "layout");
-_Static_assert(sizeof(struct impi_shm_board_member) == 18496, "layout");
+_Static_assert(offsetof(struct impi_shm_board_member, lanes) == 8256, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 24640, "layout");
 _Static_assert(offsetof(struct impi_shm_board_long, payload) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_board_long) == 16448, "layout");
 _Static_assert(sizeof(struct impi_shm_board_longs) == 65792, "layout");
