@@ -39,6 +39,10 @@ func writeTree(t *testing.T, dir string, in input, others ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const layout = "libimpi/z_layout.h" // which the shim includes
+	if files[layout], err = os.ReadFile("../../" + layout); err != nil {
+		t.Fatal(err)
+	}
 	for n := 0; n < len(others); n += 2 {
 		files[others[n]] = []byte(others[n+1])
 	}
