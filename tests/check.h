@@ -105,7 +105,7 @@ static inline int check_library(const char *name)
     return strncmp(version, name, strlen(name)) == 0;
 }
 
-/* Does the world span IMPI clients? */
+/* Does the world span IMPI clients? A program that was compiled with another MPI is told (front/run): it cannot ask. */
 static inline int check_spans(void) __attribute__((unused));
 static inline int check_spans(void)
 {
@@ -115,7 +115,7 @@ static inline int check_spans(void)
     if (check_library("libimpi")) MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_SIZE, &clients, &flag);
     return flag && *clients > 1;
 #endif
-    return flag;
+    return flag || getenv("CHECK_SPANS") != NULL;
 }
 
 /* Whether the ranks of a client talk by another MPI library (docs/vendor.md), and share no memory. */
