@@ -40,7 +40,7 @@ const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
 func (p *process) start() (err error) {
-	if p.vendor, err = vendor.Load(environment(vendor.EnvLocal)); err != nil {
+	if p.vendor, err = vendor.Load(environment(boot.EnvLocal)); err != nil {
 		return err
 	}
 	link, w, err := boot.Attach(lookupEnv)

@@ -6,18 +6,15 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
 	"golang.org/x/sys/unix"
 )
 
-// envLocal says by what the ranks of a client talk to each other. If that is another MPI library, it finds its
-// processes by PMI-1, which the launcher speaks with each rank.
-const envLocal = "IMPI_LOCAL"
-
-// servePMI gives the ranks of a client a PMI server if they need one. Whoever breaks its rules is served no more: how
-// the rank ends will tell.
+// servePMI gives the ranks of a client a PMI server if they need one: another MPI library by which they talk finds its
+// processes by PMI-1. Whoever breaks its rules is served no more: how the rank ends will tell.
 func servePMI(ranks []supervise.Process, jobID string) error {
-	if len(ranks) == 0 || valueIn(ranks[0].Env, envLocal) == "" {
+	if len(ranks) == 0 || valueIn(ranks[0].Env, boot.EnvLocal) == "" {
 		return nil
 	}
 	server := pmi.NewServer(len(ranks), "impi_"+jobID)

@@ -17,11 +17,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/vendor"
 )
-
-// EnvLocal says by what the processes of a client talk to each other: "vendor:PATH".
-const EnvLocal = "IMPI_LOCAL"
 
 // Library is the library of this process. One thread at a time is in it (mu): the engine's lock sees to that for what
 // the transport calls, but a process may have to abort while another thread of it is inside.
@@ -51,23 +49,24 @@ func Load(setting string) (*Library, error) {
 	file, ok := strings.CutPrefix(setting, "vendor:")
 	if !ok || file == "" {
 		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library that has the ABI of MPI 5.0, "+
-			"usually called libmpi_abi.so.1; or unset", EnvLocal, setting)
+			"usually called libmpi_abi.so.1; or unset", boot.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
-		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", boot.EnvLocal, setting, err)
 	}
 	major, err := abiVersion()
 	switch name := version(); {
 	case err != nil:
-		return nil, fmt.Errorf("%s=%s: %w", EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: %w", boot.EnvLocal, setting, err)
 	case strings.HasPrefix(name, "libimpi"):
 		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
-			"not set", EnvLocal, setting)
+			"not set", boot.EnvLocal, setting)
 	case major != 1:
 		return nil, fmt.Errorf("%s=%s: this library (%s) has an ABI of its own, and not that of MPI 5.0, which it says is "+
-			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", EnvLocal, setting, name, major)
+			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", boot.EnvLocal, setting, name,
+			major)
 	case inUse():
-		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", EnvLocal, setting)
+		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", boot.EnvLocal, setting)
 	default:
 		return &Library{file: file, name: name}, nil
 	}
@@ -86,7 +85,7 @@ func (l *Library) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s=vendor:%s (%s): %w", EnvLocal, l.file, l.name, err)
+	return fmt.Errorf("%s=vendor:%s (%s): %w", boot.EnvLocal, l.file, l.name, err)
 }
 
 // Name is what the library calls itself, Rank and Size are of its MPI_COMM_WORLD.

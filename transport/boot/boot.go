@@ -48,6 +48,9 @@ const (
 	EnvLocalRank = "IMPI_LOCAL_RANK" // rank among the processes on this machine
 	EnvLocalSize = "IMPI_LOCAL_SIZE" // their number
 
+	// EnvLocal says by what the ranks of a client talk to each other: "vendor:PATH" is another MPI library.
+	EnvLocal = "IMPI_LOCAL"
+
 	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
 	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
 
