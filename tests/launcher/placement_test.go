@@ -138,16 +138,22 @@ func cpusOf(r result) (list []string) {
 
 const sayCPUs = `echo $IMPI_RANK $(grep Cpus_allowed_list /proc/self/status)`
 
-func TestRanksRunOnTheCPUsThatTheyAreBoundTo(t *testing.T) {
+// twoCPUs are two that this process may use, and the list of both as the kernel writes it.
+func twoCPUs(t *testing.T) (one, other, both string) {
+	t.Helper()
 	own := ownCPUs(t)
 	if len(own) < 2 {
 		t.Skip("this process may use one CPU only")
 	}
-	one, other := fmt.Sprint(own[0]), fmt.Sprint(own[1])
-	both := one + "," + other
+	one, other = fmt.Sprint(own[0]), fmt.Sprint(own[1])
 	if own[1] == own[0]+1 {
-		both = one + "-" + other
+		return one, other, one + "-" + other
 	}
+	return one, other, one + "," + other
+}
+
+func TestRanksRunOnTheCPUsThatTheyAreBoundTo(t *testing.T) {
+	one, other, both := twoCPUs(t)
 	for _, tt := range []struct {
 		mask, how string
 		want      []string
@@ -212,15 +218,7 @@ func TestMPIKnowsWhatRanksAreBoundTo(t *testing.T) {
 // Processes that are spawned get the CPUs after those of the ranks, on machines that the request names, too, and where
 // who asks is on another machine than the launcher.
 func TestSpawnedProcessesAreBoundLikeRanks(t *testing.T) {
-	own := ownCPUs(t)
-	if len(own) < 2 {
-		t.Skip("this process may use one CPU only")
-	}
-	one, other := fmt.Sprint(own[0]), fmt.Sprint(own[1])
-	both := one + "," + other
-	if own[1] == own[0]+1 {
-		both = one + "-" + other
-	}
+	one, other, both := twoCPUs(t)
 	job := func(n int, info ...string) string { return spawn(command(n, info, "init", "cpus", "fini")) }
 	start := func(how string, steps ...string) result {
 		return startProgram(t, nil, "taskset", words("-c", both, filepath.Join(stage(t), "bin", "impirun"), how,

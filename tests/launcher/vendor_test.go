@@ -71,10 +71,20 @@ func TestOneClientTalksByAnotherMPIAndOneAsEver(t *testing.T) {
 	}
 }
 
+// startDoomed starts a job of three ranks that does not come to a good end. Then MPICH leaves files in /dev/shm, so the
+// job has one of its own.
+func startDoomed(t *testing.T, library, launcher, how string) *job {
+	t.Helper()
+	isolated(t, "-m")
+	script := `mount -t tmpfs none /dev/shm && exec "$@"`
+	return startProgram(t, byVendor(library), "unshare",
+		words("-m", sh(script), "sh", launcher, "-n 3", program(t, "misbehave"), how)...)
+}
+
 func TestAnAbortOfARankThatTalksByAnotherMPIEndsTheJobWithItsCode(t *testing.T) {
 	library, launcher := otherMPI(t)
 	for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
-		r := startProgram(t, byVendor(library), by, words("-n 3", program(t, "misbehave"), "abort 1 42")...).wait()
+		r := startDoomed(t, library, by, "abort 1 42").wait()
 		if r.code != 42 || !strings.Contains(r.stderr, "MPI_Abort(42)") {
 			t.Errorf("%s: code %d, %q", by, r.code, r.stderr)
 		}
@@ -84,7 +94,7 @@ func TestAnAbortOfARankThatTalksByAnotherMPIEndsTheJobWithItsCode(t *testing.T) 
 func TestADeadRankThatTalkedByAnotherMPIEndsTheJob(t *testing.T) {
 	library, launcher := otherMPI(t)
 	for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
-		r := startProgram(t, byVendor(library), by, words("-n 3", program(t, "misbehave"), "raise 2 9")...).wait()
+		r := startDoomed(t, library, by, "raise 2 9").wait()
 		if r.code == 0 {
 			t.Errorf("%s: %q", by, r.stderr)
 		}
