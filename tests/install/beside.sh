@@ -24,9 +24,9 @@ fi
 mount -t tmpfs none "$work/overlay" 2>/dev/null || skip "nothing can be mounted here"
 cd "$work/overlay"
 for folder in usr etc var; do
-    mkdir -p was/$folder new/$folder work/$folder
+    mkdir -p was/$folder new/$folder used/$folder
     mount --bind /$folder was/$folder
-    mount -t overlay none -o "lowerdir=/$folder,upperdir=$PWD/new/$folder,workdir=$PWD/work/$folder" /$folder 2>/dev/null ||
+    mount -t overlay none -o "lowerdir=/$folder,upperdir=$PWD/new/$folder,workdir=$PWD/used/$folder" /$folder 2>/dev/null ||
         skip "there are no overlays here"
 done
 mkdir build && cd build
