@@ -116,7 +116,7 @@ func describeCode(code int32) (string, bool) {
 	if r, ok := recall(code); ok {
 		return r.text, true
 	}
-	if class := int(code) & classMask; code >= 0 && code <= abi.MPI_ERR_LASTCODE && libimpi.ClassText(class) != "" {
+	if class, ok := predefinedClass(code); ok {
 		return libimpi.ClassName(class) + ": " + libimpi.ClassText(class), true
 	}
 	return "", false
@@ -129,10 +129,17 @@ func errorClass(code int32) (int32, bool) {
 		return custom.classOf(code)
 	case code >= abi.MPI_T_ERR_CANNOT_INIT && code <= abi.MPI_T_ERR_PVAR_NO_ATOMIC:
 		return code, true
-	case code >= 0 && libimpi.ClassText(int(code)&classMask) != "":
-		return code & classMask, true
 	}
-	return 0, false
+	class, ok := predefinedClass(code)
+	return int32(class), ok
+}
+
+// predefinedClass is the predefined class of a code within MPI_ERR_LASTCODE. A success has no particulars: of the
+// codes of its class, 0 alone is one.
+func predefinedClass(code int32) (class int, ok bool) {
+	class = int(code) & classMask
+	ok = code >= 0 && code <= abi.MPI_ERR_LASTCODE && libimpi.ClassText(class) != ""
+	return class, ok && (class != abi.MPI_SUCCESS || code == abi.MPI_SUCCESS)
 }
 
 // errhandler is an error handler: one of the three predefined ones, or a function of the program.

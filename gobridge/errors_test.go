@@ -63,7 +63,7 @@ func TestPredefinedClassesAreCodes(t *testing.T) {
 			t.Errorf("class %d: %q", class, text)
 		}
 	}
-	for _, bad := range []int32{-1, -1 << 31, 1<<31 - 1, firstCustom + 1000} {
+	for _, bad := range []int32{-1, -1 << 31, 1 << classBits, 5 << classBits, 1<<31 - 1, firstCustom + 1000} {
 		if _, ok := errorClass(bad); ok {
 			t.Errorf("%d has a class", bad)
 		}
