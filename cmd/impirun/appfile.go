@@ -155,18 +155,16 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
 	failed := map[int32]error{}
-	var absent *absentError
 	for ; started > 0; started-- {
 		if e := <-ended; e.err != nil {
 			failed[e.line.client] = e.err
 			cancel(e.err) // does nothing the second time
-		} else {
-			s.Absent(&absentError{fmt.Sprintf("%s, line %d", plan.AppFile, e.line.number)})
 		}
 	}
 	cause := context.Cause(ctx)
 	err = <-served
-	if errors.As(err, &absent) {
+	var withdrawn *server.WithdrawnError
+	if errors.As(err, &withdrawn) {
 		return told(err)
 	}
 	var lost *server.ClientError
@@ -183,13 +181,6 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 type clientEnd struct {
 	line *appLine
 	err  error
-}
-
-// absentError is a client that has ended well, and has not joined the others.
-type absentError struct{ line string }
-
-func (e *absentError) Error() string {
-	return e.line + ": the client has ended without joining the others: none of its processes has called MPI_Init"
 }
 
 // outcome is what a client's end means.

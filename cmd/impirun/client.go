@@ -111,6 +111,17 @@ func (j *joinPlan) options() client.Options {
 	return opt
 }
 
+// withdraw tells the server that this client has ended well, and will not join the others.
+func (j *joinPlan) withdraw() {
+	if !plainIMPI() {
+		why := errors.New("it has ended, and none of its processes has called MPI_Init")
+		j.report(client.Withdraw(j.ctx, j.address, j.rank, j.methods, why, j.options()))
+	}
+}
+
+// plainIMPI says whether this client is to say nothing beyond IMPI 0.0.
+func plainIMPI() bool { return os.Getenv("IMPI_PLAIN") == "1" }
+
 // giveUp tells the other clients that this one has ended. If the attempt to join them has begun (joining, which is
 // closed when it is over) that attempt says so; otherwise a connection to the server is made for this alone.
 func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
@@ -120,10 +131,14 @@ func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 		<-joining
 		return
 	}
-	if os.Getenv("IMPI_PLAIN") == "1" {
-		return
+	if !plainIMPI() {
+		j.report(client.Decline(j.ctx, j.address, j.rank, j.methods, why, j.options()))
 	}
-	if err := client.Decline(j.ctx, j.address, j.rank, j.methods, why, j.options()); err != nil && j.verbose {
+}
+
+// report says what is wrong with the server, which a job can do without (IMPI 0.0, 2.4), if the user wants to know.
+func (j *joinPlan) report(err error) {
+	if err != nil && j.verbose {
 		complain("warning: %v", err)
 	}
 }
@@ -131,7 +146,7 @@ func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
 func (j *joinPlan) contribution(hosts []client.Host) client.Contribution {
 	c := client.Default(hosts...)
-	if os.Getenv("IMPI_PLAIN") != "1" {
+	if !plainIMPI() {
 		own := wire.Mine()
 		if j.values.DataLen != nil {
 			own.Stream = 0 // the user has a length in mind
@@ -453,8 +468,8 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		switch {
 		case errors.As(err, &lost):
 			p.job.PeerLost(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
-		case m.verbose:
-			complain("warning: %v", err) // the job can go on (IMPI 0.0, 2.4)
+		default:
+			m.report(err)
 		}
 	})
 	if m.verbose {
@@ -493,10 +508,14 @@ func (p *part) joined() bool {
 func (p *part) finish(cause *supervise.Cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m := p.joinPlan; cause != nil && m != nil && m.cancel != nil {
+	if m := p.joinPlan; m != nil && m.cancel != nil {
 		joining := p.joining
 		p.mu.Unlock()
-		m.giveUp(cause, joining)
+		if cause != nil {
+			m.giveUp(cause, joining)
+		} else if joining == nil {
+			m.withdraw()
+		}
 		p.mu.Lock()
 	}
 	unix.Close(p.shared)
@@ -506,7 +525,7 @@ func (p *part) finish(cause *supervise.Cause) {
 	}
 	if cause != nil {
 		p.session.Fail(cause.Text, cause.Blamed)
-	} else if err := p.session.Fini(); err != nil && p.joinPlan.verbose {
-		complain("warning: %v", err)
+	} else {
+		p.joinPlan.report(p.session.Fini())
 	}
 }

@@ -151,8 +151,12 @@ func runMachines(plan *options.Plan, list []machine) error {
 			m.cancel(errors.New(h.cause.Text))
 		}
 		h.session = (<-h.joined).session // the server has heard why
-	} else if m != nil && h.cause != nil && h.hosted < len(h.nodes) {
-		m.giveUp(h.cause, nil)
+	} else if m != nil && h.hosted < len(h.nodes) {
+		if h.cause != nil {
+			m.giveUp(h.cause, nil)
+		} else {
+			m.withdraw()
+		}
 	}
 	cancel()
 	if h.session != nil {

@@ -6,7 +6,7 @@ import "strings"
 // the server when it ends before its FINI. The payload is the rank of the client that is to blame, in LostHead bytes,
 // and the reason, in words. That client is the sender itself, or one that it has lost. The server passes the payload on
 // to the other clients. So nobody waits for a host that will never connect, and the client that notices a loss first is
-// not blamed for it.
+// not blamed for it. A client that sends it instead of IMPI has ended well, and will not join.
 
 // Sizes of the payload of CmdLost, in bytes.
 const (

@@ -61,6 +61,28 @@ func declined(t *testing.T, m auth.Methods) bool {
 	return true
 }
 
+// A client that has ended well without joining tells the server, which ends the job when another client waits for it.
+func TestAClientThatWithdrawsIsNamedToThoseWhoWait(t *testing.T) {
+	const why = "none of its processes has called MPI_Init"
+	m := auth.WithSecret("s")
+	addr, result := serve(t, server.Options{Clients: 3, Auth: m})
+	if err := client.Withdraw(t.Context(), addr, 2, m, errors.New(why), client.Options{}); err != nil {
+		t.Error(err)
+	}
+	own := wire.Mine()
+	c := contribution(0, 1, 1)
+	c.Own = &own
+	_, _, err := client.Connect(t.Context(), addr, 0, m, c, client.Options{})
+	var lost *client.LostError
+	if !errors.As(err, &lost) || lost.Client != 2 || lost.Text != why {
+		t.Error(err)
+	}
+	var withdrawn *server.WithdrawnError
+	if err := result(); !errors.As(err, &withdrawn) || withdrawn.Rank != 2 || withdrawn.Why != why {
+		t.Error(err)
+	}
+}
+
 // Nothing that a server does, or does not, keeps a client that has ended.
 func TestDecliningHasAnEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // says nothing

@@ -91,17 +91,28 @@ func (e *ClientError) Error() string {
 	return fmt.Sprintf("client %d (%s) %s %s", e.Rank, e.Peer, e.What, e.Step)
 }
 
+// WithdrawnError is a client for which others wait, and which has said that it will not join.
+type WithdrawnError struct {
+	Rank int32
+	Peer string
+	Why  string // in its words
+}
+
+func (e *WithdrawnError) Error() string {
+	return fmt.Sprintf("client %d (%s) will not join the others: %s", e.Rank, e.Peer, e.Why)
+}
+
 // machine is the state of one server. It is not safe for concurrent use.
 type machine struct {
-	rules   rules
-	phase   phase
-	conns   map[int]*conn
-	pending []*conn // not joined, oldest first
-	clients []*conn // by rank, nil: free
-	out     []action
-	errs    []error
-	lines   strangers.Lines // about connections that have not joined
-	absent  []error         // gathering: why clients will never join
+	rules     rules
+	phase     phase
+	conns     map[int]*conn
+	pending   []*conn       // not joined, oldest first
+	clients   []*conn       // by rank, nil: free
+	withdrawn map[int]*conn // gathering: by rank, clients that have said that they will not join
+	out       []action
+	errs      []error
+	lines     strangers.Lines // about connections that have not joined
 }
 
 type expects uint8
@@ -175,7 +186,8 @@ func newMachine(r rules) (*machine, error) {
 	if r.Nonce == nil {
 		r.Nonce = secure.NewNonce
 	}
-	return &machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients)}, nil
+	return &machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients),
+		withdrawn: map[int]*conn{}}, nil
 }
 
 func setDefault(v *int, d int) {
@@ -288,7 +300,11 @@ func (m *machine) unit(c *conn, b []byte) {
 		case wire.CmdColl:
 			m.submit(c, b)
 		case wire.CmdLost:
-			m.farewell(c, b)
+			if c.stage == atImpi {
+				m.withdraw(c, b)
+			} else {
+				m.farewell(c, b)
+			}
 		}
 	}
 }
@@ -310,6 +326,8 @@ func (m *machine) header(c *conn) {
 		default:
 			c.expect = aPayload
 		}
+	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostHead+wire.LostMax:
+		c.expect = aPayload
 	case c.stage == atImpi:
 		switch c.cmd.Cmd {
 		case wire.CmdImpi:
@@ -336,8 +354,6 @@ func (m *machine) header(c *conn) {
 	case c.cmd.Cmd == wire.CmdFini:
 		c.skip = n
 		m.finish(c)
-	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostHead+wire.LostMax:
-		c.expect = aPayload
 	default:
 		c.skip = n
 	}
@@ -395,8 +411,9 @@ func (m *machine) join(c *conn, b []byte) {
 	m.unpend(c)
 	c.stage, c.rank, c.front = joined, rank, 0
 	m.clients[rank] = c
+	delete(m.withdrawn, int(rank)) // it has been started again
 	if slices.Contains(m.clients, nil) {
-		m.countAbsent()
+		m.expectOthers()
 		return
 	}
 	m.phase = exchanging

@@ -62,23 +62,29 @@ func (m *machine) Stop(why error) []action {
 	return m.take()
 }
 
-// Absent says that one of the clients will never join, whichever it is. The job ends: badly as soon as another client
-// waits for it, and in order when none of all can join.
-func (m *machine) Absent(why error) []action {
-	if m.phase == gathering {
-		m.absent = append(m.absent, why)
-		m.countAbsent()
+// withdraw notes that a client will not join: it says LOST instead of IMPI.
+func (m *machine) withdraw(c *conn, b []byte) {
+	rank, why, ok := wire.ParseLost(b)
+	if !ok || rank < 0 || int(rank) >= len(m.clients) || m.clients[rank] != nil {
+		m.broken(c, fmt.Sprintf("withdrew client rank %d, which it has not", rank))
+		return
 	}
-	return m.take()
+	m.withdrawn[int(rank)] = c
+	c.rank, c.why, c.blamed = rank, why, rank
+	m.drop(c, "")
+	m.expectOthers()
 }
 
-func (m *machine) countAbsent() {
+// expectOthers ends a job that waits for a client which will not join: badly as soon as another client has joined, and
+// in order when none of all will.
+func (m *machine) expectOthers() {
 	switch {
-	case len(m.absent) == 0:
+	case len(m.withdrawn) == 0:
 	case slices.ContainsFunc(m.clients, func(c *conn) bool { return c != nil }):
-		m.explain(m.absent[0])
-		m.abort(m.absent[0])
-	case len(m.absent) >= len(m.clients):
+		c := m.withdrawn[sortedKeys(m.withdrawn)[0]]
+		m.mourn(c, "")
+		m.abort(&WithdrawnError{c.rank, c.peer, c.why})
+	case len(m.withdrawn) == len(m.clients):
 		m.terminate()
 	}
 }

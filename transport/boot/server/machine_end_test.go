@@ -141,48 +141,69 @@ func TestWhoIsMissingWhenTimeIsUp(t *testing.T) {
 	b.take(b.m.Stop(why)) // nothing more comes
 }
 
-func TestAClientThatNeverComesEndsTheJobAsSoonAsAnotherWaitsForIt(t *testing.T) {
-	why := errors.New("it has ended")
-	for name, order := range map[string][]func(*bench){
-		"before": {func(b *bench) { b.take(b.m.Absent(why)) }, func(b *bench) { b.in(1, authKey, rightKey, impi(1)) }},
-		"after":  {func(b *bench) { b.in(1, authKey, rightKey, impi(1)) }, func(b *bench) { b.take(b.m.Absent(why)) }},
-	} {
+func TestAClientThatWithdrawsEndsTheJobAsSoonAsAnotherWaitsForIt(t *testing.T) {
+	joins := func(b *bench) { b.in(1, authKey, rightKey, impi(1)) }
+	leaves := func(b *bench) { b.in(2, authKey, rightKey, wire.AppendLost(nil, 2, "it has ended")) }
+	for name, order := range map[string][]func(*bench){"before": {leaves, joins}, "after": {joins, leaves}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, rules{Clients: 3})
 			b.open(1)
+			b.open(2)
 			order[0](b)
 			if b.over {
 				t.Error("over before anybody waits")
 			}
 			order[1](b)
 			b.wantEnd(false)
-			if !errors.Is(b.m.Err(), why) || !b.hung || !b.logged("error: it has ended") {
+			var withdrawn *WithdrawnError
+			if !errors.As(b.m.Err(), &withdrawn) || withdrawn.Rank != 2 || withdrawn.Why != "it has ended" || !b.hung ||
+				!b.logged("error: client 2 (") {
 				t.Errorf("%v, hung %v, log %q", b.m.Err(), b.hung, b.logs)
 			}
 		})
 	}
 }
 
-func TestAJobThatNobodyJoinsIsOverWhenNobodyCanCome(t *testing.T) {
-	why := errors.New("it has ended")
+func TestAJobThatAllClientsWithdrawFromIsOverAndNothingIsWrong(t *testing.T) {
 	b := newBench(t, rules{Clients: 2})
 	b.open(5) // a stranger is no client
-	b.take(b.m.Absent(why))
-	if b.over {
-		t.Error("over while one may come")
+	for i := range 2 {
+		b.open(i)
+		b.in(i, authKey, rightKey, wire.AppendLost(nil, 0, "once"))
+		if b.over {
+			t.Error("over while one may come")
+		}
 	}
-	b.take(b.m.Absent(why))
+	b.open(2)
+	b.in(2, authKey, rightKey, wire.AppendLost(nil, 1, "and for all"))
 	b.wantEnd(true)
-	b.take(b.m.Absent(why)) // nothing more comes
 }
 
-func TestAClientThatHasEndedAfterAllHadJoinedIsNotAbsent(t *testing.T) {
+func TestAClientThatWithdrewMayBeStartedAgain(t *testing.T) {
 	b := newBench(t, rules{Clients: 2})
-	b.join(2)
-	b.take(b.m.Absent(errors.New("it has ended")))
-	b.in(0, done, fini)
-	b.in(1, done, fini)
+	b.open(5)
+	b.in(5, authKey, rightKey, wire.AppendLost(nil, 1, "a wrong program"))
+	b.open(0)
+	b.open(1)
+	b.in(1, authKey, rightKey, impi(1))
+	b.in(0, authKey, rightKey, impi(0))
+	for i := range 2 {
+		b.in(i, done, fini)
+	}
 	b.wantEnd(true)
+}
+
+func TestAClientWithdrawsOnlyItself(t *testing.T) {
+	b := newBench(t, rules{Clients: 2})
+	b.open(1)
+	b.in(1, authKey, rightKey, impi(1))
+	for conn, rank := range map[int]int32{2: 1, 3: 2, 4: -1} {
+		b.open(conn)
+		b.in(conn, authKey, rightKey, wire.AppendLost(nil, rank, "another"))
+		if b.over || !b.closed[conn] {
+			t.Errorf("rank %d: over %v, closed %v", rank, b.over, b.closed[conn])
+		}
+	}
 }
 
 func TestLateConnectionsAreClosed(t *testing.T) {

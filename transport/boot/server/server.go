@@ -157,12 +157,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// Absent says that one of the clients, whichever it is, has ended and will never join. Serve ends with why as soon as
-// another client waits for it, and with nil when none of all can join. Once all have joined Absent does nothing.
-func (s *Server) Absent(why error) {
-	s.do(func(m *machine) []action { return m.Absent(why) })
-}
-
 // accept takes connections until the socket is closed.
 func (s *Server) accept() {
 	defer s.running.Done()
