@@ -95,6 +95,10 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, 
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
 	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
 	plan.Show = options.Show{Bindings: s.plan.Show.Bindings}
+	var err error
+	if plan.Place, err = policyOf(list, plan.Place); err != nil {
+		return nothing(total(list), err)
+	}
 	for i := range list {
 		if f := list[i].fault; f != "" {
 			return nothing(total(list), errors.New(f))

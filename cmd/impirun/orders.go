@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport/boot"
 )
@@ -29,6 +30,8 @@ type order struct {
 	hostFiles []string
 	perHost   int
 	inTurn    bool // machines take processes in turn
+
+	bindTo string // to which CPUs, as -bind-to says it; "": as the launcher's ranks
 }
 
 // readOrders understands a request of a process that runs like program like. base is the environment to start from.
@@ -43,9 +46,22 @@ func readOrders(r *boot.Spawn, like *options.Program, base []string) ([]order, e
 		if err := o.read(c.Info, true); err != nil {
 			return nil, boot.Refuse(boot.ErrInfo, "%s: %v", c.Program, err)
 		}
+		if i > 0 && o.bindTo != list[0].bindTo {
+			return nil, boot.Refuse(boot.ErrInfo, "info key bind_to: the commands of a job have one value, and here are %q "+
+				"and %q", list[0].bindTo, o.bindTo)
+		}
 		list = append(list, o)
 	}
 	return list, nil
+}
+
+// policyOf says how the processes of a job are bound that is spawned by ranks with this policy.
+func policyOf(list []order, place placement.Policy) (placement.Policy, error) {
+	if list[0].bindTo == "" {
+		return place, nil
+	}
+	err := options.Bind(&place, list[0].bindTo)
+	return place, err
 }
 
 // find looks for the program on this machine, and for what it needs to get to libimpi (options.ABIs has the choices).
@@ -108,6 +124,9 @@ func (o *order) take(key, value string, file bool) (err error) {
 			o.perHost, err = positive(n)
 		}
 		o.inTurn = strings.ToLower(value) == "node" || key == "map_bynode" && truth(value)
+	case "bind_to", "bindto":
+		o.bindTo = value
+		return options.Bind(&placement.Policy{}, value)
 	case "npernode", "ppn", "ppr", "perhost", "ompi_npernode":
 		n, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(value), "ppr:"), ":")
 		o.perHost, err = positive(n)

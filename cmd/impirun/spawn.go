@@ -214,7 +214,12 @@ func (s *spawner) here(from *part, i int, r *boot.Spawn, list []order, number in
 	if _, size, ok := choose(list, failed); !ok || size == 0 {
 		return nothing(len(slots), whyNot(failed))
 	}
-	p, processes, err := s.newPart(r, list, slots, run, number, plain)
+	plan := *s.plan
+	var err error
+	if plan.Place, err = policyOf(list, plan.Place); err != nil {
+		return nothing(len(slots), err)
+	}
+	p, processes, err := s.newPart(r, &plan, list, slots, run, number, plain)
 	if err != nil {
 		return nothing(len(slots), err)
 	}
@@ -247,13 +252,13 @@ func nothing(n int, why error) boot.Spawned {
 }
 
 // newPart makes the part of a job that is spawned, and its processes: run are the places of those among all that were
-// asked for.
-func (s *spawner) newPart(r *boot.Spawn, list []order, slots, run []int, number int, plain bool) (*part,
-	[]supervise.Process, error) {
+// asked for, and plan says how they are bound.
+func (s *spawner) newPart(r *boot.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
+	plain bool) (*part, []supervise.Process, error) {
 	n := len(run)
 	processes := make([]supervise.Process, n)
 	before, places := s.places.take("", n)
-	err := bindRanks(s.plan, processes, nil, number, before)
+	err := bindRanks(plan, processes, nil, number, before)
 	var p *part
 	if err == nil {
 		p, err = newPart(share{0, n}, newJobID(), nil, processes)

@@ -125,6 +125,14 @@ func noSuch(word string, possible []string) error {
 	return fmt.Errorf("there is no %q%s (there are %s)", word, hint, strings.Join(possible, ", "))
 }
 
+// Bind makes a policy bind ranks as -bind-to VALUE says.
+func Bind(place *placement.Policy, value string) error {
+	p := parser{plan: Plan{Place: *place}}
+	err := applyBind(&p, value)
+	*place = p.plan.Place
+	return err
+}
+
 func applyBind(p *parser, value string) error {
 	place := &p.plan.Place
 	if list, ok := strings.CutPrefix(strings.ToLower(value), "user:"); ok {
