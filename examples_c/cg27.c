@@ -3,8 +3,8 @@
  *   mpiexec -n 4 ./cg27 [-t] [points [iterations [tolerance]]]     -t: where the time goes
  *
  * Each rank holds a cube of points x points x points unknowns; the cubes stand in a grid that MPI chooses. A point is
- * tied to its 26 neighbours: 26 on the diagonal, -1 beside it. The preconditioner is one symmetric Gauss-Seidel sweep
- * within the cube. A cube lies in an array with a border one point wide, which the up to 26 neighbouring ranks fill
+ * tied to its 26 neighbors: 26 on the diagonal, -1 beside it. The preconditioner is one symmetric Gauss-Seidel sweep
+ * within the cube. A cube lies in an array with a border one point wide, which the up to 26 neighboring ranks fill
  * before each product: faces, edges and corners, each a subarray on both sides. The border of what the preconditioner
  * works on is never filled: zeros stand there.
  *
@@ -24,7 +24,7 @@ typedef struct {
     MPI_Comm comm;
     int ranks[3], at[3];                        /* the grid of ranks, and our place in it */
     int points, side;                           /* of the cube, without and with its border */
-    int neighbours, rank[AROUND];               /* those that there are */
+    int neighbors, rank[AROUND];               /* those that there are */
     int out_tag[AROUND], in_tag[AROUND];        /* the direction in which a message travels */
     MPI_Datatype inner[AROUND], border[AROUND]; /* what we send to each, and where its points go */
 } Cube;
@@ -42,10 +42,10 @@ static MPI_Datatype region(const Cube *c, const int size[3], const int start[3])
     return type;
 }
 
-/* The neighbour in direction d, if the grid has one there. */
+/* The neighbor in direction d, if the grid has one there. */
 static void meet(Cube *c, const int d[3])
 {
-    int there[3], size[3], inner[3], border[3], i = c->neighbours;
+    int there[3], size[3], inner[3], border[3], i = c->neighbors;
     for (int a = 0; a < 3; a++) {
         there[a] = c->at[a] + d[a];
         if (there[a] < 0 || there[a] >= c->ranks[a]) return;
@@ -58,7 +58,7 @@ static void meet(Cube *c, const int d[3])
     c->in_tag[i] = AROUND - c->out_tag[i];
     c->inner[i] = region(c, size, inner);
     c->border[i] = region(c, size, border);
-    c->neighbours++;
+    c->neighbors++;
 }
 
 static Cube arrange(int points)
@@ -89,10 +89,10 @@ static void exchange(const Cube *c, double *v)
 {
     double began = MPI_Wtime();
     MPI_Request request[AROUND];
-    for (int i = 0; i < c->neighbours; i++)
+    for (int i = 0; i < c->neighbors; i++)
         MPI_Irecv(v, 1, c->border[i], c->rank[i], c->in_tag[i], c->comm, &request[i]);
-    for (int i = 0; i < c->neighbours; i++) MPI_Send(v, 1, c->inner[i], c->rank[i], c->out_tag[i], c->comm);
-    MPI_Waitall(c->neighbours, request, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < c->neighbors; i++) MPI_Send(v, 1, c->inner[i], c->rank[i], c->out_tag[i], c->comm);
+    MPI_Waitall(c->neighbors, request, MPI_STATUSES_IGNORE);
     spent[HALO] += MPI_Wtime() - began;
 }
 
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     if (rank == 0) printf("answer: iterations=%d residual=%.4e\n", iterations, residual);
     free(x);
     free(b);
-    for (int i = 0; i < c.neighbours; i++) {
+    for (int i = 0; i < c.neighbors; i++) {
         MPI_Type_free(&c.inner[i]);
         MPI_Type_free(&c.border[i]);
     }

@@ -1,11 +1,11 @@
-/* halo.c - heat that spreads in a plate; borders travel by MPI_Put into the neighbours' memory.
+/* halo.c - heat that spreads in a plate; borders travel by MPI_Put into the neighbors' memory.
  *
  *   mpiexec -n 4 ./halo [width height steps]
  *
  * Rows are dealt out to the ranks, and each has two more: the last of the rank above and the first of the one below.
- * Its neighbours put them there. A rank exposes its memory to its neighbours alone (MPI_Win_post), puts its own border
- * rows to them (MPI_Win_start, MPI_Win_complete), computes the rows that need no neighbour meanwhile, and goes on
- * with the others when its neighbours are done (MPI_Win_wait). There are two grids, as what is read must not be
+ * Its neighbors put them there. A rank exposes its memory to its neighbors alone (MPI_Win_post), puts its own border
+ * rows to them (MPI_Win_start, MPI_Win_complete), computes the rows that need no neighbor meanwhile, and goes on
+ * with the others when its neighbors are done (MPI_Win_wait). There are two grids, as what is read must not be
  * written, and a window for each. The heat is computed in whole numbers, so that none is lost: the check.
  */
 #include <mpi.h>
@@ -58,19 +58,19 @@ int main(int argc, char **argv)
                 hot ? 1000000000 : 0;
         }
 
-    MPI_Group world, neighbours;
+    MPI_Group world, neighbors;
     int near[2], n = 0;
     if (rank > 0) near[n++] = rank - 1;
     if (rank < size - 1) near[n++] = rank + 1;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, n, near, &neighbours);
+    MPI_Group_incl(world, n, near, &neighbors);
     MPI_Aint below_last = rank > 0 ? (MPI_Aint)width * (from - first(height, rank - 1) + 1) : 0;
     for (int t = 0; t < steps; t++) {
         int64_t *now = grid[t % 2], *next = grid[(t + 1) % 2];
         MPI_Win w = win[t % 2];
         int top = rank == 0, bottom = rank == size - 1;
-        MPI_Win_post(neighbours, 0, w);
-        MPI_Win_start(neighbours, 0, w);
+        MPI_Win_post(neighbors, 0, w);
+        MPI_Win_start(neighbors, 0, w);
         if (!top) MPI_Put(now + width, width, MPI_INT64_T, rank - 1, below_last, width, MPI_INT64_T, w);
         if (!bottom) MPI_Put(now + (size_t)rows * (size_t)width, width, MPI_INT64_T, rank + 1, 0, width,
                              MPI_INT64_T, w);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         printf("answer: after %d steps of %d x %d the heat is %lld, mark %lld: %s\n", steps, width, height,
                (long long)all[0], (long long)all[2], all[0] == all[1] ? "none is lost" : "WRONG");
     MPI_Group_free(&world);
-    MPI_Group_free(&neighbours);
+    MPI_Group_free(&neighbors);
     for (int g = 0; g < 2; g++) MPI_Win_free(&win[g]);
     MPI_Finalize();
     return all[0] == all[1] ? 0 : 1;

@@ -3,7 +3,7 @@
  *   mpiexec -n 4 ./heat2d [points [steps [picture.ppm [checkpoint]]]]
  *
  * The ranks form a grid of their own, as square as their number allows. Each holds a block of the plate with a
- * border one point wide, which it exchanges with its four neighbours before every step: rows as they lie,
+ * border one point wide, which it exchanges with its four neighbors before every step: rows as they lie,
  * columns by a vector type. The rim of the plate stays cold, a disc in it starts hot. At the end rank 0
  * collects the blocks, each as a subarray of the picture.
  *
@@ -17,7 +17,7 @@
 typedef struct {
     int rows, columns;              /* ranks down, ranks across */
     int row, column;                /* ours */
-    int north, south, west, east;   /* neighbours, or MPI_PROC_NULL */
+    int north, south, west, east;   /* neighbors, or MPI_PROC_NULL */
 } Grid;
 
 static int rank, size;
@@ -39,7 +39,7 @@ static Grid arrange(void)
     return g;
 }
 
-/* Fill the border of the block from the neighbours; stride is the length of a row with its border. */
+/* Fill the border of the block from the neighbors; stride is the length of a row with its border. */
 static void exchange(const Grid *g, double *t, int height, int width, MPI_Datatype column)
 {
     int stride = width + 2;

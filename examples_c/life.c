@@ -3,7 +3,7 @@
  *   mpiexec -n 4 ./life [width height generations [picture.pgm]]
  *
  * The start is a random soup that depends on the size alone, so every number of ranks gives the same end.
- * Each rank has its rows and one more above and below, which it gets from its neighbours by
+ * Each rank has its rows and one more above and below, which it gets from its neighbors by
  * persistent requests made once. Ranks without rows take no part.
  */
 #include <mpi.h>
@@ -38,7 +38,7 @@ static void generation(const unsigned char *from, unsigned char *to, int rows, i
         }
 }
 
-/* Requests that fill the border rows of one grid from the neighbours, and send them ours. */
+/* Requests that fill the border rows of one grid from the neighbors, and send them ours. */
 static void plan(unsigned char *grid, int rows, int width, int above, int below, MPI_Comm comm, MPI_Request request[4])
 {
     size_t w = (size_t)width, last = (size_t)rows;

@@ -113,7 +113,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	p.meeting = reach.Meet
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
-		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Help: set.help, Verify: set.verify, OnLost: lost,
+		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Verify: set.verify, OnLost: lost,
 		Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
@@ -134,7 +134,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 // joinSettings are the settings that join hands on.
 type joinSettings struct {
 	silence time.Duration
-	help    libimpi.Help
+	thread  libimpi.ThreadPolicy
 	verify  bool
 }
 
@@ -144,7 +144,7 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 	if set.silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
 		return set, err
 	}
-	if set.help, err = libimpi.ParseHelp(environment("IMPI_PROGRESS")); err != nil {
+	if set.thread, err = libimpi.ParseThreadPolicy(environment("IMPI_PROGRESS")); err != nil {
 		return set, err
 	}
 	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {

@@ -377,7 +377,7 @@ func weights(p uintptr, n int, weighted bool) []int32 {
 	return integers32(p, n)
 }
 
-// degree looks at a number of neighbours.
+// degree looks at a number of neighbors.
 func (k *check) degree(n int32, ranks uintptr, names [2]string) {
 	if n < 0 {
 		k.set(abi.MPI_ERR_ARG, "argument %s is negative: %d", names[0], n)

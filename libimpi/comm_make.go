@@ -162,8 +162,8 @@ func (c *Comm) splitTable(color, key int32) (splitTable, error) {
 // tagSplit lies above the tags of algorithms.
 const tagSplit = 242
 
-// swapWithOther exchanges a short message with the other of two processes: what an allgather would do, with less about
-// it. The message leaves before the receive is posted, since both are on their way at the same time.
+// swapWithOther exchanges a short message with the other of two processes, as an allgather would at a higher cost. The
+// message leaves before the receive is posted, since both are on their way at the same time.
 func (c *Comm) swapWithOther(send, recv coll.Buf) error {
 	other := 1 - int(c.rank)
 	out := c.isend(c.coll, send.Base, send.Count, send.Type, other, tagSplit, modeStandard)

@@ -140,8 +140,8 @@ func (e *Engine) Test(id *uint64, st *CStatus) (bool, error) {
 	return true, e.collect(r, id, st)
 }
 
-// test finds the request of an id if it is done, after a poll if need be. Of an idle one, which is done, st tells all
-// there is; then, as without a done one, r is nil.
+// test finds the request of an id if it is done, after a poll if need be. An idle request is done, too: st is then set,
+// and r is nil, as it is if the request is not done.
 func (e *Engine) test(id uint64, st *CStatus) (r *Request, done bool, err error) {
 	e.settle()
 	r, idle, unknown := e.lookup(id)
@@ -389,8 +389,8 @@ func (e *Engine) some(ids []uint64, done []int32, st []CStatus, wait bool) (int,
 	return e.collectSome(ids, done, st)
 }
 
-// pollMore takes in what else has arrived before n requests are looked at, as far as that is the greater work: who
-// completes very many requests by a few at a time would otherwise look at all of them each time.
+// pollMore takes in what else has arrived before n requests are looked at; the more these are, the more often it polls.
+// A program that completes very many requests a few at a time would otherwise look at all of them each time.
 func (e *Engine) pollMore(n int) {
 	for k := 0; k < n/256 && e.look(); k++ {
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/libimpi/libimpi/libimpi/contexts"
 )
 
-// Context ids. Package contexts says how they are found; here the processes say to each other what it wants to be
-// said. The engine's lock guards Engine.ids, and is given up meanwhile.
+// Context ids. Package contexts says how they are found; here the processes exchange what it asks for. The
+// engine's lock guards Engine.ids, and is given up meanwhile.
 
 // nextCID finds the context id of a new communicator that is made of c; every member of c takes part, also those
 // that will not be members.

@@ -9,7 +9,7 @@ import (
 
 // What tools may know of the engine (MPI 5.0, 15.3). Levels, such as lengths of queues, are found when somebody asks.
 // What has to be counted is counted while somebody has asked for it (Watch), and costs a look at a flag at other times.
-// All of it passes here only as long as the bridge's C leaves messages to the engine, for which the bridge sees.
+// The engine sees all of it only while the bridge's C leaves messages to it, which the bridge sees to.
 
 // PeerClass is where the process at the other end of a message is.
 type PeerClass int

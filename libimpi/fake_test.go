@@ -51,7 +51,7 @@ func makeFake(tb testing.TB, o options) []*Engine {
 		}
 		var err error
 		es[i], err = New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: w.Open(i),
-			ReadAll: o.readAll, Help: HelpNever})
+			ReadAll: o.readAll, Thread: ThreadNever})
 		if err != nil {
 			tb.Fatal(err)
 		}

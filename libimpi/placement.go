@@ -83,7 +83,7 @@ func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
 }
 
 // createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
-// rank v gets the neighbours of node v, which rank v of c has given.
+// rank v gets the neighbors of node v, which rank v of c has given.
 func (c *Comm) createDist(t *topo.DistGraph, reorder bool) (*Comm, error) {
 	if !reorder || c.Size() == 1 || !c.sameImpl() {
 		return c.createOf(c.group, t)

@@ -85,7 +85,7 @@ func tellFrom(m hardware.Machine, cpus []int) (all []int32) {
 	return all
 }
 
-func TestBoundProcessesHaveTheirNeighboursOnTheirCoreAndThenInTheirPackage(t *testing.T) {
+func TestBoundProcessesHaveTheirNeighborsOnTheirCoreAndThenInTheirPackage(t *testing.T) {
 	// Two packages of two cores of two threads. The ranks of a line are dealt out to the packages, and to the cores.
 	es := late(t, 8, 1)
 	cpus := []int{0, 4, 2, 6, 1, 5, 3, 7}

@@ -16,25 +16,25 @@ import (
 // Where programs come back to MPI soon it would only be in the way: an alert that finds the program back in MPI after a
 // nap was in vain, and after each the progress thread pauses.
 
-// Help says when there is a progress thread.
-type Help int
+// ThreadPolicy says when there is a progress thread.
+type ThreadPolicy int
 
-// With HelpWhereFree there is one if the processes of the machine do not outnumber its cores.
+// With ThreadWhereFree there is one if the processes of the machine do not outnumber its cores.
 const (
-	HelpWhereFree Help = iota
-	HelpAlways
-	HelpNever
+	ThreadWhereFree ThreadPolicy = iota
+	ThreadAlways
+	ThreadNever
 )
 
-// ParseHelp reads the setting IMPI_PROGRESS: 0, 1 or nothing.
-func ParseHelp(s string) (Help, error) {
+// ParseThreadPolicy reads the setting IMPI_PROGRESS: 0, 1 or nothing.
+func ParseThreadPolicy(s string) (ThreadPolicy, error) {
 	switch s {
 	case "":
-		return HelpWhereFree, nil
+		return ThreadWhereFree, nil
 	case "0":
-		return HelpNever, nil
+		return ThreadNever, nil
 	case "1":
-		return HelpAlways, nil
+		return ThreadAlways, nil
 	}
 	return 0, fmt.Errorf("IMPI_PROGRESS=%s: it is 0, 1 or unset", s)
 }

@@ -27,7 +27,7 @@ func doneWithoutUs(e *Engine, id uint64) bool {
 
 func TestTheProgressThreadReceivesWhileTheProgramComputes(t *testing.T) {
 	for _, o := range []options{{}, {noRead: true}, {readAll: true}} {
-		o.clients, o.help = []int{2}, true
+		o.clients, o.thread = []int{2}, true
 		es := makeWorld(t, o)
 		const n = 1 << 20
 		sent, got := bytes.Repeat([]byte("libimpi!"), n/8), make([]byte, n)
@@ -48,7 +48,7 @@ func TestTheProgressThreadReceivesWhileTheProgramComputes(t *testing.T) {
 }
 
 func TestTheProgressThreadTakesWhatCameBeforeItsReceive(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}, help: true})
+	es := makeWorld(t, options{clients: []int{2}, thread: true})
 	const n = 300 << 10
 	every2, err := datatype.Vector(n/2, 1, 2, byteT)
 	must(t, err)
@@ -69,7 +69,7 @@ func TestTheProgressThreadTakesWhatCameBeforeItsReceive(t *testing.T) {
 
 // A program that comes back to MPI at once needs no help, and the progress thread keeps away; but not for ever.
 func TestTheProgressThreadPausesAfterAlertsInVain(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}, help: true})
+	es := makeWorld(t, options{clients: []int{2}, thread: true})
 	e := es[1]
 	buf := make([]byte, 100<<10)
 	r := e.World().Irecv(at(buf), int64(len(buf)), byteT, 0, 3)
@@ -93,7 +93,7 @@ func TestTheProgressThreadPausesAfterAlertsInVain(t *testing.T) {
 }
 
 func TestTheProgressThreadIsNotThereWhereNothingIsLong(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}, help: true})
+	es := makeWorld(t, options{clients: []int{2}, thread: true})
 	buf := make([]byte, 64)
 	r := es[1].World().Irecv(at(buf), 64, byteT, 0, 3)
 	s := es[0].World().Isend(at(make([]byte, 64)), 64, byteT, 1, 3, Standard)
@@ -107,12 +107,12 @@ func TestTheProgressThreadIsNotThereWhereNothingIsLong(t *testing.T) {
 }
 
 func TestTheSettingOfTheProgressThread(t *testing.T) {
-	for s, want := range map[string]Help{"": HelpWhereFree, "0": HelpNever, "1": HelpAlways} {
-		if got, err := ParseHelp(s); got != want || err != nil {
+	for s, want := range map[string]ThreadPolicy{"": ThreadWhereFree, "0": ThreadNever, "1": ThreadAlways} {
+		if got, err := ParseThreadPolicy(s); got != want || err != nil {
 			t.Errorf("%q: %v, %v", s, got, err)
 		}
 	}
-	if _, err := ParseHelp("yes"); err == nil {
+	if _, err := ParseThreadPolicy("yes"); err == nil {
 		t.Error("yes is taken")
 	}
 }
@@ -128,7 +128,7 @@ func wantStarted(t *testing.T, e *Engine, id uint64) {
 func TestTheProgressThreadCarriesTasksOut(t *testing.T) {
 	const n = 1 << 18
 	for _, p := range []int{2, 3} {
-		es := makeWorld(t, options{clients: []int{p}, help: true})
+		es := makeWorld(t, options{clients: []int{p}, thread: true})
 		mine, sum := make([]int32, n), make([][]int32, p)
 		for i := range mine {
 			mine[i] = int32(i)

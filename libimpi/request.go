@@ -268,8 +268,9 @@ func (t *requestTable) put(r *Request) {
 	}
 }
 
-// review gives memory back of which nothing has been used while twice as many requests ended as there are: a program
-// that comes to its peak again and again keeps what it needs for it. What is needed is kept twice.
+// review gives back memory that no request has used since the last review. It is called whenever twice as many requests
+// have ended as there are, so that a program that comes to its peak again and again keeps what it needs for it; and it
+// leaves twice of what has been needed.
 func (t *requestTable) review() {
 	needed := t.live() - t.unneeded
 	if spare := t.unneeded - needed; spare > fewRequests {

@@ -21,7 +21,7 @@ type Config struct {
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
 	Verify    bool              // compare what all members of a collective operation say, before it moves data
-	Help      Help              // when a thread of our own goes on with long messages
+	Thread    ThreadPolicy      // when a thread of our own goes on with long messages
 	Shared    *Shared           // where to count for the fast path; may be nil
 	Quick     *Quick            // the receives that the fast path posts; may be nil
 	HeldType  HeldType          // the types of such receives
@@ -62,7 +62,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.patient = e.cohabitants() > c.Home.Cores
 	e.verifies, e.openBoard = c.Verify, c.OpenBoard
 	e.SetReadAll(c.ReadAll)
-	e.thread.on = size > 1 && c.Home.Attention != nil && (c.Help == HelpAlways || c.Help == HelpWhereFree && !e.patient)
+	e.thread.on = size > 1 && c.Home.Attention != nil &&
+		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.patient)
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)

@@ -6,9 +6,9 @@ import (
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
-// Virtual topologies (MPI 5.0, chapter 8). A topology says which processes of a communicator are neighbours. It is
+// Virtual topologies (MPI 5.0, chapter 8). A topology says which processes of a communicator are neighbors. It is
 // a value without any communication in it (package topo); this file makes communicators
-// that carry one, and placement.go renumbers the processes so that neighbours come to stand close to each other.
+// that carry one, and placement.go renumbers the processes so that neighbors come to stand close to each other.
 //
 // On a communicator that spans clients Cart_create and Graph_create behave as Comm_create does, Cart_sub as
 // Comm_split. IMPI 0.0 does not say so, and knows no other topologies.
@@ -76,7 +76,7 @@ func (c *Comm) CreateGraph(t *topo.Graph, reorder bool) (*Comm, error) {
 // (MPI_Graph_map).
 func (c *Comm) MapGraph(t *topo.Graph) int { return c.mapped(t.Size(), t.Place) }
 
-// CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbours
+// CreateDistGraphAdjacent makes a communicator with the graph of which each process gives its own neighbors
 // (MPI_Dist_graph_create_adjacent).
 func (c *Comm) CreateDistGraphAdjacent(t *topo.DistGraph, reorder bool) (*Comm, error) {
 	return c.createDist(t, reorder)

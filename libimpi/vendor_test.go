@@ -39,7 +39,7 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		job := w.Job(i)
 		job.Procs = slices.Clone(job.Procs)
 		job.Procs[1].HostID = job.Procs[0].HostID
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Help: HelpNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
 		if err != nil {
 			t.Fatal(err)
 		}

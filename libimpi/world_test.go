@@ -39,7 +39,7 @@ type options struct {
 	clients []int // processes of each client; nil: one client
 	noRead  bool
 	readAll bool
-	help    bool // engines have progress threads, and the test ends them
+	thread  bool // engines have progress threads, and the test ends them
 	tune    func(*transport.Job)
 	fake    *fake.Options // the job is one of transport/fake, and this says what else than its machines it is
 }
@@ -84,9 +84,9 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 	if o.tune != nil {
 		o.tune(&job)
 	}
-	help := HelpNever
-	if o.help {
-		help = HelpAlways
+	thread := ThreadNever
+	if o.thread {
+		thread = ThreadAlways
 	}
 	es := make([]*Engine, len(configs))
 	errs := make([]error, len(configs))
@@ -100,7 +100,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 			c := configs[i]
 			c.Job = &mine
 			es[i], errs[i] = New(ctx, Config{Job: &mine, Home: c.Segment.Home(c.World), Open: c.Open,
-				ReadAll: o.readAll, Help: help})
+				ReadAll: o.readAll, Thread: thread})
 		})
 	}
 	wg.Wait()

@@ -23,7 +23,7 @@ func (s *sequence) order(n int) []int32 {
 	return o
 }
 
-// coarsen joins pairs of nodes: neighbours by their heaviest edge, then nodes that have a neighbour in common and
+// coarsen joins pairs of nodes: neighbors by their heaviest edge, then nodes that have a neighbor in common and
 // those that have none. No pair is larger than limit. It answers the smaller graph and where each node went.
 // The order in which nodes choose is a shuffled one: that of the numbers makes strips of a grid.
 func (g *Graph) coarsen(limit int32, s *sequence) (*Graph, []int32) {
@@ -52,7 +52,7 @@ func (g *Graph) coarsen(limit int32, s *sequence) (*Graph, []int32) {
 	return g.contract(mate)
 }
 
-// joinRest pairs nodes that have found no mate, those with the same heaviest neighbour: leaves of a star, and
+// joinRest pairs nodes that have found no mate, those with the same heaviest neighbor: leaves of a star, and
 // nodes without edges.
 func (g *Graph) joinRest(mate, heaviest []int32, limit int32) {
 	var rest []int32

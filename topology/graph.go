@@ -1,4 +1,4 @@
-// Package topology places the processes of a virtual topology on a machine: it renumbers them so that neighbours
+// Package topology places the processes of a virtual topology on a machine: it renumbers them so that neighbors
 // come to stand close to each other (Traff 2010, chapter 10). It knows nothing of MPI: a communication graph and
 // the place of each process in a hierarchy come in, a permutation leaves.
 //

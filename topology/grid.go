@@ -15,8 +15,8 @@ func (g Grid) Size() int {
 	return n
 }
 
-// Graph is the grid's graph: an edge of weight 1 for each direction in which a node has a neighbour, so that two
-// nodes that are neighbours both ways round a ring of two have one of weight 2.
+// Graph is the grid's graph: an edge of weight 1 for each direction in which a node has a neighbor, so that two
+// nodes that are neighbors both ways round a ring of two have one of weight 2.
 func (g Grid) Graph() *Graph {
 	n := g.Size()
 	edges := make([]Edge, 0, n*len(g.Dims))

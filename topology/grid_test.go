@@ -31,7 +31,7 @@ func (g Grid) at(coords []int32) int32 {
 	return v
 }
 
-func TestAGridsGraphJoinsNeighbours(t *testing.T) {
+func TestAGridsGraphJoinsNeighbors(t *testing.T) {
 	err := quick.Check(func(shape [4]uint8, periods [4]bool, dims uint8) bool {
 		grid := someGrid(shape, periods, dims)
 		n := grid.Size()

@@ -12,7 +12,7 @@ type chains struct {
 	part    []int32
 	members [][]int32 // of each part, those that have not moved in this pass
 	place   []int32   // of a node among the members of its part, -1 if it has moved
-	heaps   []heap    // of each part: its members that have neighbours in another, by the gain of their best move
+	heaps   []heap    // of each part: its members that have neighbors in another, by the gain of their best move
 	target  []int32   // of such a node
 	moves   []chainMove
 	links   []int64 // by part: the weight of a node's edges to it; 0 between uses

@@ -2,7 +2,7 @@ package topo
 
 import "github.com/libimpi/libimpi/abi"
 
-// Graph is a graph that every process knows in full (MPI 5.0, 8.5.3): the neighbours of node i are
+// Graph is a graph that every process knows in full (MPI 5.0, 8.5.3): the neighbors of node i are
 // Edges[Index[i-1]:Index[i]], with Index[-1] = 0.
 type Graph struct{ Index, Edges []int32 }
 
@@ -47,7 +47,7 @@ func (t *Graph) Neighbors(rank int) (sources, destinations []int32) {
 	return n, n
 }
 
-// DistGraph is the calling process's part of a distributed graph (MPI 5.0, 8.5.4): its own neighbours, and the
+// DistGraph is the calling process's part of a distributed graph (MPI 5.0, 8.5.4): its own neighbors, and the
 // weights of the edges from and to them if it is weighted.
 type DistGraph struct {
 	Weighted                  bool

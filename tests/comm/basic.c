@@ -41,9 +41,9 @@ static void dup(void)
 static void split(void)
 {
     MPI_Comm c;
-    /* Two colours, keys in reverse. */
-    int colour = check_rank % 2, members = (check_size + 1 - colour) / 2;
-    MPI_Comm_split(MPI_COMM_WORLD, colour, check_size - check_rank, &c);
+    /* Two colors, keys in reverse. */
+    int color = check_rank % 2, members = (check_size + 1 - color) / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, color, check_size - check_rank, &c);
     is(c, members - 1 - check_rank / 2, members);
     MPI_Comm_free(&c);
     /* Equal keys: the order of the parent. Negative keys come first. */
@@ -58,7 +58,7 @@ static void split(void)
         is(c, 0, 1);
         MPI_Comm_free(&c);
     }
-    /* Everybody alone, in large colours. */
+    /* Everybody alone, in large colors. */
     MPI_Comm_split(MPI_COMM_WORLD, 1000000000 + check_rank, 0, &c);
     is(c, 0, 1);
     MPI_Comm_free(&c);

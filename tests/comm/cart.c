@@ -1,4 +1,4 @@
-/* Cartesian topologies: coordinates, ranks, neighbours, parts. */
+/* Cartesian topologies: coordinates, ranks, neighbors, parts. */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Distributed graphs: each process gives its own neighbours, or any process gives any edge. */
+/* Distributed graphs: each process gives its own neighbors, or any process gives any edge. */
 #include "../check.h"
 
 /* Read at run time: a compiler that follows the constants warns of reading there. */
@@ -11,7 +11,7 @@ static int leads(int r, int s)
 }
 static int weight(int r, int s) { return 10 * r + s; }
 
-/* The neighbours in any order, but each with its weight and once. */
+/* The neighbors in any order, but each with its weight and once. */
 static void same(const int *rank, const int *w, int n, int out)
 {
     int *seen = calloc((size_t)check_size, sizeof *seen);

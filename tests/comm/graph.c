@@ -1,4 +1,4 @@
-/* Graph topologies: a star that every process knows, its neighbours, copies, processes left out. */
+/* Graph topologies: a star that every process knows, its neighbors, copies, processes left out. */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* With reorder, neighbours of a topology come to stand close together: fewer edges lead from one IMPI client to
- * another, and never more. Every process gets the neighbours of its new rank, and without reorder ranks stay. */
+/* With reorder, neighbors of a topology come to stand close together: fewer edges lead from one IMPI client to
+ * another, and never more. Every process gets the neighbors of its new rank, and without reorder ranks stay. */
 #include "../check.h"
 
 /* The client of each rank. */
@@ -22,7 +22,7 @@ static MPI_Comm dealt(void)
     return comm;
 }
 
-/* The weight of the edges between clients, where the process of rank v has these neighbours. */
+/* The weight of the edges between clients, where the process of rank v has these neighbors. */
 static int cut(MPI_Comm comm, int n, const int *to, const int *weight)
 {
     int of[256], rank, mine = 0, all;

@@ -1,4 +1,4 @@
-/* Ranks that are bound to one core each: with reorder, neighbours of a topology come to stand on the same core first.
+/* Ranks that are bound to one core each: with reorder, neighbors of a topology come to stand on the same core first.
  * A process that is bound later than MPI_Init is seen where it is bound when the topology is made. */
 #include <sched.h>
 #include "../check.h"

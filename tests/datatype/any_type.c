@@ -94,7 +94,7 @@ static int draw(const model *old, model *m)
         wide_at[i] = at[i] = check_below(&s, 3) ? 3 * i : check_below(&s, 12) - 4;
         wide_bytes[i] = bytes[i] = check_below(&s, 3) ? i * 3 * ext : check_below(&s, 200) - 60;
     }
-    if (check_below(&s, 4) == 0) /* neighbours */
+    if (check_below(&s, 4) == 0) /* neighbors */
         for (int i = 1; i < LONG; i++) {
             wide_at[i] = at[i] = at[i - 1] + lens[i - 1], wide_bytes[i] = bytes[i] = bytes[i - 1] + lens[i - 1] * ext;
         }

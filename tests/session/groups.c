@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, h);
     CHECK_EQ(sum, size);
 
-    /* Every pair of neighbours, of which each process is in two. */
+    /* Every pair of neighbors, of which each process is in two. */
     if (check_size > 2) {
         MPI_Comm links[2];
         for (int k = 0; k < 2; k++) {

@@ -105,7 +105,7 @@ func New(c Config) (*Transport, error) {
 	return t, nil
 }
 
-// tabulate inverts the table of world ranks. They are neighbours as a rule, so that the inverse is small.
+// tabulate inverts the table of world ranks. They are neighbors as a rule, so that the inverse is small.
 func (t *Transport) tabulate() error {
 	if len(t.world) != t.seg.n {
 		return fmt.Errorf("shm: world ranks of %d processes for a segment of %d", len(t.world), t.seg.n)

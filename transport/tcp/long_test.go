@@ -10,7 +10,7 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// pattern is n bytes none of which looks like its neighbours.
+// pattern is n bytes none of which looks like its neighbors.
 func pattern(n int) []byte {
 	b := make([]byte, n+8)
 	for i := 0; i < n; i += 8 {

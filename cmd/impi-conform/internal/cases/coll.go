@@ -85,7 +85,7 @@ func count(rank, n int) int {
 func rows(n int) func(rank int) []byte  { return func(r int) []byte { return row(r, n) } }
 func vrows(n int) func(rank int) []byte { return func(r int) []byte { return row(r, count(r, n)) } }
 
-// roots are the first, the last, one in the middle and its neighbour: masters and others, of all clients.
+// roots are the first, the last, one in the middle and its neighbor: masters and others, of all clients.
 func roots(size int) []int {
 	list := []int{0, size / 2, (size/2 + 1) % size, size - 1}
 	slices.Sort(list)
