@@ -95,7 +95,7 @@ func TestEveryAlgorithm(t *testing.T) {
 }
 
 // Pipelines of more blocks than they have rounds besides.
-func TestLongPipelines(t *testing.T) {
+func TestPipelinesOfMoreBlocksThanRoundsAreRight(t *testing.T) {
 	defer coll.Choose("")
 	ranks := []int{2, 3, 6, 7, 12, 17}
 	if race {

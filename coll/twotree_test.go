@@ -4,7 +4,7 @@ import "testing"
 
 // Every node hears from both trees; what parents and children know of an edge agrees; the edges into a node have
 // different colors, and those out of it, too; no block is sent before it has come; the trees are low.
-func TestTwoTrees(t *testing.T) {
+func TestTwoTreesReachEveryNodeAndAreLow(t *testing.T) {
 	for p := 3; p <= 1100; p++ {
 		w := newTwoTrees(p)
 		edges := 0

@@ -168,7 +168,7 @@ func (v *move) check(t *trial, moved int64) error {
 }
 
 // Random views, memory and accesses of several members, compared with what each byte should be.
-func TestRandomAccess(t *testing.T) {
+func TestRandomAccessesMoveTheBytesThatTheirViewsSay(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 30

@@ -244,8 +244,7 @@ func writeBetween(t *testing.T) {
 	}
 }
 
-// Shared and ordered accesses take what comes next.
-func TestSharedPointer(t *testing.T) {
+func TestSharedAndOrderedAccessesTakeWhatComesNext(t *testing.T) {
 	d := filetest.NewDisk()
 	opened(t, []int{0, 0, 1}, d, func(m file.Members, f *file.File) error {
 		for range 10 {
@@ -275,8 +274,7 @@ func TestSharedPointer(t *testing.T) {
 	}
 }
 
-// What is wrong with views, modes and offsets.
-func TestRules(t *testing.T) {
+func TestWrongViewsModesAndOffsetsAreRefused(t *testing.T) {
 	strided := func(lens, displs []int64) *datatype.Type {
 		tt, err := datatype.Hindexed(lens, displs, byteType)
 		if err != nil {

@@ -116,7 +116,7 @@ func TestFloatsAgreeWithGo(t *testing.T) {
 	}
 }
 
-func TestComplexNumbers(t *testing.T) {
+func TestComplexNumbersAreAddedAndMultiplied(t *testing.T) {
 	for _, h := range []int{abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_CXX_DOUBLE_COMPLEX, abi.MPI_DOUBLE_COMPLEX,
 		abi.MPI_COMPLEX16} {
 		a, b := []complex128{1 + 2i, 3 - 1i}, []complex128{-2 + 5i, 2 + 2i}
@@ -316,7 +316,7 @@ func TestLongDoubleOperations(t *testing.T) {
 	expect(t, "maxloc", apply(t, abi.MPI_MAXLOC, abi.MPI_LONG_DOUBLE_INT, p, q), []li{q[0], q[1], p[2]})
 }
 
-func Test128BitIntegers(t *testing.T) {
+func Test128BitIntegersComputeAsBigOnesDo(t *testing.T) {
 	toBig := func(a int128) *big.Int {
 		x := new(big.Int).Lsh(big.NewInt(int64(a[1])), 64)
 		return x.Add(x, new(big.Int).SetUint64(a[0]))

@@ -229,7 +229,7 @@ func TestReduceMessages(t *testing.T) {
 	same(t, "in rank order", got, wanted("0>4 2>4 3>4 5>4 / 190 16"))
 }
 
-func TestCompositeMessages(t *testing.T) {
+func TestCompositeCollectivesSendTheMessagesOfIMPI(t *testing.T) {
 	client := []int32{0, 0, 1, 2, 1} // masters 0, 2, 3
 	sum := op.Predefined(abi.MPI_SUM)
 	ints := func(n int64) coll.Buf { return colltest.NewMem(n, colltest.Int).Buf }
@@ -266,7 +266,7 @@ func TestCompositeMessages(t *testing.T) {
 }
 
 // The bytes of packed messages, written by hand: ranks 0, 3 | 1, 4 | 2, 5, each block one int.
-func TestPackedOrder(t *testing.T) {
+func TestBlocksArePackedInTheOrderOfIMPI(t *testing.T) {
 	client := turns(3)
 	payload := func(f func(c *colltest.Comm, l *span.Layout) error) map[string]string {
 		w := colltest.New(6)
@@ -363,8 +363,7 @@ func TestLongGathervFromAPeerThatUsesTheTagOfGather(t *testing.T) {
 	}
 }
 
-// Hostile or broken peers get an error, not a crash.
-func TestBrokenPeers(t *testing.T) {
+func TestABrokenPeerIsAnErrorAndNoCrash(t *testing.T) {
 	client := []int32{0, 1, 1}
 	l, err := span.NewLayout(client, -1, -1)
 	if err != nil {

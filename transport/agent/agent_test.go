@@ -364,7 +364,7 @@ func TestAHostThatBreaksARuleIsLost(t *testing.T) {
 func TestAProcessThatBreaksARuleLosesItsSocket(t *testing.T) {
 	for name, bytes := range map[string]func(h *house) []byte{
 		"another's name":     func(h *house) []byte { return h.packet(transport.Data, 1, 0, "") },
-		"to a neighbor":     func(h *house) []byte { return h.packet(transport.Data, 2, 1, "") },
+		"to a neighbor":      func(h *house) []byte { return h.packet(transport.Data, 2, 1, "") },
 		"a stranger's name":  func(h *house) []byte { return h.packet(transport.Data, 4, 0, "") },
 		"nonsense":           func(h *house) []byte { return make([]byte, 4096) },
 		"more after its end": func(h *house) []byte { return append(fini(), h.packet(transport.Data, 2, 0, "")...) },

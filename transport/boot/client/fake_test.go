@@ -280,7 +280,7 @@ func TestC3TablesThatCannotBeAreErrors(t *testing.T) {
 	}
 }
 
-func TestC4Versions(t *testing.T) {
+func TestC4ClientsAgreeOnTheHighestVersionThatAllHave(t *testing.T) {
 	both := oneProc()
 	both.Versions = []wire.Version{{}, {Minor: 1}}
 	tests := []struct {
@@ -293,6 +293,7 @@ func TestC4Versions(t *testing.T) {
 		{both, append(u32s(0, 0, 0, 1), u32s(0, 0)...), wire.Version{}, true},
 		{both, append(u32s(0, 0, 0, 1), u32s(0, 0, 0, 1, 0, 2)...), wire.Version{Minor: 1}, true},
 		{oneProc(), append(u32s(0, 0), u32s(0, 0, 3, 1)...), wire.Version{}, true},
+		{oneProc(), append(u32s(0, 0), u32s(3, 1)...), wire.Version{}, false}, // none in common
 	}
 	for i, tt := range tests {
 		c, err := tt.c.complete()
