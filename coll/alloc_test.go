@@ -51,36 +51,11 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 			if err := coll.Choose(name + ":" + algorithm.Name); err != nil {
 				t.Fatal(err)
 			}
-			if allocs, err := allocations(5, n, f); err != nil || allocs != 0 {
+			if allocs, err := colltest.Allocations(colltest.New(5), n, f); err != nil || allocs != 0 {
 				t.Errorf("%s, %s: %v allocations a call, of 5 ranks together; %v", name, algorithm.Name, allocs, err)
 			}
 		}
 	}
-}
-
-// allocations counts the allocations of a call, of p ranks together, with buffers of n elements.
-func allocations(p int, n int64, f func(c *colltest.Comm, a, b *colltest.Mem) error) (allocs float64, err error) {
-	const runs = 100
-	err = colltest.New(p).Run(func(c *colltest.Comm) error {
-		a, b := colltest.NewMem(n, colltest.Double), colltest.NewMem(n, colltest.Double)
-		a.Put(0, make([]byte, 8*n))
-		b.Put(0, make([]byte, 8*n))
-		var err error
-		once := func() {
-			if e := f(c, a, b); e != nil {
-				err = e
-			}
-		}
-		if c.Rank() == 0 {
-			allocs = testing.AllocsPerRun(runs, once)
-			return err
-		}
-		for range runs + 1 {
-			once()
-		}
-		return err
-	})
-	return allocs, err
 }
 
 // An address at the end of a buffer of ours, kept while the garbage collector runs, names the next object.

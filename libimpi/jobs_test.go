@@ -107,6 +107,27 @@ func (m *planned) beginOn(t *testing.T, c *Comm) uint64 {
 	return c.Isend(at(m.data), n, byteT, m.to, m.tag, Standard)
 }
 
+// finishSends waits for requests, and frees those that are persistent.
+func finishSends(t *testing.T, e *Engine, ids []uint64) {
+	for _, id := range ids {
+		persistent := id
+		must(t, e.Wait(&id, nil))
+		if id == persistent && id != sentRequest {
+			must(t, e.FreeRequest(&id))
+		}
+	}
+}
+
+// wantMessages compares what a process has received with what was sent, which may be shorter.
+func wantMessages(t *testing.T, me int, bufs, want [][]byte) {
+	t.Helper()
+	for i, buf := range bufs {
+		if !bytes.Equal(buf[:len(want[i])], want[i]) {
+			t.Errorf("rank %d: message %d is not what was sent", me, i)
+		}
+	}
+}
+
 // Messages of one sender with one tag are received in the order sent, in every way of sending, whether the receive is
 // early or late, and whole.
 func TestMessagesOfAllKindsArrive(t *testing.T) {
@@ -134,18 +155,8 @@ func TestMessagesOfAllKindsArrive(t *testing.T) {
 				}
 			}
 			must(t, e.WaitAll(recvs, nil))
-			for _, id := range sends {
-				persistent := id
-				must(t, e.Wait(&id, nil))
-				if id == persistent && id != sentRequest {
-					must(t, e.FreeRequest(&id))
-				}
-			}
-			for i, buf := range bufs {
-				if !bytes.Equal(buf[:len(want[i])], want[i]) {
-					t.Errorf("rank %d: message %d is not what was sent", me, i)
-				}
-			}
+			finishSends(t, e, sends)
+			wantMessages(t, me, bufs, want)
 			must(t, e.DetachBuffer())
 			must(t, e.World().Barrier())
 		})

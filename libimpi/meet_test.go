@@ -160,18 +160,8 @@ func TestMessagesBetweenJobsArrive(t *testing.T) {
 					ids = append(ids, c.Irecv(at(buf), int64(len(buf)), byteT, m.from, m.tag))
 				}
 			}
-			for _, id := range ids {
-				persistent := id
-				must(t, e.Wait(&id, nil))
-				if id == persistent && id != sentRequest {
-					must(t, e.FreeRequest(&id))
-				}
-			}
-			for i, buf := range bufs {
-				if !bytes.Equal(buf[:len(want[i])], want[i]) {
-					t.Errorf("rank %d: message %d is not what was sent", me, i)
-				}
-			}
+			finishSends(t, e, ids)
+			wantMessages(t, me, bufs, want)
 			must(t, e.DetachBuffer())
 			must(t, c.Disconnect())
 		})

@@ -26,28 +26,8 @@ func TestCommonOperationsDoNotAllocate(t *testing.T) {
 		"Allreduce": func(c *colltest.Comm, a, b *colltest.Mem) error { return span.Allreduce(c, l, a.Of(4), b.Of(4), sum) },
 		"Allgather": func(c *colltest.Comm, a, b *colltest.Mem) error { return span.Allgather(c, l, a.Of(1), b.Of(1)) },
 	} {
-		const runs = 200
-		w := colltest.New(7)
-		allocs := 0.0
-		if err := w.Run(func(c *colltest.Comm) error {
-			a, b := colltest.NewMem(8, colltest.Double), colltest.NewMem(8, colltest.Double)
-			a.Put(0, make([]byte, 64))
-			b.Put(0, make([]byte, 64))
-			var err error
-			once := func() {
-				if e := f(c, a, b); e != nil {
-					err = e
-				}
-			}
-			if c.Rank() == 0 {
-				allocs = testing.AllocsPerRun(runs, once)
-				return err
-			}
-			for range runs + 1 {
-				once()
-			}
-			return err
-		}); err != nil {
+		allocs, err := colltest.Allocations(colltest.New(7), 8, f)
+		if err != nil {
 			t.Fatal(name, err)
 		}
 		if allocs != 0 {

@@ -30,9 +30,16 @@ func (f *regular) Seekable() bool { return true }
 func (f *regular) Readable() bool { return f.readable }
 
 func (f *regular) ReadAt(p []byte, off int64) (int, error) {
+	return f.readAll(p, off, func(rest []byte, done int) (int, error) {
+		return f.sys.Pread(f.fd, rest, off+int64(done))
+	})
+}
+
+// readAll fills p, or as much of it as there is, by a call that gets what is left of p and how much has been read.
+func (f *regular) readAll(p []byte, off int64, call func(rest []byte, done int) (int, error)) (int, error) {
 	done := 0
 	for done < len(p) {
-		n, err := f.sys.Pread(f.fd, p[done:min(len(p), done+mostBytes)], off+int64(done))
+		n, err := call(p[done:min(len(p), done+mostBytes)], done)
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
@@ -65,9 +72,15 @@ func (f *regular) WriteAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-func (f *regular) writeAt(p []byte, off int64) (done int, err error) {
+// writeAt is WriteAt without a limit.
+func (f *regular) writeAt(p []byte, off int64) (int, error) {
+	return writeAll(p, func(rest []byte, done int) (int, error) { return f.sys.Pwrite(f.fd, rest, off+int64(done)) })
+}
+
+// writeAll writes all of p by a call that gets what is left of p and how much has been written.
+func writeAll(p []byte, call func(rest []byte, done int) (int, error)) (done int, err error) {
 	for nothing := false; done < len(p); {
-		n, err := f.sys.Pwrite(f.fd, p[done:min(len(p), done+mostBytes)], off+int64(done))
+		n, err := call(p[done:min(len(p), done+mostBytes)], done)
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
@@ -144,35 +157,13 @@ type stream struct{ regular }
 func (f *stream) Seekable() bool { return false }
 
 func (f *stream) ReadAt(p []byte, off int64) (int, error) {
-	done := 0
-	for done < len(p) {
-		n, err := f.sys.Read(f.fd, p[done:min(len(p), done+mostBytes)])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return done, failedAt("read", f.name, off, len(p), done, err)
-		case n == 0:
-			return done, nil
-		default:
-			done += n
-		}
-	}
-	return done, nil
+	return f.readAll(p, off, func(rest []byte, _ int) (int, error) { return f.sys.Read(f.fd, rest) })
 }
 
 func (f *stream) WriteAt(p []byte, off int64) (int, error) {
-	done := 0
-	for nothing := false; done < len(p); {
-		n, err := f.sys.Write(f.fd, p[done:min(len(p), done+mostBytes)])
-		switch {
-		case err == unix.EINTR:
-		case err == nil && n == 0 && nothing:
-			return done, failedAt("write", f.name, off, len(p), done, errNothing)
-		case err != nil:
-			return done, failedAt("write", f.name, off, len(p), done, err)
-		default:
-			done, nothing = done+n, n == 0
-		}
+	done, err := writeAll(p, func(rest []byte, _ int) (int, error) { return f.sys.Write(f.fd, rest) })
+	if err != nil {
+		return done, failedAt("write", f.name, off, len(p), done, err)
 	}
 	return done, nil
 }

@@ -41,17 +41,7 @@ func TestHostsThatKnowTheKeyTalkAndEndInOrder(t *testing.T) {
 				e.mu.Unlock()
 			}
 		}
-		var wg sync.WaitGroup
-		for i, e := range es {
-			wg.Go(func() {
-				e.mu.Lock()
-				defer e.mu.Unlock()
-				if err := e.host.Finish(time.Now().Add(patience)); err != nil {
-					t.Errorf("host %d: %v", i, err)
-				}
-			})
-		}
-		wg.Wait()
+		finishAll(t, es)
 	}
 }
 

@@ -162,6 +162,22 @@ func deadline(t testing.TB) context.Context {
 	return ctx
 }
 
+// finishAll ends the communication of all hosts in order.
+func finishAll(t *testing.T, es []*engine) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i, e := range es {
+		wg.Go(func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if err := e.host.Finish(time.Now().Add(patience)); err != nil {
+				t.Errorf("host %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // connect makes a job of real hosts.
 func connect(t testing.TB, lay layout, tune func(*transport.Job), opts Options) []*engine {
 	t.Helper()

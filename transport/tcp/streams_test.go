@@ -57,17 +57,7 @@ func TestSeveralConnectionsCarryWhatOneDoesAndEndInOrder(t *testing.T) {
 		if p.placed < size/2 {
 			t.Errorf("%d connections: %d of %d bytes came in place", tt.streams, p.placed, size)
 		}
-		var wg sync.WaitGroup
-		for i, e := range es {
-			wg.Go(func() {
-				e.mu.Lock()
-				defer e.mu.Unlock()
-				if err := e.host.Finish(time.Now().Add(patience)); err != nil {
-					t.Errorf("host %d: %v", i, err)
-				}
-			})
-		}
-		wg.Wait()
+		finishAll(t, es)
 	}
 }
 
