@@ -239,7 +239,7 @@ func (p *process) launcher() (*boot.Link, error) {
 	}
 	ctx, cancel := p.connectTime.context()
 	defer cancel()
-	path, err := launcherProgram()
+	path, err := boot.LauncherNear(libraryFile())
 	if err != nil {
 		return nil, err
 	}

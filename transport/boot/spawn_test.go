@@ -193,6 +193,9 @@ func TestTheLauncherOfALibraryStandsInItsInstallation(t *testing.T) {
 	if path, err := LauncherNear(dir + "/lib/libmpi.so"); path != dir+"/bin/impirun" || err != nil {
 		t.Error(path, err)
 	}
+	if path, err := LauncherNear(""); path != dir+"/impirun" || err != nil {
+		t.Error(path, err)
+	}
 }
 
 func writeScript(t *testing.T, file, text string) {

@@ -19,7 +19,7 @@ const (
 )
 
 // LauncherNear is the launcher of the installation that a library belongs to: bin/impirun beside the folder of that
-// file, or else the impirun of PATH.
+// file, or else the impirun of PATH. The name may be empty: nobody knows it.
 func LauncherNear(library string) (string, error) {
 	if file, err := filepath.EvalSymlinks(library); err == nil {
 		path := filepath.Join(filepath.Dir(filepath.Dir(file)), "bin", "impirun")
@@ -29,7 +29,8 @@ func LauncherNear(library string) (string, error) {
 	}
 	path, err := exec.LookPath("impirun")
 	if err != nil {
-		return "", fmt.Errorf("no impirun, neither in the installation of %s nor in PATH: %w", library, err)
+		return "", fmt.Errorf("there is no launcher: impirun is neither in the installation of this library (%s) nor in "+
+			"PATH: %w", library, err)
 	}
 	return filepath.Abs(path)
 }

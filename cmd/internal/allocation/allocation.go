@@ -53,14 +53,6 @@ func (a *Allocation) String() string {
 	return text + " (" + a.Source + ")"
 }
 
-// Slots is the number of ranks of all machines.
-func (a *Allocation) Slots() (n int) {
-	for _, m := range a.Machines {
-		n += m.Slots
-	}
-	return n
-}
-
 // Find is the place of a machine in the list, by a name with or without a domain; -1: it is not there.
 func (a *Allocation) Find(name string) int {
 	for i := range a.Machines {
