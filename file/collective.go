@@ -43,7 +43,7 @@ func (op *Op) together() (int64, error) {
 	if err := f.m.Allgather(own, all); err != nil {
 		return 0, err
 	}
-	if err := f.verdict(op.refused, all, sayings); err != nil {
+	if err := f.outcome(op.refused, all, sayings); err != nil {
 		return 0, err
 	}
 	if f.stream {

@@ -91,7 +91,7 @@ func (f *File) introduce(hints Hints) error {
 	if err := f.m.Allgather(own, all); err != nil {
 		return err
 	}
-	if err := f.verdict(err, all, each); err != nil {
+	if err := f.outcome(err, all, each); err != nil {
 		return err
 	}
 	for r := range f.m.Size() {
@@ -161,7 +161,7 @@ func (f *File) recognize(err error) error {
 		if err := f.m.Allgather([]int64{class(err), id[0], id[1], f.limits()}, all); err != nil {
 			return err
 		}
-		if err := f.verdict(err, all, each); err != nil {
+		if err := f.outcome(err, all, each); err != nil {
 			return err
 		}
 		differs, changed := -1, false
@@ -232,11 +232,11 @@ func (f *File) agree(own error) error {
 	if err := f.m.Allgather([]int64{class(own)}, all); err != nil {
 		return err
 	}
-	return f.verdict(own, all, 1)
+	return f.outcome(own, all, 1)
 }
 
-// verdict is what agree answers, once all members' classes are known: each stands first among so many numbers.
-func (f *File) verdict(own error, all []int64, each int) error {
+// outcome is what agree answers, once all members' classes are known: each stands first among so many numbers.
+func (f *File) outcome(own error, all []int64, each int) error {
 	failed := -1
 	for r := f.m.Size() - 1; r >= 0; r-- {
 		if all[each*r] != abi.MPI_SUCCESS {
@@ -377,7 +377,7 @@ func (f *File) SetView(disp int64, etype, filetype *datatype.Type, rep Represent
 	if err := f.m.Allgather(own, all); err != nil {
 		return err
 	}
-	if err := f.verdict(refused, all, each); err != nil {
+	if err := f.outcome(refused, all, each); err != nil {
 		return err
 	}
 	spread := int64(farthest)

@@ -348,7 +348,7 @@ func (j *Job) Wait() *Cause {
 func (j *Job) outcome() *Cause {
 	j.judge(true)
 	j.relays.Wait()
-	return cmp.Or(j.table.outcome(), j.lostOutput())
+	return cmp.Or(j.table.finalCause(), j.lostOutput())
 }
 
 // enter adds the ends of ranks to the outcomes, after what they had said.

@@ -62,7 +62,7 @@ type entry struct {
 }
 
 type jobTable struct {
-	*verdict
+	*jobState
 	host    string
 	first   int    // world rank of the launcher's rank 0
 	of      string // follows a rank in messages as long as we do not know first, such as " of client 1"
@@ -71,30 +71,30 @@ type jobTable struct {
 	entries []entry
 }
 
-// verdict is what the tables of all sets of processes share.
-type verdict struct {
+// jobState is what the tables of all sets of processes share: whether and why the job ends.
+type jobState struct {
 	cause  *Cause
 	doomed bool
 	fatal  bool // it is doomed for a reason, and not because it is over
 	spare  bool // --enable-recovery: the death of a rank does not doom the others
 }
 
-func (v *verdict) doom() { v.doomed, v.fatal = true, true }
+func (s *jobState) doom() { s.doomed, s.fatal = true, true }
 
-// outcome is the cause when all have ended.
-func (v *verdict) outcome() *Cause {
-	if v.cause != nil {
-		v.cause.Mild = !v.fatal
+// finalCause is the cause when all have ended.
+func (s *jobState) finalCause() *Cause {
+	if s.cause != nil {
+		s.cause.Mild = !s.fatal
 	}
-	return v.cause
+	return s.cause
 }
 
 func newJobTable(host string, ranks int, recovery bool) *jobTable {
-	return tableUnder(&verdict{spare: recovery}, host, ranks)
+	return tableUnder(&jobState{spare: recovery}, host, ranks)
 }
 
-func tableUnder(v *verdict, host string, ranks int) *jobTable {
-	l := &jobTable{verdict: v, host: host, entries: make([]entry, ranks)}
+func tableUnder(s *jobState, host string, ranks int) *jobTable {
+	l := &jobTable{jobState: s, host: host, entries: make([]entry, ranks)}
 	for i := range l.entries {
 		l.entries[i].number = i
 	}

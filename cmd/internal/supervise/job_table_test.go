@@ -83,7 +83,7 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			if code != c.code || !strings.Contains(text, c.text) || l.doomed != c.doomed {
 				t.Errorf("code %d, doomed %v, %q; want %d, %v, %q", code, l.doomed, text, c.code, c.doomed, c.text)
 			}
-			if got := l.outcome(); got != nil && got.Mild == c.doomed {
+			if got := l.finalCause(); got != nil && got.Mild == c.doomed {
 				t.Errorf("mild: %v", got.Mild)
 			}
 		})

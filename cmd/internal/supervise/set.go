@@ -81,7 +81,7 @@ var ErrOver = errors.New("the job is ending")
 // ending, and none was. It waits until Wait, which must run, has time for it.
 func (j *Job) Add(config SetConfig, processes []Process) (s *Set, failed []error, err error) {
 	s = &Set{job: j, config: config}
-	s.table = tableUnder(j.table.verdict, j.config.Host, len(processes))
+	s.table = tableUnder(j.table.jobState, j.config.Host, len(processes))
 	s.table.trial, s.table.name = true, config.Name
 	for i := range config.Names {
 		s.table.entries[i].of = config.Names[i]
