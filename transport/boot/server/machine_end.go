@@ -82,7 +82,7 @@ func (m *machine) expectOthers() {
 	case len(m.withdrawn) == 0:
 	case slices.ContainsFunc(m.clients, func(c *conn) bool { return c != nil }):
 		c := m.withdrawn[sortedKeys(m.withdrawn)[0]]
-		m.mourn(c, "")
+		m.mourn(c, "will not join")
 		m.abort(&WithdrawnError{c.rank, c.peer, c.why})
 	case len(m.withdrawn) == len(m.clients):
 		m.terminate()
