@@ -3,7 +3,7 @@ package main
 import "C"
 
 // Hints of communicators (MPI 5.0, 7.4.4): the assertions that the standard defines. Matching looks at what is posted
-// and not at promises: a context in which no receive has a wildcard does not pay for them (libimpi/match.go). So the
+// and not at promises: a context in which no receive has a wildcard does not pay for them (libimpi/match). So the
 // assertions are known, kept and reported, and need nothing else. Other keys are ignored, as the standard has it.
 // MPI_Comm_dup hands no hints on (MPI 5.0, 7.4.2).
 

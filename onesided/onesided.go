@@ -2,11 +2,11 @@
 // allowed when, which memory of a target a call may touch, what an accumulate does to it, and how the processes of one
 // machine synchronize over words of shared memory.
 //
-//	epochs.go           the state of a window at one process: what may be called in it
-//	range.go            displacement, unit and size: where a call's data lies in the target's memory
-//	words.go            fences, posts and locks as words of memory that all members of a window map
+//	epochs.go             the state of a window at one process: what may be called in it
+//	range.go              displacement, unit and size: where a call's data lies in the target's memory
+//	words_unsafe.go       fences, posts and locks as words of memory that all members of a window map
 //	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
-//	request.go          what is asked of a target's engine where its memory cannot be reached, as bytes
+//	request.go            what is asked of a target's engine where its memory cannot be reached, as bytes
 //
 // The engine (libimpi/window.go) has the windows, and carries requests. Everything here takes values and memory, and
 // sees of the engine only what Machine says, so that tests run whole jobs on goroutines.
