@@ -71,9 +71,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     r->cid = c->cid;
     r->lsrank = c->rank;
     r->srqid = 0;
-    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !f->crowded && !self
-                      ? plan->row
-                      : 0;
+    int64_t row = UNLIKELY(plan) && plan->growing && n == plan->size && f->looks && !self ? plan->row : 0;
     if (UNLIKELY(n > f->eager || row)) {
         send_growing(r, plan, buf, n, row);
     } else {

@@ -21,8 +21,7 @@ static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype,
     if (UNLIKELY(!fits(n, buffer, size, *position))) return IMPI_IN_GO;
     char *packed = (char *)(uintptr_t)buffer + *position;
     if (p) impi_plan_move(p, at, packed, n, unpack);
-    else if (unpack) impi_move_run((void *)(uintptr_t)at, packed, n);
-    else impi_move_run(packed, at, n);
+    else impi_move_loops((uintptr_t)at, (uintptr_t)packed, NULL, 0, n, unpack);
     *position += n;
     return MPI_SUCCESS;
 }
