@@ -6,13 +6,15 @@
 
 enum { WIDE = 256, LONG_RUN = 64 << 10, MOST = 256 << 10 }; /* a block of more is a run; worth a call; or several */
 
-/* A block as K words from its beginning and K before its end, which may overlap. */
+/* A block as K words from its beginning and K before its end, which may overlap. They are stored in the order of their
+ * addresses: a processor that comes back to a line it has left waits for that line again. */
 #define ENDS(NAME, T, K)                                                                                             \
     INLINE void NAME(char *restrict dst, const char *restrict src, int64_t b)                                        \
     {                                                                                                                \
         T first[K], last[K];                                                                                         \
         for (int k = 0; k < K; k++) first[k] = ((const T *)src)[k], last[k] = ((const T *)(src + b))[k - K];         \
-        for (int k = 0; k < K; k++) ((T *)dst)[k] = first[k], ((T *)(dst + b))[k - K] = last[k];                     \
+        for (int k = 0; k < K; k++) ((T *)dst)[k] = first[k];                                                        \
+        for (int k = 0; k < K; k++) ((T *)(dst + b))[k - K] = last[k];                                               \
     }
 ENDS(upto_4, u16, 1)
 ENDS(upto_8, u32, 1)

@@ -4,11 +4,11 @@
 
 enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until they are looked at again */
 
-/* The first and the last line of a block. */
-INLINE void fetch(const char *p, int64_t away, int64_t b)
+/* The lines of a block of up to `most` bytes. */
+INLINE void fetch(const char *p, int64_t away, int64_t b, int64_t most)
 {
-    __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)away));
-    __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)(away + b - 1)));
+    const uintptr_t at = (uintptr_t)p + (uintptr_t)away;
+    for (int64_t i = 0; i <= most; i += 64) __builtin_prefetch((const char *)(at + (uintptr_t)least_of(i, b - 1)));
 }
 
 #define KERNEL(NAME, LOOP)                                                                                            \
@@ -16,11 +16,11 @@ INLINE void fetch(const char *p, int64_t away, int64_t b)
     { (void)b; LOOP }
 /* Blocks may follow each other faster than memory brings them, so those that come later are fetched in advance, on both
  * sides: the processor's own prefetchers stop at each page, and see no pattern in blocks that are far apart. */
-#define EACH_AHEAD(COPY)                                             \
-    const int64_t ahead = crowded(d, n) || crowded(s, n) ? 0 : 8;    \
-    for (int64_t i = 0; i < n; i++, dst += d, src += s) {            \
-        fetch(dst, ahead * d, b), fetch(src, ahead * s, b);          \
-        COPY(dst, src, b);                                           \
+#define EACH_AHEAD(MOST, AHEAD)                                         \
+    const int64_t ahead = AHEAD;                                        \
+    for (int64_t i = 0; i < n; i++, dst += d, src += s) {               \
+        fetch(dst, ahead * d, b, MOST), fetch(src, ahead * s, b, MOST); \
+        upto_##MOST(dst, src, b);                                       \
     }
 /* Of short blocks the processor itself runs ahead far enough, or too far. */
 #define EACH(COPY) for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);
@@ -34,9 +34,9 @@ KERNEL(blocks_3, EACH(upto_4))
 KERNEL(blocks_7, EACH(upto_8))
 KERNEL(blocks_15, EACH(upto_16))
 KERNEL(blocks_32, EACH(upto_32))
-KERNEL(blocks_64, EACH_AHEAD(upto_64))
-KERNEL(blocks_128, EACH_AHEAD(upto_128))
-KERNEL(blocks_256, EACH_AHEAD(upto_256))
+KERNEL(blocks_64, EACH_AHEAD(64, crowded(d, n) || crowded(s, n) ? 0 : 8))
+KERNEL(blocks_128, EACH_AHEAD(128, 4))
+KERNEL(blocks_256, EACH_AHEAD(256, 4))
 KERNEL(runs, if (b < LONG_RUN) EACH(run_32) else EACH(impi_move_run))
 
 CLONED static void short_run(char *restrict dst, const char *restrict src, int64_t n) { run_32(dst, src, n); }

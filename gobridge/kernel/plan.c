@@ -1,4 +1,5 @@
 /* Elements moved by a plan. */
+#include <stddef.h>
 #include "kernels.h"
 
 /* Several elements of a nest: one loop more. */
@@ -13,15 +14,9 @@ static void move_loops(const struct impi_plan *p, uintptr_t mem, uintptr_t buf, 
 void impi_plan_move(const struct impi_plan *p, const void *typed, const void *packed, int64_t n, int unpack)
 {
     uintptr_t mem = (uintptr_t)typed + (uintptr_t)p->at, buf = (uintptr_t)packed;
-    if (p->dense) {
-        impi_move_run((void *)(unpack ? mem : buf), (const void *)(unpack ? buf : mem), n);
-        return;
-    }
-    if (!p->list.offs) {
-        move_loops(p, mem, buf, n == p->size ? 1 : n / p->size, unpack);
-        return;
-    }
-    for (; n > 0; n -= p->size) {
+    if (p->dense) impi_move_loops(mem, buf, NULL, 0, n, unpack);
+    else if (!p->list.offs) move_loops(p, mem, buf, n == p->size ? 1 : n / p->size, unpack);
+    else for (; n > 0; n -= p->size) {
         impi_move_list(mem, buf, &p->list, unpack);
         mem += (uintptr_t)p->extent;
         buf += (uintptr_t)p->size;
