@@ -19,9 +19,9 @@ enum { LIMIT = 256 };
 
 typedef void function(void);
 
-/* A function of the program's, and for one in C++ that of MPICH's library of C++ bindings which calls it: that library
- * hands functions of C++ to C as if they were C's, and says right afterwards, in the same thread, by what they are to
- * be called (MPII_Op_set_cxx and its like, below). */
+/* A function of the program's, and for one in C++ that of libmpichcxx.so.12 which calls it: that library (cxx/mpich.cc,
+ * or MPICH's own) hands functions of C++ to C as if they were C's, and says right afterwards, in the same thread, by
+ * what they are to be called (MPII_Op_set_cxx and its like, below). */
 struct callee {
     function *_Atomic f;
     function *cxx;

@@ -7,6 +7,7 @@
  *   by_hand.c                  functions whose arguments say more than their types do
  *   callbacks.c                functions of the program that libimpi calls
  *   load.c                     finds libimpi's functions
+ *   cxx/                       libraries of the C++ bindings, which call the front beside them
  *
  * In names n_ is libimpi's form of a thing, F_ a type or value of the other ABI. */
 #ifndef FRONT_H

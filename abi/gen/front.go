@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -404,6 +406,35 @@ func frontNative(functions []table.Function) []byte {
 			b.WriteString(" \\")
 		}
 		b.WriteString("\n")
+	}
+	return []byte(b.String())
+}
+
+// frontCxx is abi/front/cxx/z_mpich.h: what the C++ bindings call, and constants, as programs of MPICH's ABI see them.
+func frontCxx(functions []table.Function, of map[string]foreign) []byte {
+	var b strings.Builder
+	b.WriteString(generatedLine + "/* Functions and constants of MPICH's ABI. */\n\nextern \"C\" {\n")
+	for _, f := range functions {
+		if strings.HasPrefix(f.Name, "MPI_T_") || f.Since > "2.2" {
+			continue
+		}
+		var params []string
+		for _, p := range f.Params {
+			if strings.Contains(p.Type, "_function") {
+				p.Type, p.Stars = "MPI_callback_function", 1 // void *: which function it is, C++ says itself
+			}
+			params = append(params, frontDecl(p))
+		}
+		if f.Variadic {
+			params = append(params, "...")
+		}
+		fmt.Fprintf(&b, "%s %s(%s);\n", frontType(f.Result), f.Name, strings.Join(params, ", "))
+	}
+	b.WriteString("}\n\n")
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if v := of[name]; v.symbol == "" {
+			fmt.Fprintf(&b, "#define %s %d\n", name, v.number)
+		}
 	}
 	return []byte(b.String())
 }

@@ -15,7 +15,7 @@
 //	  -> docs/functions.md          which functions work
 //	  -> tests/errors/z_wrong_calls.h  calls with wrong arguments
 //	abi/front/*.tsv                 (constants of other ABIs)
-//	  -> abi/front/z_*              the functions for programs of these ABIs
+//	  -> abi/front/z_*, cxx/z_*     the functions for programs of these ABIs
 //
 // Run it from anywhere inside the module: go run ./abi/gen. Nothing is written
 // when anything is refused, and a file whose content stays is not touched.
@@ -162,6 +162,7 @@ func generate(in input) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["abi/front/z_native.h"] = frontNative(in.functions)
+	files["abi/front/cxx/z_mpich.h"] = frontCxx(in.functions, in.foreign["mpich"])
 	for name, values := range in.foreign {
 		if files["abi/front/z_"+name+".h"], err = frontTables(in.constants, values, name); err != nil {
 			return nil, err

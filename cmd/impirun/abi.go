@@ -23,10 +23,12 @@ import (
 
 // fronts are the folders of these libraries below lib, by the names under which programs are linked.
 var fronts = map[string]string{
-	"libmpi.so.12":     options.ABIMPICH,
-	"libmpich.so.12":   options.ABIMPICH,
-	"libmpi.so.40":     options.ABIOpenMPI,
-	"libmpi_cxx.so.40": options.ABIOpenMPI,
+	"libmpi.so.12":      options.ABIMPICH,
+	"libmpich.so.12":    options.ABIMPICH,
+	"libmpichcxx.so.12": options.ABIMPICH,
+	"libmpicxx.so.12":   options.ABIMPICH,
+	"libmpi.so.40":      options.ABIOpenMPI,
+	"libmpi_cxx.so.40":  options.ABIOpenMPI,
 }
 
 // standard are the names of the library with the ABI of MPI 5.0, which others have, too.

@@ -26,6 +26,7 @@ func TestTheNamesOfMPILibrariesAreKnown(t *testing.T) {
 		"libmpigf.so.4":                    {fortran: true},
 		"libmpi_cxx.so.40":                 {},
 		"libmpicxx.so.12":                  {},
+		"libmpichcxx.so.12":                {},
 		"libmpi_java.so.40":                {},
 		"libmpitrampoline.so.5":            {},
 		"libmpifr.so.3":                    {}, // multiple precision
