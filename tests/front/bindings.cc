@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <unistd.h>
 #include <vector>
 
@@ -207,6 +208,8 @@ static void __attribute__((noinline)) by_reference(MPI::Comm &comm, const MPI::D
     pairs.Get_contents(3, 0, 1, n, none, of);
     CHECK(n[0] == 2 && n[1] == 1 && n[2] == 2 && of[0] == type);
     const_cast<MPI::Datatype &>(pairs).Free();
+    type.Get_name(name, length);
+    CHECK(length == 7 && !strcmp(name, "MPI_INT"));
 }
 
 static void __attribute__((noinline)) grids(MPI::Intracomm &comm)

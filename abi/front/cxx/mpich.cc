@@ -1,5 +1,5 @@
-// libmpichcxx.so.12: the C++ bindings of MPI-2 for programs that were compiled with the headers of MPICH. Every program
-// that MPICH's mpicxx has linked needs a library of this name, also one that calls C alone.
+// libmpichcxx.so.12: the C++ bindings of MPI-2 for programs that were compiled with the headers of MPICH. What MPICH's
+// mpicxx has linked needs a library of this name also if it calls C alone, unless the linker drops what nobody calls.
 //
 // Operators, error handlers and attributes of C++ go to C as they are. Right afterwards C is told by which function of
 // this library it has to call them (../callbacks.c, which serves MPICH's own library of this name, too).
@@ -333,7 +333,7 @@ Intercomm Comm::Join(int fd)
     return other;
 }
 
-// The headers' MPI::Datatype::Get_name calls it first: types that are C++'s alone have names of C++ there.
+// Types that are C++'s alone have names of C++. The headers' MPI::Datatype::Get_name asks for them like ours.
 void MPIR_CXX_InitDatatypeNames()
 {
     static bool done;
@@ -343,6 +343,11 @@ void MPIR_CXX_InitDatatypeNames()
     check(MPI_Type_set_name(COMPLEX.h, "MPI::COMPLEX"));
     check(MPI_Type_set_name(DOUBLE_COMPLEX.h, "MPI::DOUBLE_COMPLEX"));
     check(MPI_Type_set_name(LONG_DOUBLE_COMPLEX.h, "MPI::LONG_DOUBLE_COMPLEX"));
+}
+void Datatype::Get_name(char *name, int &length) const
+{
+    MPIR_CXX_InitDatatypeNames();
+    check(MPI_Type_get_name(h, name, &length));
 }
 
 } // namespace MPI

@@ -105,7 +105,7 @@ public:
         DO(MPI_Pack_external(datarep, inbuf, incount, h, outbuf, outsize, &position))
     virtual void Get_extent(Aint &lb, Aint &extent) const DO(MPI_Type_get_extent(h, &lb, &extent))
     virtual void Delete_attr(int type_keyval) DO(MPI_Type_delete_attr(h, type_keyval))
-    virtual void Get_name(char *type_name, int &resultlen) const DO(MPI_Type_get_name(h, type_name, &resultlen))
+    virtual void Get_name(char *type_name, int &resultlen) const;
 
     void Unpack(const void *inbuf, int insize, void *outbuf, int outcount, int &position, const Comm &comm) const;
     typedef int Copy(const Datatype &, int, void *, void *, void *, bool &);
