@@ -171,6 +171,13 @@ foreach(abi mpich openmpi)
   set_tests_properties(front/${abi} front/all-${abi} PROPERTIES SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
 endforeach()
 
+# front/tables: the classes of the C++ bindings beside those of MPICH's own library, where that is installed.
+find_program(PYTHON python3)
+if(PYTHON AND TARGET front-mpich-cxx)
+  add_test(NAME front/tables COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/tests/front/tables.py ${STAGE}/lib/mpich/libmpichcxx.so.12)
+  set_tests_properties(front/tables PROPERTIES TIMEOUT 60 LABELS front SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+endif()
+
 # front/standard: the ABI of MPI 5.0 in both directions, beside an MPICH 5 where tools/peers has fetched one.
 set(programs "")
 foreach(test pt2pt/persistent coll/user_op comm/group datatype/envelope rma/atomics)

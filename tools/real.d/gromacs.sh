@@ -1,8 +1,8 @@
 # GROMACS, compiled with Open MPI: 1,728 molecules of water in a periodic box move for 200 steps, with the long-range
 # forces on a rank of their own in some runs. The energies have to be those of GROMACS without MPI by its own check.
 # Ranks add up forces in another order, and each step carries the rounding on: in mixed precision the bound is that of
-# the check (1e-3), without pressures, which are small differences of large sums. In double precision it is the one
-# that the check's manual has for runs that differ in rounding alone (1e-6), for pressures, too.
+# the check (1e-3), without pressures, which are small differences of large sums. In double precision it is what the
+# check's manual takes where files are to differ by a compiler's rounding alone (1e-6), for pressures, too.
 if ! debian gromacs; then
     skip "gromacs: there is no such Debian package here"
 else
@@ -44,14 +44,14 @@ END
         for how in "-n 1" "-n 2" "-n 3" "-n 4" "-clients 2 -n 4"; do
             case $how in "-n 3" | -clients*) split="-npme 1" ;; *) split= ;; esac
             rm -f water.edr
-            name="gmx_mpi$precision $how${split:+ $split}"
+            what="gmx_mpi$precision $how${split:+ $split}"
             # shellcheck disable=SC2086 # words
-            passes "$name" $run $how ${gmx}_mpi$precision $mdrun $split -deffnm water || continue
+            passes "$what" $run $how ${gmx}_mpi$precision $mdrun $split -deffnm water || continue
             # shellcheck disable=SC2086 # words
-            passes "$name, energies" $gmx$precision -quiet check -e alone.edr -e2 water.edr $bounds || continue
+            passes "$what, energies" $gmx$precision -quiet check -e alone.edr -e2 water.edr $bounds || continue
             # The check ends with 0 whatever it finds, and tells each difference with its step in both files.
-            [ "$(tr '\r' '\n' <log | grep -c 'Last energy frame read 10 ')" -eq 2 ] || no "$name: steps are missing"
-            ! grep 'step .* step ' log || no "$name: other energies"
+            [ "$(tr '\r' '\n' <log | grep -c 'Last energy frame read 10 ')" -eq 2 ] || no "$what: steps are missing"
+            ! grep 'step .* step ' log || no "$what: other energies"
         done
     done
     rm -f ./\#*\#
