@@ -140,6 +140,39 @@ type Counter interface {
 // process to another began to wait for an acknowledgement, and segments that TCP has sent again.
 type Counts struct{ Sent, Received, Waits, Retransmitted uint64 }
 
+// Collective is a Transport by which all the processes that it serves, and this one, carry out collective operations as
+// a whole. Without it, and where other processes take part, the engine makes them of messages (package coll).
+type Collective interface {
+	// Lines is how many lines there are. Operations of one line follow each other: every process begins the same ones in
+	// the same order, the next one when the one before is over for it. Those of different lines have no order.
+	Lines() int
+	// Begin begins an operation on a line, from 0 on. o, and the memory in it, are the transport's until it calls o.Over:
+	// once, in Begin or in Poll, under the engine's lock. An error ends the operation for this process only. After the
+	// loss of a process an operation may never be over.
+	Begin(line int, o *Operation)
+}
+
+// Operation is a collective operation of a Collective. All processes have the same Kind, Root, Count, Type and Op.
+type Operation struct {
+	Kind     OperationKind
+	Root     int    // world rank; of a broadcast or a reduction to one process
+	Send     []byte // the own vector; nil: it is in Recv
+	Recv     []byte // the message of a broadcast, else where the result goes, if this process gets it
+	Count    int    // elements of a vector
+	Type, Op int    // of a reduction, predefined ones, as the ABI of MPI 5.0 numbers them
+	Over     func(err error)
+}
+
+// OperationKind says which operation it is.
+type OperationKind uint8
+
+const (
+	Barrier OperationKind = iota
+	Bcast
+	Reduce
+	Allreduce
+)
+
 // Finisher is a Transport with connections that must end in order. One without it is simply used no more.
 type Finisher interface {
 	// Finish ends the use of all connections in order. It is called when all processes that the transport serves are

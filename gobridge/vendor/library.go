@@ -8,6 +8,7 @@ package vendor
 #cgo noescape impi_vendor_imrecv
 #cgo nocallback impi_vendor_imrecv
 #cgo nocallback impi_vendor_test
+#cgo nocallback impi_vendor_begin
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -21,14 +22,15 @@ package vendor
 #define ENTRIES(X) \
 	X(Abi_get_version) X(Get_library_version) X(Init_thread) X(Initialized) X(Finalized) X(Finalize) X(Abort) \
 	X(Error_string) X(Comm_set_errhandler) X(Comm_dup) X(Comm_free) X(Comm_rank) X(Comm_size) X(Comm_get_attr) \
-	X(Isend) X(Improbe) X(Imrecv) X(Get_count) X(Test) X(Ibarrier) X(Ireduce_scatter_block) X(Allgather)
+	X(Isend) X(Improbe) X(Imrecv) X(Get_count) X(Test) X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Allgather)
 
 #define FIELD(f) __typeof__(PMPI_##f) *f;
 #define NAMED(f) {"PMPI_" #f, (void **)&mpi.f},
 static struct { ENTRIES(FIELD) } mpi;
 static const struct { const char *name; void **at; } entries[] = { ENTRIES(NAMED) };
 
-static MPI_Comm comm; // ours alone
+enum { COMMUNICATORS = 8 };
+static MPI_Comm comm, together[COMMUNICATORS]; // ours alone: for messages, and for collective operations
 
 // show_environment lets a library see the environment that binds to the C library before the program (RTLD_DEEPBIND).
 // If the program itself names environ, that variable is in the program, and the C library's own stays empty.
@@ -62,25 +64,28 @@ static int impi_vendor_init(int level, int *provided)
 	int code = mpi.Init_thread(NULL, NULL, level, provided);
 	if (code)
 		return code;
-	mpi.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	if ((code = mpi.Comm_dup(MPI_COMM_WORLD, &comm)))
-		return code;
-	return mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	mpi.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // duplicates have it, too
+	code = mpi.Comm_dup(MPI_COMM_WORLD, &comm);
+	for (int i = 0; !code && i < COMMUNICATORS; i++)
+		code = mpi.Comm_dup(MPI_COMM_WORLD, &together[i]);
+	return code;
 }
 
 static int impi_vendor_finalize(void)
 {
 	int code = mpi.Comm_free(&comm);
+	for (int i = 0; !code && i < COMMUNICATORS; i++)
+		code = mpi.Comm_free(&together[i]);
 	return code ? code : mpi.Finalize();
 }
 
 // An operation that has begun: 0 if it is complete.
 typedef struct { int code; uintptr_t request; } begun;
 
-static begun complete_or(int code, MPI_Request r)
+static begun complete_or(int code, MPI_Request r, int looks)
 {
 	int done = 0;
-	if (!code)
+	for (; !code && !done && looks > 0; looks--)
 		code = mpi.Test(&r, &done, MPI_STATUS_IGNORE);
 	return (begun){code, done || code ? 0 : (uintptr_t)r};
 }
@@ -89,7 +94,7 @@ static begun impi_vendor_isend(const void *b, int n, int to, int tag)
 {
 	MPI_Request r = MPI_REQUEST_NULL;
 	int code = mpi.Isend(b, n, MPI_BYTE, to, tag, comm, &r);
-	return complete_or(code, r);
+	return complete_or(code, r, 1);
 }
 
 typedef struct { int code, there, from, bytes; uintptr_t message; } probed;
@@ -113,23 +118,30 @@ static begun impi_vendor_imrecv(void *b, int n, uintptr_t message)
 	MPI_Message m = (MPI_Message)message;
 	MPI_Request r = MPI_REQUEST_NULL;
 	int code = mpi.Imrecv(b, n, MPI_BYTE, &m, &r);
-	return complete_or(code, r);
+	return complete_or(code, r, 1);
 }
 
-static begun impi_vendor_test(uintptr_t request) { return complete_or(0, (MPI_Request)request); }
+static begun impi_vendor_test(uintptr_t request) { return complete_or(0, (MPI_Request)request, 1); }
 
-static begun impi_vendor_ibarrier(void)
+// LOOKS is how often a collective operation is looked at when it begins: others begin theirs at about the same time.
+enum { LOOKS = 32 };
+enum { BARRIER, BCAST, REDUCE, ALLREDUCE }; // as transport.OperationKind
+
+static begun impi_vendor_begin(int kind, int at, int root, uintptr_t send, uintptr_t to, int n, uintptr_t type,
+			       uintptr_t op)
 {
 	MPI_Request r = MPI_REQUEST_NULL;
-	int code = mpi.Ibarrier(comm, &r);
-	return complete_or(code, r);
-}
-
-static begun impi_vendor_isum(const int *numbers, int *mine)
-{
-	MPI_Request r = MPI_REQUEST_NULL;
-	int code = mpi.Ireduce_scatter_block(numbers, mine, 1, MPI_INT, MPI_SUM, comm, &r);
-	return complete_or(code, r);
+	MPI_Comm on = together[at];
+	const void *own = send ? (const void *)send : MPI_IN_PLACE;
+	void *recv = (void *)to;
+	int code = MPI_SUCCESS;
+	switch (kind) {
+	case BARRIER: code = mpi.Ibarrier(on, &r); break;
+	case BCAST: code = mpi.Ibcast(recv, n, MPI_BYTE, root, on, &r); break;
+	case REDUCE: code = mpi.Ireduce(own, recv, n, (MPI_Datatype)type, (MPI_Op)op, root, on, &r); break;
+	case ALLREDUCE: code = mpi.Iallreduce(own, recv, n, (MPI_Datatype)type, (MPI_Op)op, on, &r);
+	}
+	return complete_or(code, r, LOOKS);
 }
 
 static int impi_vendor_allgather(const void *mine, int n, void *all)
@@ -172,6 +184,8 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/gobridge/quiet"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/vendor"
 )
 
 // The library's calls, as Go sees them. A process has one library.
@@ -220,19 +234,12 @@ func version() string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// start initializes the library.
-func start() error {
+// start initializes the library, and answers the level of thread support that it provides.
+func start() (level int, err error) {
 	var provided C.int
 	var code C.int
 	quiet.Call(func() { code = C.impi_vendor_init(abi.MPI_THREAD_SERIALIZED, &provided) })
-	if err := failed("MPI_Init_thread", code); err != nil {
-		return err
-	}
-	if provided < abi.MPI_THREAD_SERIALIZED {
-		return fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", int(provided),
-			abi.MPI_THREAD_SERIALIZED)
-	}
-	return nil
+	return int(provided), failed("MPI_Init_thread", code)
 }
 
 // inUse says whether somebody else in this process uses the library, or has.
@@ -281,12 +288,22 @@ func test(request uintptr) (uintptr, error) {
 	return uintptr(r.request), failed("MPI_Test", r.code)
 }
 
-func ibarrier() (uintptr, error) {
-	r := C.impi_vendor_ibarrier()
-	return uintptr(r.request), failed("MPI_Ibarrier", r.code)
+// begin begins a collective operation on a communicator. A broadcast is one of bytes.
+func begin(communicator int, o *transport.Operation) (uintptr, error) {
+	n := o.Count
+	if o.Kind == transport.Bcast {
+		n = len(o.Recv)
+	}
+	r := C.impi_vendor_begin(C.int(o.Kind), C.int(communicator), C.int(o.Root), address(o.Send), address(o.Recv),
+		C.int(n), C.uintptr_t(o.Type), C.uintptr_t(o.Op))
+	return uintptr(r.request), failed(calls[o.Kind], r.code)
 }
 
-func isum(numbers []int32, mine *int32) (uintptr, error) {
-	r := C.impi_vendor_isum((*C.int)(unsafe.SliceData(numbers)), (*C.int)(mine))
-	return uintptr(r.request), failed("MPI_Ireduce_scatter_block", r.code)
-}
+// address is where some memory is, which may be a part of an object that has pointers elsewhere: these C leaves alone.
+func address(b []byte) C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
+var calls = [...]string{transport.Barrier: "MPI_Ibarrier", transport.Bcast: "MPI_Ibcast",
+	transport.Reduce: "MPI_Ireduce", transport.Allreduce: "MPI_Iallreduce"}
+
+// C has as many communicators as Go.
+var _ [vendor.Communicators]int = [C.COMMUNICATORS]int{}

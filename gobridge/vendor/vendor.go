@@ -17,6 +17,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/vendor"
 )
@@ -73,9 +75,14 @@ func Load(setting string) (*Library, error) {
 }
 
 // Start initializes the library, with all processes that its launcher has started. It blocks until they have come.
-func (l *Library) Start() (err error) {
-	if err = start(); err == nil {
+func (l *Library) Start() error {
+	level, err := start()
+	if err == nil {
 		l.rank, l.size, err = rankAndSize()
+	}
+	if err == nil && level < abi.MPI_THREAD_SERIALIZED {
+		err = fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", level,
+			abi.MPI_THREAD_SERIALIZED)
 	}
 	return l.explain(err)
 }
@@ -216,18 +223,10 @@ func (l *Library) Test(r vendor.Request) (bool, error) {
 	return err == nil, l.explain(err)
 }
 
-// Ibarrier implements vendor.MPI.
-func (l *Library) Ibarrier() (vendor.Request, error) {
+// Begin implements vendor.MPI.
+func (l *Library) Begin(communicator int, o *transport.Operation) (vendor.Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r, err := ibarrier()
-	return l.keep(r), l.explain(err)
-}
-
-// Isum implements vendor.MPI.
-func (l *Library) Isum(numbers []int32, mine *int32) (vendor.Request, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r, err := isum(numbers, mine)
-	return l.keep(r, &numbers[0], mine), l.explain(err)
+	r, err := begin(communicator, o)
+	return l.keep(r, first(o.Send), first(o.Recv)), l.explain(err)
 }

@@ -25,6 +25,7 @@ type World struct {
 	Traitor    int32             // a process that sends what it must not
 	Treason    map[string]func() // to process 0: ways to do so
 	Together   bool              // a loss is the end for all
+	Collective bool              // each is a transport.Collective, which adds numbers of 32 bits
 	Between    func()            // lets other parts of the world go on; nil: they do so by themselves
 }
 
@@ -101,6 +102,7 @@ func Run(t *testing.T, make Make) {
 		"the rest of a continuation comes before all else":             (*suite).rest,
 		"a loss is reported once, and disturbs nobody else":            (*suite).loss,
 		"who takes a packet may send, and poll in vain":                (*suite).nested,
+		"collective operations are over when they can be, and once":    (*suite).together,
 	} {
 		t.Run(name, func(t *testing.T) { test(begin(t, make)) })
 	}

@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -31,8 +32,10 @@ func TestTheFakeConforms(t *testing.T) {
 }
 
 func world(t *testing.T, o fake.Options, rx []*conformance.Receiver) *conformance.World {
+	o.Combine = add
 	w := fake.New(o)
-	c := &conformance.World{Victim: 2, Kill: func() { w.Kill(2) }, Traitor: 2, Treason: map[string]func(){}}
+	c := &conformance.World{Victim: 2, Kill: func() { w.Kill(2) }, Traitor: 2, Treason: map[string]func(){},
+		Collective: len(o.Machines) == conformance.Processes && !o.Plain}
 	for r := range rx {
 		links, err := w.Open(r)(context.Background(), rx[r], nil)
 		if err != nil {
@@ -58,6 +61,14 @@ func world(t *testing.T, o fake.Options, rx []*conformance.Receiver) *conformanc
 		}
 	}
 	return c
+}
+
+// add adds numbers of 32 bits.
+func add(_ *transport.Operation, in, inout []byte) {
+	order := binary.NativeEndian
+	for i := 0; i < len(in); i += 4 {
+		order.PutUint32(inout[i:], order.Uint32(inout[i:])+order.Uint32(in[i:]))
+	}
 }
 
 // both is the two transports of a process as one.
@@ -86,6 +97,13 @@ func (b *both) SendFrom(h *transport.Header, p transport.Packer) bool {
 func (b *both) Poll() bool {
 	did := b.Local.Poll()
 	return b.Network != nil && b.Network.Poll() || did
+}
+
+// Lines and Begin are transport.Collective, where there is nothing but Network.
+func (b *both) Lines() int { return b.Network.(transport.Collective).Lines() }
+
+func (b *both) Begin(line int, o *transport.Operation) {
+	b.Network.(transport.Collective).Begin(line, o)
 }
 
 // Stream and what follows are transport.Streamer where there is one.

@@ -5,6 +5,7 @@
 //	meeting.go    lines and meetings of processes of several jobs
 //	flow.go       packets from one process to another: late, refused, cut, forged, lost
 //	transports.go the transports of a process: Local and Network, each with all it can do, or plain
+//	collective.go collective operations of a transport
 //	bell.go       where a process sleeps
 //
 // Only one process runs at a time (Run): it gives the turn to another when it sleeps in its bell, and who has the
@@ -42,6 +43,9 @@ type Options struct {
 	Stream   int  // bytes, the longest continuation between machines; 0: 3000
 	NoRead   bool // no process may read another's memory
 	Plain    bool // transports can do nothing but carry packets
+
+	// Combine combines the vectors of a collective operation of Network, into inout.
+	Combine func(o *transport.Operation, in, inout []byte)
 }
 
 // World is a job.
@@ -62,6 +66,8 @@ type World struct {
 	stuck   error
 	trace   trace
 	memory  memory
+
+	together [][Lines][]*together // by job: the operations of each line
 }
 
 // proc is one process.
@@ -89,6 +95,8 @@ type proc struct {
 	left   map[int32]*proc // who was called so before a link ended
 	guests *Guests
 	near   transport.Transport // Local
+	begun  [Lines]int          // collective operations
+	shares []share             // those under way
 	rx     transport.Receiver
 	placer transport.Placer
 }
@@ -123,6 +131,7 @@ func New(o Options) *World {
 			job = o.Jobs[m]
 		}
 		if job == len(w.jobs) {
+			w.together = append(w.together, [Lines][]*together{})
 			w.jobs = append(w.jobs, transport.Job{MaxDataLen: uint32(o.Packet), TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
 				XSize: 1024, MaxLinear: 4})
 		}

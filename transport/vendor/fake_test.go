@@ -2,9 +2,13 @@ package vendor
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // world is another MPI library in memory: a message of up to eager bytes leaves at once, a longer one when it is
@@ -16,9 +20,7 @@ type world struct {
 	late     int // the most calls of Test in vain
 	procs    []*proc
 	dead     bool
-	arrivals int // at the barrier
-	sums     []int32
-	summed   int
+	meetings [Communicators][]*meeting
 }
 
 // proc is a process of it, and its MPI.
@@ -29,6 +31,7 @@ type proc struct {
 	open  map[Request]*operation
 	taken map[uintptr]*sent
 	last  uintptr
+	begun [Communicators]int // collective operations
 }
 
 type sent struct {
@@ -46,7 +49,7 @@ type operation struct {
 var errDead = errors.New("a process of the other library has died")
 
 func newWorld(n, eager, late int) *world {
-	w := &world{rng: rand.New(rand.NewPCG(3, uint64(eager))), eager: eager, late: late, sums: make([]int32, n)}
+	w := &world{rng: rand.New(rand.NewPCG(3, uint64(eager))), eager: eager, late: late}
 	for r := range n {
 		w.procs = append(w.procs, &proc{w: w, rank: r, open: map[Request]*operation{}, taken: map[uintptr]*sent{}})
 	}
@@ -153,22 +156,64 @@ func (p *proc) Test(r Request) (bool, error) {
 	return true, nil
 }
 
-func (p *proc) Ibarrier() (Request, error) {
-	unlock, err := p.use()
-	defer unlock()
-	p.w.arrivals++
-	return p.begin(func() bool { return p.w.arrivals == len(p.w.procs) }, nil), err
+// meeting is a collective operation of all processes.
+type meeting struct {
+	begun  int
+	root   []byte // the message of a broadcast, once its root has begun
+	result []byte // of a reduction: what those have that have begun, combined
 }
 
-func (p *proc) Isum(numbers []int32, mine *int32) (Request, error) {
+// meet is the operation that a process begins next on a communicator.
+func (p *proc) meet(communicator int) *meeting {
+	n := p.begun[communicator]
+	p.begun[communicator]++
+	all := p.w.meetings[communicator]
+	if n == len(all) {
+		all = append(all, &meeting{})
+		p.w.meetings[communicator] = all
+	}
+	return all[n]
+}
+
+// Begin adds numbers of 32 bits, and knows no other reduction.
+func (p *proc) Begin(communicator int, o *transport.Operation) (Request, error) {
 	unlock, err := p.use()
 	defer unlock()
-	for r, n := range numbers {
-		p.w.sums[r] += n
+	if err != nil {
+		return Done, err
 	}
-	p.w.summed++
-	return p.begin(func() bool { return p.w.summed == len(p.w.procs) }, func() { *mine = p.w.sums[p.rank] }), err
+	m := p.meet(communicator)
+	m.begun++
+	everybody := func() bool { return m.begun == len(p.w.procs) }
+	switch {
+	case o.Kind == transport.Bcast && o.Root == p.rank:
+		m.root = bytes.Clone(o.Recv)
+		return Done, nil
+	case o.Kind == transport.Bcast:
+		return p.begin(func() bool { return m.root != nil }, func() { copy(o.Recv, m.root) }), nil
+	case o.Kind == transport.Barrier:
+		return p.begin(everybody, nil), nil
+	case o.Type != abi.MPI_UINT32_T || o.Op != abi.MPI_SUM:
+		return Done, errRefused
+	}
+	mine := o.Send
+	if mine == nil {
+		mine = o.Recv
+	}
+	if m.result == nil {
+		m.result = make([]byte, 4*o.Count)
+	}
+	for i := 0; i < len(m.result); i += 4 {
+		order := binary.NativeEndian
+		order.PutUint32(m.result[i:], order.Uint32(m.result[i:])+order.Uint32(mine[i:]))
+	}
+	if o.Kind == transport.Reduce && o.Root != p.rank {
+		return Done, nil
+	}
+	return p.begin(everybody, func() { copy(o.Recv, m.result) }), nil
 }
+
+var errRefused = errors.New("the other library does not know this reduction")
 
 // left says what is not done, or not received.
 func (w *world) left() (messages, requests int) {

@@ -1,8 +1,12 @@
 package vendor
 
 import (
+	"encoding/binary"
 	"fmt"
 	"time"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // restTime is how long Finish leaves the core to others after looking in vain for a while.
@@ -21,7 +25,7 @@ func (t *Transport) Finish(deadline time.Time) error {
 	t.watch.stop()
 	t.finishing = true
 	defer func() { t.over = true }()
-	barrier, err := t.mpi.Ibarrier()
+	barrier, err := t.mpi.Begin(0, &transport.Operation{Kind: transport.Barrier})
 	if err != nil {
 		return err
 	}
@@ -33,14 +37,19 @@ func (t *Transport) Finish(deadline time.Time) error {
 	if err := t.until(deadline, "received what was sent to them", idle); err != nil {
 		return err
 	}
-	var mine int32
-	sum, err := t.mpi.Isum(t.posted, &mine)
+	var sums []byte // of what all have sent to each
+	for _, n := range t.posted {
+		sums = binary.NativeEndian.AppendUint32(sums, n)
+	}
+	sum, err := t.mpi.Begin(0, &transport.Operation{Kind: transport.Allreduce, Recv: sums, Count: len(t.posted),
+		Type: abi.MPI_UINT32_T, Op: abi.MPI_SUM})
 	if err != nil {
 		return err
 	}
 	if err := t.until(deadline, "said what they have sent", t.done(sum)); err != nil {
 		return err
 	}
+	mine := binary.NativeEndian.Uint32(sums[4*t.rank:])
 	all := func() (bool, error) { return t.taken == mine && len(t.arriving) == 0, nil }
 	return t.until(deadline, "sent what they owe", all)
 }

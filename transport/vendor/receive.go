@@ -40,7 +40,8 @@ func (t *Transport) Poll() bool {
 }
 
 func (t *Transport) turn() bool {
-	did := len(t.sending) > 0 && t.reap()
+	did := len(t.together) > 0 && t.goOn()
+	did = len(t.sending) > 0 && t.reap() || did
 	for range batch {
 		m, ok, err := t.mpi.Improbe(Any, tagPacket)
 		if err != nil {

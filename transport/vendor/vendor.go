@@ -9,6 +9,7 @@
 //	outward:  Send -> a buffer -> MPI.Isend              SendLong -> packet, then MPI.Isend of the user's memory
 //	inward:   Poll -> MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
 //	                  and of a long one: MPI.Improbe -> MPI.Imrecv to Placer.Place -> Deliver
+//	together: Begin -> MPI.Begin of a nonblocking collective operation; Poll -> MPI.Test -> Over
 //
 // Flow control: a process has at most window packets under way to another that have not been acknowledged, so that the
 // library never buffers more than that for a receiver that does not read. Each packet acknowledges what has come from
@@ -21,6 +22,7 @@
 //	packet.go   packets as bytes
 //	send.go     outward
 //	receive.go  inward
+//	together.go collective operations
 //	watch.go    waking up: the library cannot
 //	finish.go   the end
 package vendor
@@ -32,9 +34,9 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// MPI is the other library, as one process sees it: messages, and two collective operations, on a communicator that is
-// used for nothing else, whose members are the processes of the client. None of its methods blocks, and one thread at a
-// time calls them. An error says that the library has failed and is not to be used any more.
+// MPI is the other library, as one process sees it: messages and collective operations on communicators that are used
+// for nothing else, whose members are the processes of the client. None of its methods blocks, and one thread at a time
+// calls them. An error says that the library has failed and is not to be used any more, but for a collective operation.
 type MPI interface {
 	// Isend begins to send b to the process of a rank. b stays as it is until Test has answered true for the request.
 	// Done: that is so already.
@@ -46,11 +48,12 @@ type MPI interface {
 	Imrecv(m Message, b []byte) (Request, error)
 	// Test answers whether a request is done, which is of no use any more then.
 	Test(r Request) (bool, error)
-	// Ibarrier is done when all processes have called it.
-	Ibarrier() (Request, error)
-	// Isum has a number for each process, by rank; mine becomes the sum of those that all processes have for this one.
-	Isum(numbers []int32, mine *int32) (Request, error)
+	// Begin begins a collective operation on one of Communicators communicators. Its root is a rank of the library.
+	Begin(communicator int, o *transport.Operation) (Request, error)
 }
+
+// Communicators is how many there are for collective operations. The first one is the transport's own.
+const Communicators = 8
 
 // Request is an operation of the library that is under way.
 type Request uintptr
@@ -107,6 +110,7 @@ type Transport struct {
 	free     [][]byte // buffers of bufferLen bytes
 	sending  []*peer  // those with packets that the library has not sent yet
 	arriving []*peer  // those of which something has come that is not complete
+	together []under  // collective operations
 	owing    []*peer  // those that an acknowledgement may have to go to
 	mourned  []*peer  // those that are lost and not yet reported
 
@@ -117,8 +121,8 @@ type Transport struct {
 	header    transport.Header
 	first     arrival // the packet that has just come
 
-	posted []int32 // messages sent, by rank
-	taken  int32   // messages taken
+	posted []uint32 // messages sent, by rank
+	taken  uint32   // messages taken
 	counts transport.Counts
 
 	watch watch
@@ -136,6 +140,8 @@ var (
 	_ transport.Rester    = (*Transport)(nil)
 	_ transport.Counter   = (*Transport)(nil)
 	_ transport.Finisher  = (*Transport)(nil)
+
+	_ transport.Collective = (*Transport)(nil)
 )
 
 // peer is another process of the client.
@@ -171,7 +177,7 @@ type outgoing struct {
 // New makes the transport of a process.
 func New(c Config) (*Transport, error) {
 	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, index: make(map[int32]*peer, len(c.World)),
-		peers: make([]*peer, len(c.World)), posted: make([]int32, len(c.World))}
+		peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
 	if c.Rank < 0 || c.Rank >= len(c.World) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))
 	}

@@ -31,7 +31,8 @@ func TestAnotherMPIConforms(t *testing.T) {
 }
 
 func conform(t *testing.T, rx []*conformance.Receiver, w *world) *conformance.World {
-	c := &conformance.World{Victim: 2, Kill: w.kill, Traitor: 2, Together: true, Treason: map[string]func(){}}
+	c := &conformance.World{Victim: 2, Kill: w.kill, Traitor: 2, Together: true, Collective: true,
+		Treason: map[string]func(){}}
 	for r := range rx {
 		c.Transports = append(c.Transports, make1(t, w, r, rx[r], nil))
 	}
