@@ -3,6 +3,7 @@ package coll
 var barriers = newOperation("barrier", "", barrierTable,
 	&algorithm[func(Comm) error]{name: "dissemination", run: barrierDissemination},
 	&algorithm[func(Comm) error]{name: "central", run: barrierCentral},
+	&algorithm[func(Comm) error]{name: vendorName, run: barrierVendor, needs: vendored},
 	&algorithm[func(Comm) error]{name: "machines", needs: severalMachines},
 )
 
@@ -14,7 +15,8 @@ func BarrierAmong(c Comm, crowded bool) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	if run := barriers.pick(Case{Ranks: c.Size(), Crowded: crowded, Machines: machinesOf(c)}); run != nil {
+	k := Case{Ranks: c.Size(), Crowded: crowded, Vendor: byVendor(c), Machines: machinesOf(c)}
+	if run := barriers.pick(k); run != nil {
 		return run(c)
 	}
 	return barrierMachines(c)

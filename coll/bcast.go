@@ -7,6 +7,7 @@ var bcasts = newOperation("bcast", "the message", bcastTable,
 	&bcastBy{name: "circulant", run: bcastCirculant},
 	&bcastBy{name: "two-tree", run: bcastTwoTree, needs: threeRanks},
 	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
+	&bcastBy{name: vendorName, run: bcastVendor, needs: vendored},
 	&bcastBy{name: boardName, run: bcastBoard, needs: onBoard},
 	&bcastBy{name: "machines", needs: severalMachines},
 )

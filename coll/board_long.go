@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -38,6 +39,7 @@ func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		k.Board, k.Crowded = b.Board()
 	}
+	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k
 }
 
@@ -45,6 +47,7 @@ func (k Case) on(c Comm) Case {
 // functions of the program may not be called wherever turns are carried out.
 func (k Case) forVector(c Comm, vector Buf, op Op) Case {
 	k = k.on(c)
+	k.Vendor = k.Vendor && leavable(vector, op)
 	if k.Commutes = op.Commutative(); k.Board == 0 {
 		return k
 	}

@@ -134,6 +134,7 @@ type rule struct {
 	bytes   int64 // at least
 	below   int64 // bytes; 0: any
 	each    int64 // bytes for each rank at least
+	vendor  bool  // another MPI library may carry it out
 	crowded bool  // ranks outnumber cores
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 	shared  bool  // several ranks share machines, of which there are several
@@ -143,7 +144,7 @@ type rule struct {
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven()) &&
-		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
+		(!r.vendor || k.Vendor) && (!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -162,6 +163,7 @@ func (r *rule) String() string {
 	say(r.bytes > 0, "from %d bytes on", r.bytes)
 	say(r.below > 0, "below %d bytes", r.below)
 	say(r.each > 0, "from %d bytes a rank on", r.each)
+	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
@@ -188,11 +190,13 @@ const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 
 func barrierTable(*bounds) []rule {
 	return []rule{
+		{use: vendorName, vendor: true},
 		{use: "machines", shared: true, apart: true}, {use: "central", crowded: true}, {use: "dissemination"}}
 }
 
 func bcastTable(b *bounds) []rule {
 	return []rule{
+		{use: vendorName, vendor: true, bytes: vendorBcast},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.bcastLong},
@@ -212,6 +216,7 @@ func reduceTable(b *bounds) []rule {
 
 func allreduceTable(b *bounds) []rule {
 	return []rule{
+		{use: vendorName, vendor: true, below: vendorAllreduce},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},

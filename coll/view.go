@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/transport"
+
 // View shows some ranks of a communicator as a communicator of their own.
 type View struct {
 	Local
@@ -8,6 +10,9 @@ type View struct {
 	me     int
 	shift  int // added to tags
 	within *Machines
+
+	// OfClient says that the ranks are all that the communicator has of the caller's client.
+	OfClient bool
 
 	// The rank `is` has the place `at`, instead of its own.
 	moved  bool
@@ -59,6 +64,18 @@ func (w *View) Isend(b Buf, to, tag int) (Req, error) { return w.on.Isend(b, w.r
 // Irecv implements Comm.
 func (w *View) Irecv(b Buf, from, tag int) (Req, error) {
 	return w.on.Irecv(b, w.rank(from), tag+w.shift)
+}
+
+// Vendor implements Vendored.
+func (w *View) Vendor(Comm) bool {
+	v, ok := w.on.(Vendored)
+	return ok && w.OfClient && v.Vendor(w)
+}
+
+// Leave implements Vendored.
+func (w *View) Leave(o transport.Operation) error {
+	o.Root = w.rank(o.Root)
+	return w.on.(Vendored).Leave(o)
 }
 
 // Wait implements Comm.

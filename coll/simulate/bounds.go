@@ -125,6 +125,10 @@ var Bounds = []Bound{
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 
+	{"barrier", "vendor", "the library's", nil, "0", nil, "", false},
+	{"bcast", "vendor", "the library's", nil, "the library's", nil, "", false},
+	{"reduce", "vendor", "the library's", nil, "the library's", nil, "", false},
+	{"allreduce", "vendor", "the library's", nil, "the library's", nil, "", false},
 	{"bcast", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"reduce", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allreduce", "board", "⌈n(p+1)/p/64 KiB⌉ + 1 turns", nil, "n + ⌈n/p⌉", nil, "", false},

@@ -169,6 +169,7 @@ func enter(c Comm, l *Layout, root int) *call {
 	k.Comm, k.Layout, k.Scratch, k.me, k.root = c, l, c.Scratch(), c.Rank(), root
 	k.mine, k.rooted = int(l.client[k.me]), int(l.client[root])
 	k.local = coll.NewView(c, l.members[k.mine], int(l.place[k.me]), tagLocal, l.machines(k.mine))
+	k.local.OfClient = true
 	return k
 }
 
