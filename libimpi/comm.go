@@ -57,6 +57,7 @@ type Comm struct {
 	counters CommCounters // while the engine is watched
 
 	board commBoard // of its short collective operations (board.go)
+	line  line      // of those that another MPI library carries out (vendor.go)
 	files fileSpace // what files that are opened on it find (file_members.go)
 }
 
@@ -310,6 +311,7 @@ func (c *Comm) letGo() {
 // the program has no handle and there is no receive left. Engine lock held.
 func (e *Engine) forget(c *Comm) {
 	c.leaveBoard()
+	c.leaveLine()
 	e.spare(c.guests)
 	c.guests = nil
 	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {

@@ -46,6 +46,9 @@ type Engine struct {
 	vendor  carrier // to the others of this client if another MPI library carries what they say, else it has none
 
 	vendorName string // of that library
+	freeLines  uint64 // of its collective operations, a bit each (vendor.go)
+	companions int    // processes of this client, this one among them
+	left       uint32 // operations that were left to it
 	sleepers   int    // threads that sleep or are about to
 	carried    int    // requests for whose sake it is looked after while the program computes
 	others     int    // processes on this machine that carry packets for us
@@ -130,6 +133,8 @@ type carrier struct {
 	loop     transport.Loop
 	finisher transport.Finisher
 	counter  transport.Counter
+
+	collective transport.Collective
 }
 
 // carry finds out what a transport can do. tr may be nil.
@@ -148,6 +153,7 @@ func carry(tr transport.Transport) carrier {
 	c.loop, _ = tr.(transport.Loop)
 	c.finisher, _ = tr.(transport.Finisher)
 	c.counter, _ = tr.(transport.Counter)
+	c.collective, _ = tr.(transport.Collective)
 	return c
 }
 

@@ -133,6 +133,7 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	e.local, e.network, e.others = carry(links.Local), carry(links.Network), links.Others
 	if e.vendor = carry(links.Vendor); e.vendor.connected() {
 		e.vendorName, e.far = links.VendorName, []*carrier{&e.vendor}
+		e.openLines()
 	}
 	if links.Syscalls {
 		e.nap = tryNaps()

@@ -49,7 +49,8 @@ func TestARankAloneNeedsNoLauncherForAnotherMPI(t *testing.T) {
 	startProgram(t, byVendor(library), program(t, "../pt2pt/self")).wait().expect(t, 0, "")
 }
 
-// The first client talks by MPICH, the second as ever, and both by IMPI with each other. The answer is the same.
+// The first client talks by MPICH, which carries out the local phases of its collective operations, the second as ever,
+// and both by IMPI with each other. The answer is the same.
 func TestOneClientTalksByAnotherMPIAndOneAsEver(t *testing.T) {
 	library, _ := otherMPI(t)
 	solver := filepath.Join(filepath.Dir(stage(t)), "examples_c", "solver")
@@ -58,16 +59,51 @@ func TestOneClientTalksByAnotherMPIAndOneAsEver(t *testing.T) {
 	want := run(t, words("-clients 2 -n 4", do)...)
 	want.expect(t, 0, "")
 	s, address := server(t, with(key), "2")
-	a := startWith(t, byVendor(library, key, "IMPI_REPORT=1"), words("-client 0", address, "-n 2", do)...)
-	b := startWith(t, with(key), words("-client 1", address, "-n 2", do)...)
+	const forced = "IMPI_ALGORITHM=bcast:vendor,reduce:vendor"
+	a := startWith(t, byVendor(library, key, forced, "IMPI_REPORT=1"), words("-v -client 0", address, "-n 2", do)...)
+	b := startWith(t, with(key, forced), words("-client 1", address, "-n 2", do)...)
 	r := a.wait()
 	b.wait().expect(t, 0, "")
 	s.wait().expect(t, 0, "")
-	if r.code != 0 || !strings.Contains(r.stderr, "client 0: MPICH") || strings.Count(r.stderr, "\n") != 3 {
+	local := regexp.MustCompile(`(?m)^libimpi: reduce: vendor \d+`) // the phases within client 0
+	if r.code != 0 || !strings.Contains(r.stderr, "client 0: MPICH") || !local.MatchString(r.stderr) {
 		t.Errorf("client 0: code %d, %q", r.code, r.stderr)
 	}
 	if got := answer.FindString(r.stdout); got == "" || got != answer.FindString(want.stdout) {
 		t.Errorf("%q, want %q", r.stdout, want.stdout)
+	}
+}
+
+// That the library carries operations out as a whole is said by a verbose job. The program compares all results.
+func TestCollectiveOperationsOfAClientGoByItsMPI(t *testing.T) {
+	library, _ := otherMPI(t)
+	forced := "IMPI_ALGORITHM=barrier:vendor,bcast:vendor,reduce:vendor,allreduce:vendor"
+	left := func(operation string) string { return `(?m)^libimpi: ` + operation + `: .*vendor [1-9]` }
+	for _, test := range []struct {
+		file, np string
+		settings []string
+		said     []string
+		unsaid   string
+	}{
+		{"../coll/forms", "3", nil, []string{left("barrier"), left("bcast"), left("allreduce")}, left("reduce")},
+		{"../coll/forms", "2", []string{forced}, []string{left("barrier"), left("bcast"), left("reduce")}, ""},
+		{"../coll/typed", "3", []string{forced}, []string{left("bcast")}, ""},
+		{"../coll/threads", "2", []string{forced}, []string{left("bcast"), left("reduce"), left("allreduce")}, ""},
+		{"../coll/subgroups", "4", []string{forced}, nil, ""},
+		{"../coll/inter", "3", []string{forced}, nil, ""},
+		{"../coll/verify", "3", []string{forced, "IMPI_CHECK=1"}, nil, ""},
+		{"../coll/reproducible", "3", []string{forced, "IMPI_REPRODUCIBLE=1"}, nil, left("reduce")},
+	} {
+		r := startProgram(t, byVendor(library, test.settings...), filepath.Join(stage(t), "bin", "impirun"),
+			words("-v -n", test.np, program(t, test.file))...).wait()
+		if r.code != 0 || test.unsaid != "" && regexp.MustCompile(test.unsaid).MatchString(r.stderr) {
+			t.Errorf("%s on %s: code %d, %q", test.file, test.np, r.code, r.stderr)
+		}
+		for _, said := range test.said {
+			if !regexp.MustCompile(said).MatchString(r.stderr) {
+				t.Errorf("%s on %s: %q, without %q", test.file, test.np, r.stderr, said)
+			}
+		}
 	}
 }
 
@@ -94,9 +130,10 @@ func TestAnAbortOfARankThatTalksByAnotherMPIEndsTheJobWithItsCode(t *testing.T) 
 func TestADeadRankThatTalkedByAnotherMPIEndsTheJob(t *testing.T) {
 	library, launcher := otherMPI(t)
 	for _, by := range []string{launcher, filepath.Join(stage(t), "bin", "impirun")} {
-		r := startDoomed(t, library, by, "raise 2 9").wait()
-		if r.code == 0 {
-			t.Errorf("%s: %q", by, r.stderr)
+		for _, how := range []string{"raise 2 9", "raise-later 2 9"} { // later, the others are in operations of the library
+			if r := startDoomed(t, library, by, how).wait(); r.code == 0 {
+				t.Errorf("%s by %s: %q", how, by, r.stderr)
+			}
 		}
 	}
 }
@@ -104,7 +141,13 @@ func TestADeadRankThatTalkedByAnotherMPIEndsTheJob(t *testing.T) {
 // A launcher that the library does not know starts N processes, each of which the library takes for the only one.
 func TestALauncherOfAnotherKindIsAnErrorWithTheRightCommand(t *testing.T) {
 	library, launcher := otherMPI(t)
-	r := startProgram(t, byVendor(library, "OMPI_COMM_WORLD_SIZE=4"), program(t, "../pt2pt/self")).wait()
+	isolated(t, "-m")
+	script := `mount -t tmpfs none /dev/shm && "$@"; code=$?; ls /dev/shm; exit $code`
+	r := startProgram(t, byVendor(library, "OMPI_COMM_WORLD_SIZE=4"), "unshare",
+		words("-m", sh(script), "sh", program(t, "../pt2pt/self"))...).wait()
+	if r.stdout != "" {
+		t.Errorf("left in /dev/shm: %q", r.stdout)
+	}
 	for _, words := range []string{"found 1 of the 4 processes that Open MPI's mpirun has started", library,
 		"`" + launcher + " -n 4 PROGRAM`", "`impirun -n 4 PROGRAM`"} {
 		if r.code == 0 || !strings.Contains(r.stderr, words) {
@@ -153,7 +196,7 @@ int PMPI_Error_string(int code, char *text, int *n) { strcpy(text, "no fabric he
 #define WORKS(name) int PMPI_##name(void) { return 0; }
 WORKS(Finalize) WORKS(Abort) WORKS(Comm_set_errhandler) WORKS(Comm_dup) WORKS(Comm_free) WORKS(Comm_rank)
 WORKS(Comm_size) WORKS(Comm_get_attr) WORKS(Isend) WORKS(Improbe) WORKS(Imrecv) WORKS(Get_count) WORKS(Test)
-WORKS(Ibarrier) WORKS(Ireduce_scatter_block) WORKS(Allgather)
+WORKS(Ibarrier) WORKS(Ibcast) WORKS(Ireduce) WORKS(Iallreduce) WORKS(Allgather)
 `
 	text = strings.NewReplacer("ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE",
 		strconv.Itoa(code)).Replace(text)
