@@ -177,6 +177,9 @@ func enter() (*process, error) {
 		p := &process{values: newPredefinedValues()}
 		joining.Store(p)
 		if err := p.start(); err != nil {
+			if p.vendor != nil {
+				p.vendor.GiveUp()
+			}
 			class := abi.MPI_ERR_OTHER
 			if errors.As(err, &p.gone) {
 				class = abi.MPI_ERR_PROC_ABORTED // there is, or will be, a better reason

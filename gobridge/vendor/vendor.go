@@ -145,6 +145,14 @@ func (l *Library) Finalize() error {
 	return l.explain(end())
 }
 
+// GiveUp ends the library in a process that cannot join its job, so that it leaves nothing behind, if it has found no
+// other process, for which it would wait.
+func (l *Library) GiveUp() {
+	if l.size == 1 {
+		_ = l.Finalize() // why the process cannot join is what counts
+	}
+}
+
 // abortWait is how long Abort waits for another thread to leave the library.
 const abortWait = time.Second
 
