@@ -262,6 +262,10 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	}
 	t.changed = true
 	r.Kind, r.Tag = onesided.AskPutLong, w.tag(false)
+	if g := w.engine.peer(w.comm.group.World(p.Target)).gather; g != nil { // the data takes the request along
+		g.Cork()
+		defer g.Uncork()
+	}
 	w.asksFor(p.Target, &r, o)
 	w.sends(w.requests.data, origin, p.Target, r.Tag, o, false)
 	return o.id(w.engine), nil
