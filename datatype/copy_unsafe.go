@@ -212,6 +212,16 @@ func (l *levels) next(c *Cursor, left int64) bool {
 	return true
 }
 
+// Apart answers where the next n bytes begin and how far apart, if they are blocks of so many bytes at equal distances,
+// in memory as in the stream.
+func (c *Cursor) Apart(block, n int64) (at unsafe.Pointer, step int64, ok bool) {
+	var l levels
+	if !l.next(c, n) || l.n != 2 || l.list[0].n != block || l.list[1].n*block != n {
+		return nil, 0, false
+	}
+	return unsafe.Add(c.base, l.at), l.list[1].stride, true
+}
+
 // match finds the nest of loops that both sides have in common, and answers how many bytes it moves. Levels are matched
 // from the innermost on; the longer one of a pair is split, and goes on with what is left of it. Where it cannot be
 // split the nest ends, but that the outermost level of a side need not be moved to its end.

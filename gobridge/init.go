@@ -201,6 +201,7 @@ func enter() (*process, error) {
 		p.values.lastCode = custom.last()
 		datatype.SetKernels(&kernel.Kernels)
 		op.SetLongKernel(kernel.Combine)
+		op.SetApartKernel(kernel.CombineApart)
 		current.Store(p)
 		openFast(p)
 		openBoards(p.engine)

@@ -54,7 +54,51 @@ func indices(d, element *datatype.Type, count int64) (at []int64) {
 	return at
 }
 
-func TestAccumulatesFollowTheirTypes(t *testing.T) {
+func TestAccumulatesFollowTheirTypes(t *testing.T) { accumulatesFollowTheirTypes(t) }
+
+func TestAccumulatesFollowTheirTypesWithAKernelForElementsApart(t *testing.T) {
+	calls := 0
+	op.SetApartKernel(func(h int, e *datatype.Type, left datatype.Pointer, l int64, right datatype.Pointer,
+		r, n int64) bool {
+		if h == abi.MPI_PROD || h == abi.MPI_REPLACE {
+			return false
+		}
+		calls++
+		oneByOne(t, op.Predefined(h), e, left, l, right, r, n)
+		return true
+	})
+	defer op.SetApartKernel(nil)
+	accumulatesFollowTheirTypes(t)
+	const n = pieceBytes/8*2 + 5 // three pieces
+	column, err := datatype.Vector(n, 1, 2, int64Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	column.Commit()
+	for _, h := range []int{abi.MPI_SUM, abi.MPI_PROD} {
+		calls = 0
+		origin, target := make([]int64, n), make([]int64, 2*n)
+		for i := range origin {
+			origin[i], target[2*i], target[2*i+1] = int64(i), 3, 4
+		}
+		a := Accumulation{Origin: buf(origin, n, int64Type), Target: buf(target, 1, column), Element: int64Type,
+			Op: op.Predefined(h)}
+		if err := a.Do(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range origin {
+			if want := map[int]int64{abi.MPI_SUM: 3 + int64(i), abi.MPI_PROD: 3 * int64(i)}[h]; target[2*i] != want ||
+				target[2*i+1] != 4 {
+				t.Fatalf("op %#x: element %d is %d, and what follows it %d", h, i, target[2*i], target[2*i+1])
+			}
+		}
+		if want := map[int]int{abi.MPI_SUM: 3, abi.MPI_PROD: 0}[h]; calls != want {
+			t.Errorf("op %#x: %d calls of the kernel, want %d", h, calls, want)
+		}
+	}
+}
+
+func accumulatesFollowTheirTypes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const far = 512
 	for _, h := range []int{abi.MPI_SUM, abi.MPI_PROD, abi.MPI_MAX, abi.MPI_BXOR, abi.MPI_REPLACE, abi.MPI_NO_OP} {

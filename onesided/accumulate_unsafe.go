@@ -123,9 +123,12 @@ func (a *Accumulation) Do() error {
 		w.target.in.SeekTo(a.First * a.Element.Size())
 		w.target.out.SeekTo(a.First * a.Element.Size())
 	}
-	if w.origin.vector != nil && w.target.vector != nil && w.result.none && a.Most == 0 {
+	vectors := w.origin.vector != nil && w.target.vector != nil
+	if vectors && w.result.none && a.Most == 0 {
 		w.most = min(max(vectorBytes/a.Element.Extent(), 1), n)
 	}
+	w.apart = !vectors && a.Op != nil && a.Far == nil && w.result.none && w.origin.apart(a.Element, n) &&
+		w.target.apart(a.Element, n)
 	for at := int64(0); at < n; at += w.most {
 		if err := w.piece(at, min(w.most, n-at)); err != nil {
 			return err
@@ -148,6 +151,7 @@ type worker struct {
 	origin, target, result side
 	packed                 []byte         // a piece as packed; only if elements have gaps
 	runs                   *datatype.Runs // of a piece of the target
+	apart                  bool           // origin and target each have equal distances between elements
 }
 
 // side is one of its buffers: a vector of elements, or what is moved to and from a copy of a piece.
@@ -156,6 +160,9 @@ type side struct {
 	in, out  datatype.Cursor
 	elements []byte // the copy
 	none     bool
+
+	first unsafe.Pointer // the first element, and the distance of each from the one before: where all are equal
+	step  int64
 }
 
 func (w *worker) open(s *side, b Buf) {
@@ -169,6 +176,16 @@ func (w *worker) open(s *side, b Buf) {
 	s.in.Init(b.Base, b.Count, b.Type, datatype.Native)
 	s.out.Init(b.Base, b.Count, b.Type, datatype.Native)
 	s.elements = w.memory(s)
+}
+
+// apart finds the distance between the next n elements, if all are equal.
+func (s *side) apart(element *datatype.Type, n int64) (ok bool) {
+	if s.vector != nil {
+		s.first, s.step = s.vector, element.Extent()
+		return true
+	}
+	s.first, s.step, ok = s.out.Apart(element.Size(), n*element.Size())
+	return ok
 }
 
 // workers are those that have ended, with their memory.
@@ -266,7 +283,7 @@ var runLists = sync.Pool{New: func() any { return new(datatype.Runs) }}
 // piece accumulates n elements from element at on.
 func (w *worker) piece(at, n int64) error {
 	var in unsafe.Pointer
-	if !w.origin.none {
+	if !w.origin.none && !w.apart {
 		in = w.load(&w.origin, at, n)
 	}
 	if w.Lock != nil {
@@ -274,6 +291,13 @@ func (w *worker) piece(at, n int64) error {
 			return err
 		}
 		defer w.Unlock()
+	}
+	if w.apart {
+		from, to := unsafe.Add(w.origin.first, at*w.origin.step), unsafe.Add(w.target.first, at*w.target.step)
+		if op.ApplyApart(w.Op, from, w.origin.step, to, w.target.step, n, w.Element) {
+			return nil
+		}
+		w.apart, in = false, w.load(&w.origin, at, n)
 	}
 	if w.runs != nil && w.result.none && w.Element.Extent() == w.Element.Size() {
 		return w.scattered(in, at, n)

@@ -1,8 +1,10 @@
 package onesided
 
 import (
+	"testing"
 	"unsafe"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -18,4 +20,15 @@ func at0(p []byte, off int64) unsafe.Pointer { return unsafe.Pointer(&p[off]) }
 func numbers[T any](p []byte) []T {
 	var t T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p))), len(p)/int(unsafe.Sizeof(t)))
+}
+
+// oneByOne combines elements so many bytes apart.
+func oneByOne(t *testing.T, o coll.Op, element *datatype.Type, left unsafe.Pointer, l int64, right unsafe.Pointer,
+	r, n int64) {
+	t.Helper()
+	for i := range n {
+		if err := o.Apply(unsafe.Add(right, i*r), unsafe.Add(left, i*l), 1, element); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

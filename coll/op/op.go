@@ -62,6 +62,12 @@ func (o *predefined) Apply(in, inout datatype.Pointer, count int64, t *datatype.
 // for the operation and the type.
 type LongKernel func(handle int, t *datatype.Type, left, right datatype.Pointer, count int64) bool
 
+// ApartKernel is LongKernel for elements that begin l and r bytes apart, anywhere in memory.
+type ApartKernel func(handle int, t *datatype.Type, left datatype.Pointer, l int64, right datatype.Pointer,
+	r, count int64) bool
+
+var apart ApartKernel
+
 // long is used from longVector elements on.
 var long LongKernel
 
@@ -70,6 +76,17 @@ const longVector = 128
 // SetLongKernel makes k the kernel for vectors that are worth a call; nil: those in Go. It is called before operations
 // are applied.
 func SetLongKernel(k LongKernel) { long = k }
+
+// SetApartKernel makes k what ApplyApart calls; nil: nothing. It is called before operations are applied.
+func SetApartKernel(k ApartKernel) { apart = k }
+
+// ApplyApart is Apply for elements that begin so many bytes apart, anywhere in memory. False: there is no kernel for
+// the operation and the type, and nothing has been done.
+func ApplyApart(o coll.Op, in datatype.Pointer, from int64, inout datatype.Pointer, to, count int64,
+	t *datatype.Type) bool {
+	p, is := o.(*predefined)
+	return is && apart != nil && classify(t).group&p.groups != 0 && apart(p.handle, t, inout, to, in, from, count)
+}
 
 func (o *predefined) refuse(t *datatype.Type) error {
 	what := "a derived datatype"

@@ -20,7 +20,7 @@ static inline int again(const struct impi_laid *l, const uint64_t *args)
 static void move_block(const struct impi_laid_block *b, char *run, int64_t n, int back)
 {
     if (b->plan) impi_plan_move(b->plan, b->mem, run, n, !back);
-    else copy_part(back ? run : b->mem, back ? b->mem : run, n);
+    else copy_payload(back ? run : b->mem, back ? b->mem : run, (uint64_t)n);
 }
 
 /* Shows the list of the own blocks, and the blocks. */

@@ -22,15 +22,6 @@ static inline struct impi_board *board_of(const struct impi_fast_comm *c, int ro
     return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
 }
 
-/* Copies a part, or a piece of one. */
-static inline void copy_part(void *to, const void *from, int64_t n)
-{
-    if (LIKELY(n == 8)) memcpy(to, from, 8);
-    else if (n == 4) memcpy(to, from, 4);
-    else if (LIKELY((uint64_t)n < impi_fast.strings)) impi_move_run(to, from, n);
-    else copy_payload(to, from, (uint64_t)n);
-}
-
 /* Answers the code of a call whose operation is over, and its request, if it has one. */
 static inline int over(int err, MPI_Request *request)
 {
@@ -104,8 +95,8 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
         const int before = pieces ? t->at : t->n, after = before + t->take;
         if (UNLIKELY(t->own_plan)) impi_plan_move(t->own_plan, t->own, own.payload, t->n, 0);
-        else copy_part(own.payload, t->own, before);
-        if (after < t->n) copy_part(own.payload + after, (const char *)t->own + after, t->n - after);
+        else copy_payload(own.payload, t->own, (uint64_t)before);
+        if (after < t->n) copy_payload(own.payload + after, (const char *)t->own + after, (uint64_t)(t->n - after));
         word |= (uint64_t)t->n;
     }
     __atomic_store_n(own.word, word, __ATOMIC_RELEASE);
@@ -153,14 +144,14 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         piece += t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
         if (t->combine && r > t->first) t->combine(combined, piece, t->count);
-        else if (LIKELY(!t->plan && t->take)) copy_part(t->combine ? combined : to, piece, t->take);
+        else if (LIKELY(!t->plan && t->take)) copy_payload(t->combine ? combined : to, piece, (uint64_t)t->take);
         else if (t->plan) impi_plan_move(t->plan, to, piece, t->take, 1);
     }
     if (wide && !l) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
-    if (t->combine && !wide && t->first < t->end && LIKELY(!problem)) copy_part(t->to, result, t->take);
+    if (t->combine && !wide && t->first < t->end && LIKELY(!problem)) copy_payload(t->to, result, (uint64_t)t->take);
     return over(problem, t->request);
 }
 

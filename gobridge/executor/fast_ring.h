@@ -93,31 +93,16 @@ static inline uint64_t record_bytes(uint64_t n)
     return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1));
 }
 
-/* Past some length memcpy may turn to string instructions (glibc on x86 with ERMS: 2112 bytes), which on some virtual
- * machines take five times as long as a loop over vector registers. So it gets no more than this at once. Where they
- * are quick, they are the best way from core to core (transport/bulk). */
-#define PIECE UINT64_C(2048)
-
+/* String instructions are the best way from core to core, where they are quick (transport/bulk). */
 static inline void copy_payload(void *to, const void *from, uint64_t n)
 {
-    if (n == 8) {
-        memcpy(to, from, 8);
-        return;
-    }
+    if (n == 8) memcpy(to, from, 8);
+    else if (n == 4) memcpy(to, from, 4);
 #if defined __x86_64__
-    if (n >= impi_fast.strings) {
-        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-        return;
-    }
+    else if (n >= impi_fast.strings) __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 #endif
-    uint64_t piece = PIECE;
-    __asm__("" : "+r"(piece)); /* a length that the compiler knows it would copy by a string instruction, too */
-    for (; n > piece; n -= piece) {
-        memcpy(to, from, piece);
-        to = (char *)to + piece;
-        from = (const char *)from + piece;
-    }
-    if (n > 0) memcpy(to, from, n); /* nothing may lie nowhere */
+    else if (n > 2048) impi_move_run(to, from, (int64_t)n); /* the C library may take them anyway */
+    else if (n > 0) memcpy(to, from, n); /* nothing may lie nowhere */
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */

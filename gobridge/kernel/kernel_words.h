@@ -17,7 +17,7 @@
 #endif
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CLONED __attribute__((target_clones("avx2", "default"), LOOPS))
-#define CLONED_512 __attribute__((target_clones("avx512f", "avx2", "default"), LOOPS)) /* arithmetic gains by it */
+#define CLONED_512 __attribute__((target_clones("avx512f", "avx2", "default"), LOOPS)) /* as sums and runs want */
 #else
 #define CLONED __attribute__((LOOPS))
 #define CLONED_512 CLONED
@@ -29,6 +29,7 @@ typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
 typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef unsigned char u8x16 __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef unsigned char u8x32 __attribute__((vector_size(32), may_alias, aligned(1)));
+typedef unsigned char u8x64 __attribute__((vector_size(64), may_alias, aligned(1)));
 typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
 
 /* Elements of one or two vectors in another order. */
@@ -37,6 +38,9 @@ typedef uint64_t u64x4 __attribute__((vector_size(32), may_alias, aligned(1)));
 #else
 #define SHUFFLED(V, W, ...) __builtin_shuffle(V, W, (__typeof__(V)){__VA_ARGS__})
 #endif
+
+/* A macro, since the compiler wants to be told as a constant whether the line will be written. */
+#define fetch(P, AWAY, WRITTEN) __builtin_prefetch((const void *)((uintptr_t)(P) + (uintptr_t)(AWAY)), WRITTEN)
 
 INLINE int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
@@ -49,8 +53,8 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
 /* n words, d and s bytes apart: without gaps on one side or on both, and otherwise. Then they are loaded and stored so
  * many at a time, as a load right behind a store to the same place of another page waits for it. Those loops stay
  * rolled: each load of an unrolled one would be a stream of its own, with steps too wide for a processor to foresee.
- * Where stores are crowded, a fence for loads keeps some processors from running ahead, and costs others nothing. With
- * one for stores as well each of them would wait for memory by itself. */
+ * Where stores are crowded, a fence for loads keeps some processors from running ahead of the lines of the next eight,
+ * which are fetched before it (docs/decisions.md, 16). With one for stores as well each would wait for memory by itself. */
 enum { BATCH = 16 };
 #ifdef __x86_64__
 #define HALT __builtin_ia32_lfence()
@@ -70,7 +74,10 @@ enum { BATCH = 16 };
             dst += i * d, src += i * s; /* the last has nothing behind it */                              \
         } else if (d != b && n > BATCH && crowded(d, n) && (s == b || crowded(s, n))) {                   \
             for (; i < n; i++, dst += d, src += s) {                                                      \
-                if (i % WAYS == 0) HALT;                                                                  \
+                if (i % WAYS == 0) {                                                                      \
+                    for (int k = WAYS; k < 2 * WAYS; k++) fetch(dst, (k * d), 1), fetch(src, (k * s), 0); \
+                    HALT;                                                                                 \
+                }                                                                                         \
                 *(T *)dst = *(const T *)src;                                                              \
             }                                                                                             \
         } else if (d != b && s != b) {                                                                    \

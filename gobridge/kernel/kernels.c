@@ -5,10 +5,9 @@
 enum { REACH = 16 << 10 }; /* bytes that stay in the first-level cache until they are looked at again */
 
 /* The lines of a block of up to `most` bytes. */
-INLINE void fetch(const char *p, int64_t away, int64_t b, int64_t most)
+INLINE void fetch_block(const char *p, int64_t away, int64_t b, int64_t most)
 {
-    const uintptr_t at = (uintptr_t)p + (uintptr_t)away;
-    for (int64_t i = 0; i <= most; i += 64) __builtin_prefetch((const char *)(at + (uintptr_t)least_of(i, b - 1)));
+    for (int64_t i = 0; i <= most; i += 64) fetch(p, away + least_of(i, b - 1), 0);
 }
 
 #define KERNEL(NAME, LOOP)                                                                                            \
@@ -16,11 +15,11 @@ INLINE void fetch(const char *p, int64_t away, int64_t b, int64_t most)
     { (void)b; LOOP }
 /* Blocks may follow each other faster than memory brings them, so those that come later are fetched in advance, on both
  * sides: the processor's own prefetchers stop at each page, and see no pattern in blocks that are far apart. */
-#define EACH_AHEAD(MOST, AHEAD)                                         \
-    const int64_t ahead = AHEAD;                                        \
-    for (int64_t i = 0; i < n; i++, dst += d, src += s) {               \
-        fetch(dst, ahead * d, b, MOST), fetch(src, ahead * s, b, MOST); \
-        upto_##MOST(dst, src, b);                                       \
+#define EACH_AHEAD(MOST, AHEAD)                                                     \
+    const int64_t ahead = AHEAD;                                                    \
+    for (int64_t i = 0; i < n; i++, dst += d, src += s) {                           \
+        fetch_block(dst, ahead * d, b, MOST), fetch_block(src, ahead * s, b, MOST); \
+        upto_##MOST(dst, src, b);                                                   \
     }
 /* Of short blocks the processor itself runs ahead far enough, or too far. */
 #define EACH(COPY) for (int64_t i = 0; i < n; i++, dst += d, src += s) COPY(dst, src, b);
@@ -37,16 +36,17 @@ KERNEL(blocks_32, EACH(upto_32))
 KERNEL(blocks_64, EACH_AHEAD(64, crowded(d, n) || crowded(s, n) ? 0 : 8))
 KERNEL(blocks_128, EACH_AHEAD(128, 4))
 KERNEL(blocks_256, EACH_AHEAD(256, 4))
-KERNEL(runs, if (b < LONG_RUN) EACH(run_32) else EACH(impi_move_run))
-
-CLONED static void short_run(char *restrict dst, const char *restrict src, int64_t n) { run_32(dst, src, n); }
+CLONED_512 static void runs(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
+{
+    if (b < LONG_RUN) EACH(run) else EACH(impi_move_run)
+}
 
 /* From LONG_RUN on, the C library's copy is as good as any, of no more at once than fits a second-level cache: there it
  * takes string instructions if they are quick, and no longer for more (1 MiB: 65 GB/s against 56). */
 void impi_move_run(void *dst, const void *src, int64_t n)
 {
     for (; n >= 2 * MOST; n -= MOST, dst = (char *)dst + MOST, src = (const char *)src + MOST) memcpy(dst, src, MOST);
-    if (n > WIDE && n < LONG_RUN) short_run(dst, src, n);
+    if (n > WIDE && n < LONG_RUN) runs(dst, 0, src, 0, n, 1);
     else if (n > 0) memcpy(dst, src, (size_t)n); /* nothing may lie nowhere */
 }
 

@@ -51,7 +51,7 @@ INLINE void equal(char *mem, char *buf, const struct impi_list *l, int wide, int
     else if (block <= 64) { LISTED(block, upto_64(dst, src, b)) }
     else if (block <= 128) { LISTED(block, upto_128(dst, src, b)) }
     else if (block <= WIDE) { LISTED(block, upto_256(dst, src, b)) }
-    else if (block < LONG_RUN) { LISTED(block, run_32(dst, src, b)) }
+    else if (block < LONG_RUN) { LISTED(block, run(dst, src, b)) }
     else { LISTED(block, impi_move_run(dst, src, b)) }
 }
 
@@ -63,7 +63,7 @@ INLINE void varied(char *mem, char *buf, const struct impi_list *l, int wide, in
     else if (least >= 8 && most <= 32) { LISTED(entry(lens, wide, i) * unit, FOUR(u64)) }
     else if (least >= 16 && most <= 64) { LISTED(entry(lens, wide, i) * unit, FOUR(u8x16)) }
     else if (least >= 32 && most <= 128) { LISTED(entry(lens, wide, i) * unit, FOUR(u8x32)) }
-    else if (least >= 96 && most < LONG_RUN) { LISTED(entry(lens, wide, i) * unit, run_32(dst, src, b)) }
+    else if (least >= 128 && most < LONG_RUN) { LISTED(entry(lens, wide, i) * unit, run(dst, src, b)) }
     else { LISTED(entry(lens, wide, i) * unit, memcpy(dst, src, b)) }
 }
 

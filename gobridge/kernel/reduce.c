@@ -2,6 +2,7 @@
  * wraps; in 32 bits at least, so that no promotion to int overflows. The smaller and the larger of two floating point
  * numbers are as in Go (NaN if one of them is NaN, -0 below +0), without branches, or arithmetic that might trap. */
 #include "kernel_words.h"
+#include "kernels.h"
 #include "reduce.h"
 
 /* How many of the n elements that are left of two vectors come next. Of long vectors those behind them are fetched, as
@@ -59,3 +60,18 @@ impi_combine *const impi_combines[IMPI_OPS][IMPI_ELEMENTS] = {
     [IMPI_OP_BXOR] = {INTEGERS(bxor)},   [IMPI_OP_LAND] = {INTEGERS(land)}, [IMPI_OP_LOR] = {INTEGERS(lor)},
     [IMPI_OP_LXOR] = {INTEGERS(lxor)},
 };
+
+/* So few elements are collected at a time that their lines are near when they are put back, without fences. */
+void impi_combine_apart(impi_combine *combine, uintptr_t left, int64_t l, uintptr_t right, int64_t r, int64_t size,
+                        int64_t count)
+{
+    uint64_t a[64], b[64];
+    for (int64_t n; count > 0; count -= n, left += (uintptr_t)(n * l), right += (uintptr_t)(n * r)) {
+        n = least_of(count, crowded(l, count) ? BATCH : 64);
+        const struct impi_dim lefts = {n, l, size}, rights = {n, r, size};
+        impi_move_loops(left, (uintptr_t)a, &lefts, 1, size, 0);
+        impi_move_loops(right, (uintptr_t)b, &rights, 1, size, 0);
+        combine(a, b, n);
+        impi_move_loops(left, (uintptr_t)a, &lefts, 1, size, 1);
+    }
+}

@@ -7,7 +7,15 @@ package kernel
 //     if (combine) combine((void *)left, (const void *)right, count);
 //     return combine != 0;
 // }
+// static int impi_reduce_apart(int op, int element, uintptr_t left, int64_t l, uintptr_t right, int64_t r,
+//                              int64_t size, int64_t count)
+// {
+//     impi_combine *combine = impi_combines[op][element];
+//     if (combine) impi_combine_apart(combine, left, l, right, r, size, count);
+//     return combine != 0;
+// }
 // #cgo nocallback impi_reduce
+// #cgo nocallback impi_reduce_apart
 import "C"
 
 import (
@@ -28,6 +36,16 @@ func Combine(handle int, t *datatype.Type, left, right unsafe.Pointer, count int
 	}
 	done := C.impi_reduce(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), number(left, 0), number(right, 0),
 		C.int64_t(count)) != 0
+	runtime.KeepAlive(left)
+	runtime.KeepAlive(right)
+	return done
+}
+
+// CombineApart is op.ApartKernel.
+func CombineApart(handle int, t *datatype.Type, left unsafe.Pointer, l int64, right unsafe.Pointer,
+	r, count int64) bool {
+	done := C.impi_reduce_apart(C.int(opCodes[handle-abi.MPI_OP_NULL]), C.int(ElementOf(t)), number(left, 0),
+		C.int64_t(l), number(right, 0), C.int64_t(r), C.int64_t(t.Size()), C.int64_t(count)) != 0
 	runtime.KeepAlive(left)
 	runtime.KeepAlive(right)
 	return done

@@ -19,6 +19,10 @@ enum {
 /* left[i] = left[i] op right[i]. Both are aligned as their elements, and do not overlap. */
 typedef void impi_combine(void *left, const void *right, int64_t count);
 
+/* The same for elements of `size` bytes that begin l and r bytes apart, anywhere in memory. */
+void impi_combine_apart(impi_combine *combine, uintptr_t left, int64_t l, uintptr_t right, int64_t r, int64_t size,
+                        int64_t count);
+
 /* NULL where an operation is not defined, or not here. */
 __attribute__((visibility("hidden")))
 extern impi_combine *const impi_combines[IMPI_OPS][IMPI_ELEMENTS];

@@ -137,6 +137,38 @@ func TestWhatIsNotOfTheProcessorHasNoKernelInC(t *testing.T) {
 	}
 }
 
+// What lies apart is combined some elements at a time, and what lies between is left as it is.
+func TestElementsThatLieApartAreCombinedAsVectorsAre(t *testing.T) {
+	for _, handle := range []int{abi.MPI_INT8_T, abi.MPI_SHORT, abi.MPI_FLOAT, abi.MPI_DOUBLE, abi.MPI_UINT64_T} {
+		typ := datatype.Named(handle)
+		size := int(typ.Size())
+		r := rand.New(rand.NewSource(int64(handle)))
+		for _, steps := range [][2]int{{size, 3 * size}, {2 * size, size}, {size + 1, 40}, {4096, 4096}, {4096, size}} {
+			for _, n := range []int{0, 1, 2, 15, 16, 17, 63, 64, 65, 200} {
+				left, right := make([]byte, n*steps[0]+8), make([]byte, n*steps[1]+8)
+				r.Read(left)
+				l, in, want := numbers(r, typ, n+1), numbers(r, typ, n+1), bytes.Clone(left)
+				for i := range n {
+					copy(left[i*steps[0]:], l[i*size:][:size])
+					copy(right[i*steps[1]:], in[i*size:][:size])
+				}
+				copy(want, left)
+				Combine(abi.MPI_MAX, typ, unsafe.Pointer(&l[0]), unsafe.Pointer(&in[0]), int64(n))
+				for i := range n {
+					copy(want[i*steps[0]:], l[i*size:][:size])
+				}
+				if !CombineApart(abi.MPI_MAX, typ, unsafe.Pointer(&left[0]), int64(steps[0]), unsafe.Pointer(&right[0]),
+					int64(steps[1]), int64(n)) || !bytes.Equal(left, want) {
+					t.Errorf("%d of %s, %d and %d bytes apart, are not combined as vectors are", n, typ.Name(), steps[0], steps[1])
+				}
+			}
+		}
+	}
+	if CombineApart(abi.MPI_REPLACE, datatype.Named(abi.MPI_INT), nil, 8, nil, 8, 0) {
+		t.Error("a kernel that replaces")
+	}
+}
+
 // BenchmarkCombine sums doubles in the cache, by Go and by C.
 func BenchmarkCombine(b *testing.B) {
 	const n = 64 << 10
