@@ -27,6 +27,7 @@ static void move_block(const struct impi_laid_block *b, char *run, int64_t n, in
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
+    if (l->wide) fetch_lines(part.payload, (int64_t)l->used);
     memcpy(part.payload, l->head, l->head_bytes);
     for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
         move_block(o, (char *)part.payload + o->at, o->n, 1);

@@ -22,6 +22,17 @@ static inline struct impi_board *board_of(const struct impi_fast_comm *c, int ro
     return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
 }
 
+/* Fetches the lines of a part before it is written: others have read them last, and stores fetch but few at a time. */
+static inline void fetch_lines(const unsigned char *part, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += LINE)
+#if defined __x86_64__
+        __asm__ volatile("prefetchw %0" : : "m"(part[i])); /* nothing, where the processor does not know it */
+#else
+        __builtin_prefetch(part + i, 1);
+#endif
+}
+
 /* Answers the code of a call whose operation is over, and its request, if it has one. */
 static inline int over(int err, MPI_Request *request)
 {
@@ -35,12 +46,13 @@ static inline int raised(const uint64_t *word, uint64_t least)
 }
 
 /* Waits until a word of the board is at least so large. Answers an error, as a peer is lost, or, if the call does not
- * block, IMPI_IN_GO, after no longer than Go would need to take over. */
+ * block, IMPI_IN_GO, after no longer than Go would need to take over: where ranks outnumber cores, the others on this
+ * core have had their turns by then. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct impi_turn *t)
 {
-    enum { FEW = 32 };
+    enum { FEW = 32, TURNS = 2 };
     uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
-    if (t->request && looks > FEW) looks = impi_fast.crowded ? 0 : FEW;
+    if (t->request && looks > FEW) looks = impi_fast.crowded ? TURNS : FEW;
     for (; looks; looks--) {
         between_looks(looks);
         if (raised(word, least)) return MPI_SUCCESS;
@@ -94,6 +106,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
     if (LIKELY(t->publish)) {
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
         const int before = pieces ? t->at : t->n, after = before + t->take;
+        if (wide) fetch_lines(own.payload, t->n);
         if (UNLIKELY(t->own_plan)) impi_plan_move(t->own_plan, t->own, own.payload, t->n, 0);
         else copy_payload(own.payload, t->own, (uint64_t)before);
         if (after < t->n) copy_payload(own.payload + after, (const char *)t->own + after, (uint64_t)(t->n - after));

@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* 539feedaebbcce82 gobridge/executor/fast.h */
-/* a47af36ca526f1f4 gobridge/executor/fast_ring.h */
+/* 3a4fc0b6a314dc3b gobridge/executor/fast_ring.h */
 /* 1ba2d19bbb5d4a5e gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* 7b7bce758f23fa56 libimpi/z_layout.h */
