@@ -124,7 +124,7 @@ const MaxLocal = 1 << 16
 // BoardMembers is the largest number of members that a board has, and BoardWideSlots how many wide slots each has.
 const (
 	BoardMembers   = 32
-	BoardWideSlots = 4
+	BoardWideSlots = 16
 )
 
 // Links are the transports of a process: who is reached by which.

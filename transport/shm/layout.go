@@ -89,7 +89,7 @@ import (
 //	     8       payload of at most 56 bytes
 //	8256       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
 //	           the word has the number of the start
-//	         for each member 4 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
+//	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
 //	         from a new page on, 12 long lanes, in each of which each member has 4 slots. Start s uses number s%4: a line
 //	         that begins with such a word, and a payload of at most 16 KiB. Memory stands behind those that are used
@@ -149,7 +149,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 11
+	version = 12
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
