@@ -88,19 +88,19 @@ func (e *Edges) inTag(i int) int {
 func Neighbors(c Comm, e *Edges, send, recv *Blocks) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	for i, from := range e.In {
-		if from < 0 || e.self[i] >= 0 {
-			continue
-		}
-		if err = s.Add(c.Irecv(recv.At(i), int(from), e.inTag(i))); err != nil {
-			return err
-		}
-	}
 	for i, to := range e.Out {
 		if to < 0 || int(to) == c.Rank() {
 			continue
 		}
 		if err = s.Add(c.Isend(send.At(i), int(to), e.outTag(i))); err != nil {
+			return err
+		}
+	}
+	for i, from := range e.In {
+		if from < 0 || e.self[i] >= 0 {
+			continue
+		}
+		if err = s.Add(c.Irecv(recv.At(i), int(from), e.inTag(i))); err != nil {
 			return err
 		}
 	}

@@ -120,10 +120,11 @@ func (s *Scratch) Wait(c Comm) error {
 
 // Exchange sends out to one rank while it receives in from another.
 func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error {
-	if err := s.Add(c.Irecv(in, from, tag)); err != nil {
+	// The send first: what then comes in shows that both sides have something to read.
+	if err := s.Add(c.Isend(out, to, tag)); err != nil {
 		return err
 	}
-	if err := c.Send(out, to, tag); err != nil {
+	if err := s.Add(c.Irecv(in, from, tag)); err != nil {
 		return err
 	}
 	return s.Wait(c)

@@ -8,10 +8,15 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// A long message inside a machine that is one run of bytes on both sides has two ways to go. The sender streams it
-// through the ring: two copies, but on two cores at once, and the quicker way wherever it has been measured. Or the
-// receiver reads it out of the sender's memory: that needs nobody but the receiver. So the sender streams, from the
-// front, and when nothing comes for a while, because the sender computes, the receiver reads, from the back.
+// A long message inside a machine that is one run of bytes on both sides has two ways to go.
+//
+// Where the kernel copies between processes about as quickly as they copy themselves (transport.Reader), both sides
+// copy at once, from memory to memory: the sender writes into the receiver's buffer, from the front, and the receiver
+// reads out of the sender's, from the back. The first packet is empty then. Two processes that send each other about as
+// much read all of it, each by itself (peer.offers): both are busy anyway, and what one has read is in its own caches.
+//
+// Elsewhere the sender streams through the ring: two copies, but on two cores at once. When nothing comes for a while,
+// because the sender computes, the receiver reads, from the back.
 //
 // What follows the first packet is cut into sections, and a section is moved by whom has claimed it, in a word that
 // both see (transport.Reader):
@@ -20,16 +25,18 @@ import (
 //	bits 24-47  back: sections claimed by the receiver
 //	bits 48-63  use: the message, as the SyncAck has named it; under another use there is nothing to claim
 //
-// The receiver claims a section after it has read it, so that one it cannot read is left to the sender. When all
-// sections are claimed and some by the receiver, it says Taken, which the sender awaits; otherwise the sender knows
-// from its last claim that everything has left. Each side believes its own count and takes from the word only whether
-// something is left.
+// The sender tells the receiver what it has written (Given); what it cannot write goes through the ring. When all
+// sections are claimed and some by the receiver, it says Taken, which the sender awaits, and how many of its own it
+// could not read, which the sender has to move after all; otherwise the sender knows from its last claim that
+// everything has left. Each side believes its own count and takes from the word only whether something is left.
 
 const (
 	// sectionBytes is a piece of a stream in a ring that is large enough, so that what the sender has claimed is there.
 	sectionBytes = 32 << 10
-	// pullSections is how many the receiver reads at once, under the engine's lock.
-	pullSections = 4
+	// shareSections is how many one side copies at once at most, under the engine's lock.
+	shareSections = 8
+	// swapBytes is the longest message that is read in one go because as much goes the other way.
+	swapBytes = 1 << 20
 	// starving is how long a receiver waits for the next piece of a stream before it reads a section itself: longer
 	// than a sender that is in MPI ever takes.
 	starving = 20 * time.Microsecond
@@ -50,7 +57,10 @@ type claims struct {
 	count int64 // of sections
 	first int64 // byte of the message where they begin
 	slot  int
-	back  int64 // receive: how many this process has claimed
+	back  int64  // receive: how many this process has claimed, and read
+	both  bool   // receive: the sender may write into the buffer, and this process need not wait before it reads
+	into  uint64 // send: the address of the receiver's buffer, to write to; 0: the ring it is
+	again int64  // send: sections that the receiver could not read, behind those that this process has claimed
 }
 
 func (c *claims) open() bool { return c.word != nil }
@@ -79,14 +89,14 @@ func (c *claims) take(end uint64, n int64) bool {
 	return false
 }
 
-// giveBack undoes the sender's last claim.
-func (c *claims) giveBack() bool {
+// giveBack undoes the sender's last claim, of n sections.
+func (c *claims) giveBack(n int64) bool {
 	for range claimTries {
 		w := atomic.LoadUint64(c.word)
-		if w>>useShift != c.use || w&claimMask == 0 {
+		if w>>useShift != c.use || int64(w&claimMask) < n {
 			return false
 		}
-		if atomic.CompareAndSwapUint64(c.word, w, w-claimFront) {
+		if atomic.CompareAndSwapUint64(c.word, w, w-uint64(n)*claimFront) {
 			return true
 		}
 	}
@@ -119,12 +129,13 @@ func (e *Engine) openClaims(r *Request, peer int32, srqid, addr uint64, first in
 	c.word, c.use, c.slot, c.back = p.direct.Claims(peer, false, slot), uint64(p.uses), slot, 0
 	atomic.StoreUint64(c.word, c.use<<useShift)
 	r.srqid, r.addr = srqid, addr
+	c.both = first == 0 && e.local.writer != nil && r.length <= r.total
 	e.pulling = append(e.pulling, r)
 	return int32(p.uses)<<8 | int32(slot+1)
 }
 
 // joinClaims is the sender's side, when the SyncAck comes; false if the name is none that a receiver gives.
-func (e *Engine) joinClaims(r *Request, name int32) bool {
+func (e *Engine) joinClaims(r *Request, name int32, into uint64) bool {
 	slot := int(name&0xff) - 1
 	p := e.peer(r.peer)
 	c := &r.claims
@@ -133,77 +144,134 @@ func (e *Engine) joinClaims(r *Request, name int32) bool {
 		return false
 	}
 	c.word, c.use = p.direct.Claims(r.peer, true, slot), uint64(name>>8)
+	if e.local.writer != nil && p.direct.CanRead(r.peer) {
+		c.into = into
+	}
 	r.stop = r.moved
 	r.expects = true // Taken may come
 	return true
 }
 
-// claimMore claims the next section of a stream; false if the receiver has the rest.
+// share is how many sections one side claims at once: half of those that are left, within bounds.
+func (c *claims) share() int64 { return max(1, min(shareSections, c.left()/2)) }
+
+// claimMore claims the next sections of a stream; false if the receiver has the rest.
 func (r *Request) claimMore() bool {
-	if !r.claims.open() || !r.claims.take(claimFront, 1) {
+	c := &r.claims
+	if !c.open() {
 		return false
 	}
-	r.stop = min(r.stop+sectionBytes, r.total)
+	n := int64(1)
+	if c.into != 0 {
+		n = c.share()
+	}
+	if !c.take(claimFront, n) {
+		if n, c.again = c.again, 0; n == 0 {
+			return false
+		}
+	}
+	r.stop = min(r.stop+n*sectionBytes, r.total)
 	return true
+}
+
+// write copies what is claimed of a message into the receiver's memory, and tells it. False: that is not possible.
+func (e *Engine) write(r *Request) bool {
+	c, n := &r.claims, r.stop-r.moved
+	if c.into == 0 {
+		return false
+	}
+	if !e.local.writer.Write(r.peer, c.into+uint64(r.moved), r.bytes(n)) {
+		c.into = 0
+		return false
+	}
+	r.moved += n
+	h := &e.reply
+	*h = transport.Header{Kind: transport.Given, Src: e.me, Dst: r.peer, DrqID: r.drqid, MsgLen: uint64(n)}
+	e.sendControl(h)
+	return true
+}
+
+// given takes the sender's word that it has written the next part of a message.
+func (e *Engine) given(h *transport.Header) {
+	r := e.requests.find(h.DrqID)
+	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.claims.both ||
+		h.MsgLen > uint64(r.stop-r.moved) {
+		e.breach(h.Src, "part of a message that is not under way")
+		return
+	}
+	r.moved += int64(h.MsgLen)
+	e.endOfStream(r)
+}
+
+// offers says whether this process has about so many bytes for the peer to read, as well.
+func (p *peer) offers(bytes int64) bool {
+	r := p.streams.head
+	return p.offered >= bytes/2 || r != nil && r.claims.into != 0 && r.total-r.moved >= bytes/2
 }
 
 // unclaim leaves to the receiver a section of which nothing has been sent for want of room.
 func (r *Request) unclaim() {
 	c := &r.claims
-	if c.open() && r.moved < r.stop && (r.moved-c.first)%sectionBytes == 0 && c.giveBack() {
+	n := (r.stop - r.moved + sectionBytes - 1) / sectionBytes
+	if c.open() && n > 0 && (r.moved-c.first)%sectionBytes == 0 && c.giveBack(n) {
 		r.stop = r.moved
 	}
 }
 
-// pull reads a section of the oldest message that is shared, if its sender does not stream. It answers whether it did.
+// pull reads some of the oldest message that is shared, if its sender writes into memory, too, or does not stream. It
+// answers whether it did anything.
 func (e *Engine) pull() bool {
-	if e.pullSince.IsZero() {
-		e.pullSince = e.now()
-		return false
-	}
-	if e.now().Sub(e.pullSince) < starving {
-		return false
-	}
 	r := e.pulling[0]
-	if !e.pullBack(r) {
-		e.stopPulling(r)
+	if !r.claims.both && !e.starves() || !e.pullBack(r) {
 		return false
 	}
 	e.endOfStream(r)
 	return true
 }
 
-// pullBack reads the last sections that are left. False: there is none, or it cannot be read.
+// starves says whether nothing has come for long of the message that is waited for first.
+func (e *Engine) starves() bool {
+	if e.pullSince.IsZero() {
+		e.pullSince = e.now()
+		return false
+	}
+	return e.now().Sub(e.pullSince) >= starving
+}
+
+// pullBack reads the last sections that are left. False: there is none, or it cannot be read, and the sender gets it.
 func (e *Engine) pullBack(r *Request) bool {
-	c := &r.claims
-	k := min(c.left(), pullSections, c.count-c.back)
+	c, p := &r.claims, e.peer(r.peer)
+	k := c.share()
+	if c.both && p.offers(r.stop-r.moved) {
+		k = min(c.left(), shareSections)
+	}
+	k = min(k, c.count-c.back)
 	lo := c.first + (c.count-c.back-k)*sectionBytes
-	if k <= 0 || lo < r.moved {
+	if k <= 0 || lo < r.moved || !c.take(claimBack, k) {
+		e.stopPulling(r, 0)
 		return false
 	}
 	n := min(r.stop, r.total) - lo // nothing of what does not fit
-	if n > 0 && !e.peer(r.peer).direct.Read(r.peer, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+	if n > 0 && !p.direct.Read(r.peer, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+		e.stopPulling(r, k)
 		return false
-	}
-	if !c.take(claimBack, k) {
-		return c.left() > 0
 	}
 	c.back += k
 	r.stop = lo
 	return true
 }
 
-// stopPulling leaves what is not claimed yet to the sender.
-func (e *Engine) stopPulling(r *Request) {
+// stopPulling leaves to the sender what is not claimed yet, and the last so many sections that are.
+func (e *Engine) stopPulling(r *Request, again int64) {
 	i := slices.Index(e.pulling, r)
 	if i < 0 {
 		return
 	}
 	e.pulling = slices.Delete(e.pulling, i, i+1)
 	e.pullSince = time.Time{}
-	if r.claims.back > 0 {
+	if r.claims.back+again > 0 {
 		h := &e.reply
-		*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: r.peer, SrqID: r.srqid}
+		*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: r.peer, SrqID: r.srqid, Tag: int32(again)}
 		e.sendControl(h)
 	}
 }
@@ -214,7 +282,7 @@ func (e *Engine) endOfStream(r *Request) {
 		return
 	}
 	if r.claims.open() {
-		e.stopPulling(r)
+		e.stopPulling(r, 0)
 		e.peer(r.peer).slots &^= 1 << r.claims.slot
 		r.claims = claims{}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/fake"
 )
 
 func TestEverySectionIsClaimedOnceFromEitherEnd(t *testing.T) {
@@ -67,10 +68,11 @@ func alone(t *testing.T, e *Engine, id *uint64) CStatus {
 
 func TestAReceiverReadsWhatTheSenderDoesNotStream(t *testing.T) {
 	for _, n := range []int{17 << 10, sectionBytes, 16<<10 + sectionBytes, 16<<10 + sectionBytes + 1, 300<<10 + 5} {
-		for streamed := range 4 { // how often the sender looks before it computes
+		for looks := range 8 { // how often the sender looks before it computes, by either way
+			streamed, direct := looks/2, looks%2 == 1
 			for _, room := range []int{n + 10, n, n - 7, 16<<10 + 5, 3} {
-				t.Run(fmt.Sprintf("%d bytes into %d, %d looks", n, room, streamed), func(t *testing.T) {
-					es := world(t, 2)
+				t.Run(fmt.Sprintf("%d bytes into %d, %d looks, %v", n, room, streamed, direct), func(t *testing.T) {
+					es := makeWorld(t, options{clients: []int{2}, direct: direct})
 					a, b := es[0], es[1]
 					data, in := pattern(n, 1), bytes.Repeat([]byte{gapByte}, room+1)
 					recv := b.World().Irecv(at(in), int64(room), byteT, 0, 0)
@@ -98,6 +100,143 @@ func TestAReceiverReadsWhatTheSenderDoesNotStream(t *testing.T) {
 			}
 		}
 	}
+}
+
+// counts wraps what a transport can do with memory, to see how much of a message goes that way.
+type counts struct {
+	transport.Reader
+	transport.Writer
+	read, written int
+}
+
+func (c *counts) Read(src int32, addr uint64, dst []byte) bool {
+	c.read += len(dst)
+	return c.Reader.Read(src, addr, dst)
+}
+
+func (c *counts) Write(dst int32, addr uint64, src []byte) bool {
+	c.written += len(src)
+	return c.Writer.Write(dst, addr, src)
+}
+
+func (e *Engine) countCopies() *counts {
+	c := &counts{Reader: e.local.reader, Writer: e.local.writer}
+	e.local.writer = c
+	for i := range e.peers {
+		if e.peers[i].direct != nil {
+			e.peers[i].direct = c
+		}
+	}
+	return c
+}
+
+func TestBothSidesCopyAtOnceWhereThatIsQuick(t *testing.T) {
+	for _, n := range []int{2 * sectionBytes, 300<<10 + 5, 2 << 20} {
+		es := makeWorld(t, options{clients: []int{2}, direct: true})
+		a, b := es[0], es[1]
+		sender, receiver := a.countCopies(), b.countCopies()
+		data, in := pattern(n, 1), bytes.Repeat([]byte{gapByte}, n+1)
+		recv := b.World().Irecv(at(in), int64(n), byteT, 0, 0)
+		send := a.World().Isend(at(data), int64(n), byteT, 1, 0, Standard)
+		finishAll(t, es, b, &recv)
+		finishAll(t, es, a, &send)
+		if !bytes.Equal(in[:n], data) || in[n] != gapByte {
+			t.Errorf("%d bytes: wrong data", n)
+		}
+		if sender.written+receiver.read != n || sender.written == 0 || receiver.read == 0 {
+			t.Errorf("%d bytes: %d written by the sender, %d read by the receiver", n, sender.written, receiver.read)
+		}
+		for _, e := range es {
+			idle(t, e, 0)
+		}
+	}
+}
+
+func TestASenderWritesAllWhileItsReceiverComputes(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	a, b := es[0], es[1]
+	const n = 300<<10 + 5
+	data, in := pattern(n, 1), make([]byte, n)
+	send := a.World().Isend(at(data), n, byteT, 1, 0, Standard)
+	settle(a)
+	b.mu.Lock()
+	b.local.Poll() // the first packet is here; nothing is read yet
+	b.mu.Unlock()
+	recv := b.World().Irecv(at(in), n, byteT, 0, 0)
+	alone(t, a, &send)
+	if !bytes.Equal(in, data) {
+		t.Error("the sender is done, and not all of its message is there")
+	}
+	finishAll(t, es, b, &recv)
+}
+
+func TestMemoryThatCannotBeReachedGoesThroughTheRing(t *testing.T) {
+	for _, n := range []int{17 << 10, 2 * sectionBytes, 300<<10 + 5} {
+		for _, quick := range []bool{false, true} {
+			es := makeWorld(t, options{clients: []int{2}, direct: quick, fake: &fake.Options{Seed: 1, Sealed: true}})
+			data, in := pattern(n, 1), make([]byte, n)
+			recv := es[1].World().Irecv(at(in), int64(n), byteT, 0, 0)
+			send := es[0].World().Isend(at(data), int64(n), byteT, 1, 0, Standard)
+			finishAll(t, es, es[1], &recv)
+			finishAll(t, es, es[0], &send)
+			if !bytes.Equal(in, data) {
+				t.Errorf("%d bytes, quick %v: wrong data", n, quick)
+			}
+			for _, e := range es {
+				idle(t, e, 0)
+			}
+		}
+	}
+}
+
+func TestProcessesThatSendEachOtherAsMuchReadAllOfIt(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	const n = 200 << 10
+	var data, in [2][]byte
+	var send, recv [2]uint64
+	var copied [2]*counts
+	for i, e := range es {
+		copied[i] = e.countCopies()
+		data[i], in[i] = pattern(n, i), make([]byte, n)
+		send[i] = e.World().Isend(at(data[i]), n, byteT, 1-i, 0, Standard)
+	}
+	for i, e := range es {
+		recv[i] = e.World().Irecv(at(in[i]), n, byteT, 1-i, 0)
+	}
+	for i, e := range es {
+		finishAll(t, es, e, &recv[i], &send[i])
+		if !bytes.Equal(in[i], data[1-i]) {
+			t.Errorf("rank %d: wrong data", i)
+		}
+	}
+	for i, c := range copied {
+		if c.read != n || c.written != 0 {
+			t.Errorf("rank %d: %d bytes read, %d written", i, c.read, c.written)
+		}
+		if o := es[i].peers[1-i].offered; o != 0 {
+			t.Errorf("rank %d: %d bytes on offer at the end", i, o)
+		}
+	}
+}
+
+func TestPartsThatNobodyAskedForAreBreaches(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	a, b := es[0], es[1]
+	const n = 100 << 10
+	data, in := pattern(n, 1), make([]byte, n)
+	b.deliver(transport.Header{Kind: transport.Given, Src: 0, DrqID: 77, MsgLen: 1}, nil)
+	wantBreach(t, b, "0", "of no message")
+	recv := b.World().Irecv(at(in), n, byteT, 0, 0)
+	send := a.World().Isend(at(data), n, byteT, 1, 0, Standard)
+	b.mu.Lock()
+	b.local.Poll()
+	b.mu.Unlock()
+	for _, bytes := range []uint64{n + 1, 1 << 63, 1<<64 - 1} {
+		b.deliver(transport.Header{Kind: transport.Given, Src: 0, DrqID: recv, MsgLen: bytes}, nil)
+		wantBreach(t, b, "0", "of more than is left")
+	}
+	a.deliver(transport.Header{Kind: transport.Taken, Src: 1, SrqID: send, Tag: 1}, nil)
+	wantBreach(t, a, "1", "leaves what was not claimed")
 }
 
 func TestManyMessagesOfAnAbsentSenderArrive(t *testing.T) {

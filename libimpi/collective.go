@@ -510,12 +510,15 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
 	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {
 	e := c.engine
+	// The send first, as in coll's Exchange.
+	send := c.Isend(sbuf, scount, stype, dest, stag, modeStandard)
 	recv := c.Irecv(rbuf, rcount, rtype, source, rtag)
-	sendErr := c.Send(sbuf, scount, stype, dest, stag, modeStandard)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.find(recv)
+	r, s := e.requests.find(recv), e.requests.find(send)
 	e.wait(r)
+	e.wait(s)
+	_, sendErr := e.finish(s)
 	got, err := e.finish(r)
 	*st = got
 	if err != nil {

@@ -88,6 +88,7 @@ type Engine struct {
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	noBoards  bool              // collective operations go by messages
+	direct    bool              // long messages are copied from memory to memory where that can be
 	readAll   bool              // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)
@@ -210,8 +211,9 @@ type peer struct {
 	lapse   time.Duration
 	timer   *time.Timer // of the lapse
 
-	slots uint8  // claims in use for messages from the peer, by slot
-	uses  uint16 // how often any of them has been used
+	slots   uint8  // claims in use for messages from the peer, by slot
+	offered int64  // bytes of long messages to the peer that it may read and has not answered
+	uses    uint16 // how often any of them has been used
 }
 
 // requestQueue is a FIFO of sends, linked through Request.next.

@@ -104,6 +104,9 @@ func (p *peer) sent(n int64) {
 
 // asks notes that a message to another library has left that asks for an answer.
 func (p *peer) asks(r *Request) {
+	if r.flat && r.total > int64(p.limits.Eager) {
+		p.offered += r.total
+	}
 	if p.hold == nil && p.asked == 0 && r.total <= int64(p.limits.Eager) {
 		p.asked, p.before = r.id, p.unasked
 	}
@@ -111,6 +114,9 @@ func (p *peer) asks(r *Request) {
 
 // answered takes the answer to a synchronous message: what was sent before it counts no more.
 func (p *peer) answered(r *Request) {
+	if r.flat && r.total > int64(p.limits.Eager) && !r.claims.open() { // once
+		p.offered -= r.total
+	}
 	if p.asked == r.id {
 		p.asked, p.unasked = 0, p.unasked-p.before
 	}

@@ -29,6 +29,8 @@ func (e *Engine) Deliver(h *transport.Header, payload []byte) {
 		e.syncAck(h)
 	case transport.Taken:
 		e.taken(h)
+	case transport.Given:
+		e.given(h)
 	case transport.Cancel:
 		e.cancelAsked(h)
 	case transport.CancelYes, transport.CancelNo:
@@ -123,7 +125,8 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 		e.complete(r)
 		return
 	}
-	if e.readAll && e.readDirect(r, peer, addr, first) {
+	if (e.readAll || first == 0 && r.length <= swapBytes && e.peer(peer).offers(r.length)) &&
+		e.readDirect(r, peer, addr, first) {
 		r.fill(piece)
 		h.Kind = transport.Taken
 		e.sendControl(h)
@@ -138,6 +141,9 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	}
 	h.DrqID = r.id
 	h.Tag = e.openClaims(r, peer, srqid, addr, first)
+	if r.claims.both {
+		h.Addr = uint64(uintptr(r.data))
+	}
 	r.expects = true
 	e.await(e.peer(peer))
 	if e.peer(peer).local < 0 {

@@ -13,7 +13,8 @@ import (
 //	short, synchronous  one DataSync packet; done when SyncAck comes
 //	short, withheld     the receiver keeps too much already: a DataSync packet, with the data or without (held.go)
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
-//	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations
+//	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations, or is
+//	                    written into the receiver's memory (claims.go)
 //
 // All functions run under the engine's lock.
 
@@ -67,7 +68,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 			if !r.flat {
 				h.Len = r.cur.Piece(h.Len, h.Len)
 			}
-			if e.withhold(p, r.ctx) {
+			if e.withhold(p, r.ctx) || r.flat && e.direct && p.direct.CanRead(r.peer) {
 				h.Len = 0
 			}
 			if r.flat {
@@ -240,9 +241,15 @@ func (e *Engine) flushQueues(p *peer) bool {
 	}
 	for p.streams.head != nil {
 		r := p.streams.head
-		if (r.moved < r.stop || r.claimMore()) && !e.sendPiece(p, r) {
-			r.unclaim()
-			return did
+		if r.moved < r.stop || r.claimMore() {
+			if e.write(r) { // the next part is not claimed before it can be written
+				p.streams.push(p.streams.pop())
+				return true
+			}
+			if !e.sendPiece(p, r) {
+				r.unclaim()
+				return did
+			}
 		}
 		did = true
 		if r.owed > 0 {
@@ -288,24 +295,34 @@ func (e *Engine) syncAck(h *transport.Header) {
 		e.complete(r)
 		return
 	}
-	if h.Tag != 0 && !e.joinClaims(r, h.Tag) {
+	if h.Tag != 0 && !e.joinClaims(r, h.Tag, h.Addr) {
 		e.breach(h.Src, "answer that names no claims")
 		return
 	}
-	p := e.peer(r.peer)
-	r.streams = true
-	p.streams.push(r)
-	e.enqueue(r.peer, p)
+	e.stream(r)
 }
 
 // taken takes the receiver's word that it reads no more of the buffer.
 func (e *Engine) taken(h *transport.Header) {
 	r := e.awaiting(h)
-	if r == nil {
-		return
-	}
-	if !r.streams {
+	switch {
+	case r == nil:
+	case h.Tag < 0 || h.Tag > 0 && !r.claims.open():
+		e.breach(h.Src, "answer that leaves what was not claimed")
+	case h.Tag > 0:
+		r.claims.again = int64(h.Tag)
+		e.stream(r)
+	case !r.streams:
 		e.complete(r)
+	}
+}
+
+// stream puts a long message, whose receiver waits for more of it, into the queue of its peer.
+func (e *Engine) stream(r *Request) {
+	if p := e.peer(r.peer); !r.streams {
+		r.streams = true
+		p.streams.push(r)
+		e.enqueue(r.peer, p)
 	}
 }
 

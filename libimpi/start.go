@@ -91,7 +91,8 @@ func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.readAll = on || e.patient && !bulk.Strings()
+	e.direct = e.local.reader != nil && (on || e.local.reader.Quick() || e.patient && !bulk.Strings())
+	e.readAll = e.direct && (on || e.patient)
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.

@@ -56,7 +56,7 @@ func client(t *testing.T, n int) (*fake.World, []*Engine, []*library) {
 		for p := range job.Procs {
 			job.Procs[p].HostID = job.Procs[0].HostID
 		}
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Help: HelpNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
 		if err != nil {
 			t.Fatal(err)
 		}

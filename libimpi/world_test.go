@@ -39,6 +39,7 @@ type options struct {
 	clients []int // processes of each client; nil: one client
 	noRead  bool
 	readAll bool
+	direct  bool // the kernel is said to copy quickly between processes, and else not to
 	thread  bool // engines have progress threads, and the test ends them
 	tune    func(*transport.Job)
 	fake    *fake.Options // the job is one of transport/fake, and this says what else than its machines it is
@@ -108,6 +109,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatalf("rank %d: %v", i, err)
 		}
+		es[i].direct = o.direct || o.readAll
 		listeners[i].Close()
 	}
 	tb.Cleanup(func() {

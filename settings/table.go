@@ -55,9 +55,10 @@ var All = []Setting{
 		Meaning: "clients up to which collectives use no trees; -1 is 4; the same at all clients (`-maxlinear`)"},
 	{Name: "IMPI_SINGLE_COPY", Default: "unset", Group: "machine",
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Always, Detail: Tuning,
-		Meaning: "long messages: `0`, always through the ring; `1`, always read from the sender's memory " +
-			"(process_vm_readv); unset, the ring, and memory if the sender computes. With `0` windows of the " +
-			"program's own memory are worked on by their owners, too"},
+		Meaning: "long messages inside a machine: `0`, through the ring; `1`, read from the sender's memory " +
+			"(process_vm_readv); unset, both sides copy from memory to memory if the kernel is quick at it, and " +
+			"else the ring, and memory if the sender computes. With `0` windows of the program's own memory are " +
+			"worked on by their owners, too"},
 	{Name: "IMPI_PROGRESS", Default: "unset", Group: "machine",
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Before, Detail: Tuning,
 		Meaning: "a progress thread continues long messages while the program computes: `0`, never; `1`, always; " +

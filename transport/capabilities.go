@@ -13,6 +13,8 @@ type Reader interface {
 	CanRead(src int32) bool
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
+	// Quick says whether Read takes hardly longer than copying within this process, which depends on the kernel.
+	Quick() bool
 	// Claims is a word of the memory that this process shares with peer, in which both claim parts of a message
 	// from this process to peer (out) or from peer. slot is 0 to ClaimSlots-1. The peer may write anything there.
 	Claims(peer int32, out bool, slot int) *uint64

@@ -35,7 +35,8 @@ const (
 	CancelYes Kind = 5
 	CancelNo  Kind = 6
 	Fini      Kind = 7 // a transport's own affair
-	Taken     Kind = 8 // inside a machine: the receiver has matched a DataSync and read all of it at Addr
+	Taken     Kind = 8 // inside a machine: the receiver has read all of a message, but for Tag parts that it cannot
+	Given     Kind = 9 // inside a machine: the sender has written MsgLen bytes more at the Addr of the SyncAck
 )
 
 // Header describes one packet. It is a value the caller owns; a transport copies what it needs.
@@ -49,7 +50,7 @@ type Header struct {
 	MsgLen uint64 // bytes in the whole message, as represented on this transport
 	SrqID  uint64 // the sender's request id
 	DrqID  uint64 // the receiver's, echoed by continuations
-	Addr   uint64 // DataSync inside a machine: address of a contiguous send buffer in the sender, 0 if none
+	Addr   uint64 // inside a machine, 0 if none: of a send buffer (DataSync), of a receive buffer (SyncAck)
 	Len    int    // payload bytes in this packet; at most Limits().Packet
 
 	// Of a message, for whoever watches the wire between clients (IMPI 0.0, 3.5: quality of service). No transport

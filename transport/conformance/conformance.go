@@ -57,7 +57,7 @@ type packet struct {
 // Deliver implements transport.Receiver.
 func (r *Receiver) Deliver(h *transport.Header, payload []byte) {
 	switch {
-	case h.Dst != r.rank, h.Len != len(payload), r.lost[h.Src] > 0, h.Kind > transport.Taken,
+	case h.Dst != r.rank, h.Len != len(payload), r.lost[h.Src] > 0, h.Kind > transport.Given,
 		h.Kind == transport.ProtoAck, h.Kind == transport.Fini,
 		h.Kind <= transport.DataSync && uint64(h.Len) > h.MsgLen:
 		r.t.Errorf("process %d was given %+v with %d bytes", r.rank, *h, len(payload))

@@ -52,7 +52,7 @@ func world(t *testing.T, o fake.Options, rx []*conformance.Receiver) *conformanc
 		"a length that lies":         func(h *transport.Header) { h.Len, h.MsgLen = 5, 5 },
 		"flow control":               func(h *transport.Header) { h.Kind = transport.ProtoAck },
 		"an end":                     func(h *transport.Header) { h.Kind = transport.Fini },
-		"no kind":                    func(h *transport.Header) { h.Kind = 9 },
+		"no kind":                    func(h *transport.Header) { h.Kind = transport.Given + 1 },
 	} {
 		c.Treason[name] = func() {
 			bad := good

@@ -190,7 +190,7 @@ func (p *proc) check(k *packet, src int32, network bool) error {
 		if uint64(h.Len) > h.MsgLen {
 			return errForged
 		}
-	case transport.Taken:
+	case transport.Taken, transport.Given:
 		if network {
 			return errForged
 		}

@@ -116,9 +116,12 @@ func (n *Local) CanRead(src int32) bool {
 	return !n.p.w.o.NoRead && q != nil && q.job == n.p.job && q.machine == n.p.machine
 }
 
+// Quick implements transport.Reader.
+func (n *Local) Quick() bool { return n.p.w.o.Quick }
+
 // Read implements transport.Reader.
 func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
-	if !n.CanRead(src) || n.p.lost[n.p.named(src).index] != nil {
+	if n.p.w.o.Sealed || !n.CanRead(src) || n.p.lost[n.p.named(src).index] != nil {
 		return false
 	}
 	read(addr, dst)
@@ -127,7 +130,7 @@ func (n *Local) Read(src int32, addr uint64, dst []byte) bool {
 
 // Write implements transport.Writer.
 func (n *Local) Write(dst int32, addr uint64, src []byte) bool {
-	if !n.CanRead(dst) || n.p.lost[n.p.named(dst).index] != nil {
+	if n.p.w.o.Sealed || !n.CanRead(dst) || n.p.lost[n.p.named(dst).index] != nil {
 		return false
 	}
 	write(addr, src)

@@ -42,6 +42,8 @@ type Options struct {
 	Packet   int  // bytes; 0: 1024
 	Stream   int  // bytes, the longest continuation between machines; 0: 3000
 	NoRead   bool // no process may read another's memory
+	Quick    bool // reading it is about as quick as copying
+	Sealed   bool // it turns out that memory can neither be read nor written, as that of devices
 	Plain    bool // transports can do nothing but carry packets
 
 	// Combine combines the vectors of a collective operation of Network, into inout.

@@ -41,7 +41,7 @@ func TestSharedMemoryConforms(t *testing.T) {
 			"a skip at the top":     {0: formSkip},
 			"flow control":          {0: formFull, 5: uint32(transport.ProtoAck)},
 			"an end":                {0: formFull, 5: uint32(transport.Fini)},
-			"no kind":               {0: formFull, 5: 9},
+			"no kind":               {0: formFull, 5: 10},
 			"more than the message": {0: formFull | 9<<lengthShift, 5: 0, 6: 8, 7: 0},
 		} {
 			w.Treason[name] = func() {

@@ -15,7 +15,7 @@ import (
 func checkedGuest(t testing.TB) *receiver {
 	return &receiver{deliver: func(h *transport.Header, p []byte) {
 		if h.Len != len(p) || h.Len > maxPayload(maxRingBytes) || h.Src != visitor || h.Kind == transport.Fini ||
-			h.Kind == transport.ProtoAck || h.Kind > transport.Taken || h.Kind <= transport.DataSync &&
+			h.Kind == transport.ProtoAck || h.Kind > transport.Given || h.Kind <= transport.DataSync &&
 			uint64(h.Len) > h.MsgLen {
 			t.Errorf("delivered %+v with %d bytes", *h, len(p))
 		}

@@ -12,7 +12,7 @@ import (
 func checked(t testing.TB, x **Transport) *receiver {
 	return &receiver{deliver: func(h *transport.Header, p []byte) {
 		if h.Len != len(p) || h.Len > int((*x).max) || h.Src != 100 || h.Dst != 101 ||
-			h.Kind == transport.Fini || h.Kind == transport.ProtoAck || h.Kind > transport.Taken ||
+			h.Kind == transport.Fini || h.Kind == transport.ProtoAck || h.Kind > transport.Given ||
 			h.Kind <= transport.DataSync && uint64(h.Len) > h.MsgLen {
 			t.Errorf("delivered %+v with %d bytes", *h, len(p))
 		}
@@ -35,7 +35,7 @@ func TestDamagedRecordsEndTheLink(t *testing.T) {
 		"growing beyond":  func(w []uint32) { w[0], w[6] = formGrowing|100<<lengthShift, 101 },
 		"kind ProtoAck":   func(w []uint32) { w[0], w[5] = formFull, uint32(transport.ProtoAck) },
 		"kind Fini":       func(w []uint32) { w[0], w[5] = formFull, uint32(transport.Fini) },
-		"kind 9":          func(w []uint32) { w[0], w[5] = formFull, 9 },
+		"kind 10":         func(w []uint32) { w[0], w[5] = formFull, 10 },
 		"kind 256":        func(w []uint32) { w[0], w[5] = formFull, 256 },
 		"longer than all": func(w []uint32) { w[0], w[5], w[6], w[7] = formFull|9<<lengthShift, 0, 8, 0 },
 	} {

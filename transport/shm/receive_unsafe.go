@@ -158,7 +158,7 @@ func validKind(kind uint32, n, msgLen uint64) bool {
 	case uint32(transport.Data), uint32(transport.DataSync):
 		return n <= msgLen
 	case uint32(transport.SyncAck), uint32(transport.Cancel), uint32(transport.CancelYes),
-		uint32(transport.CancelNo), uint32(transport.Taken):
+		uint32(transport.CancelNo), uint32(transport.Taken), uint32(transport.Given):
 		return true
 	}
 	return false

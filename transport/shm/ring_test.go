@@ -44,7 +44,7 @@ func same(t *testing.T, want, got []packet) {
 // randomPacket is any packet that an engine may send from rank 0 to rank 1.
 func randomPacket(r *rand.Rand, t *Transport) packet {
 	kinds := []transport.Kind{transport.Data, transport.Data, transport.Data, transport.DataSync, transport.SyncAck,
-		transport.Cancel, transport.CancelYes, transport.CancelNo, transport.Taken}
+		transport.Cancel, transport.CancelYes, transport.CancelNo, transport.Taken, transport.Given}
 	h := transport.Header{Kind: kinds[r.IntN(len(kinds))], Src: t.world[0], Dst: t.world[1],
 		LSRank: int32(r.Uint32()), Tag: int32(r.Uint32()), CID: r.Uint64(), SrqID: r.Uint64() >> r.IntN(64)}
 	if h.Kind == transport.Data || h.Kind == transport.DataSync {

@@ -133,8 +133,8 @@ func TestEveryAccessorReadsAndWritesItsOwnField(t *testing.T) {
 
 func TestAHeaderThatCannotTravelIsRefused(t *testing.T) {
 	for _, h := range []transport.Header{
-		{Kind: transport.Taken}, {Kind: 255}, {Kind: transport.Data, Len: -1}, {Kind: transport.Data, Len: 1 << 32,
-			MsgLen: 1 << 32},
+		{Kind: transport.Taken}, {Kind: transport.Given}, {Kind: 255}, {Kind: transport.Data, Len: -1},
+		{Kind: transport.Data, Len: 1 << 32, MsgLen: 1 << 32},
 	} {
 		p := Packet(bytes.Repeat([]byte{0xee}, PacketSize))
 		if p.Encode(&h, &srcID, &dstID) {
