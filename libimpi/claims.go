@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,8 @@ const (
 	shareSections = 8
 	// swapBytes is the longest message that is read in one go because as much goes the other way.
 	swapBytes = 1 << 20
+	// crowdBytes is the longest one that is where ranks outnumber cores.
+	crowdBytes = 256 << 10
 	// starving is how long a receiver waits for the next piece of a stream before it reads a section itself: longer
 	// than a sender that is in MPI ever takes.
 	starving = 20 * time.Microsecond
@@ -109,26 +112,42 @@ func (c *claims) cut(first, length int64) bool {
 	return c.count <= claimMask
 }
 
+// canPull says whether the message that a receive has matched can be read from the sender's memory.
+func (e *Engine) canPull(r *Request) bool {
+	p := e.peer(r.peer)
+	return r.addr != 0 && r.flat && p.direct != nil && p.direct.CanRead(r.peer)
+}
+
+// freeSlot is the first slot for claims of messages from the peer that is not in use; transport.ClaimSlots: there is
+// none.
+func (p *peer) freeSlot() int { return bits.TrailingZeros8(^p.slots) }
+
+// readsAlone says whether a message is read at once, and all of it, as soon as it has been matched.
+func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
+	switch {
+	case e.readAll:
+		return true
+	case first > 0 || r.flat && r.length > r.total:
+		return false
+	case e.patient: // the sender would have to be woken, for what does not take long
+		return r.length <= crowdBytes
+	}
+	return r.length <= swapBytes && e.peer(peer).offers(r.length)
+}
+
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
 // answers the claims' name in the SyncAck; 0: the sender moves everything.
-func (e *Engine) openClaims(r *Request, peer int32, srqid, addr uint64, first int64) int32 {
-	p := e.peer(peer)
-	if addr == 0 || !r.flat || p.direct == nil || !p.direct.CanRead(peer) || !r.claims.cut(first, r.length) {
-		return 0
-	}
-	slot := 0
-	for p.slots>>slot&1 != 0 {
-		slot++
-	}
-	if slot == transport.ClaimSlots {
+func (e *Engine) openClaims(r *Request, first int64) int32 {
+	p := e.peer(r.peer)
+	slot := p.freeSlot()
+	if !e.canPull(r) || slot == transport.ClaimSlots || !r.claims.cut(first, r.length) {
 		return 0
 	}
 	p.slots |= 1 << slot
 	p.uses++
 	c := &r.claims
-	c.word, c.use, c.slot, c.back = p.direct.Claims(peer, false, slot), uint64(p.uses), slot, 0
+	c.word, c.use, c.slot, c.back = p.direct.Claims(r.peer, false, slot), uint64(p.uses), slot, 0
 	atomic.StoreUint64(c.word, c.use<<useShift)
-	r.srqid, r.addr = srqid, addr
 	c.both = first == 0 && e.local.writer != nil && r.length <= r.total
 	e.pulling = append(e.pulling, r)
 	return int32(p.uses)<<8 | int32(slot+1)
@@ -218,15 +237,44 @@ func (r *Request) unclaim() {
 	}
 }
 
-// pull reads some of the oldest message that is shared, if its sender writes into memory, too, or does not stream. It
-// answers whether it did anything.
+// pull reads a message that is not shared since too many others are, or some of the oldest one that is, if its sender
+// writes into memory, too, or does not stream. It answers whether it did anything.
 func (e *Engine) pull() bool {
+	if i := slices.IndexFunc(e.pulling, func(r *Request) bool { return !r.claims.open() }); i >= 0 {
+		e.pullWhole(e.pulling[i])
+		return true
+	}
 	r := e.pulling[0]
 	if !r.claims.both && !e.starves() || !e.pullBack(r) {
 		return false
 	}
 	e.endOfStream(r)
 	return true
+}
+
+// shareNext shares another message with a peer, which has to do with one less, if that pays.
+func (e *Engine) shareNext(peer int32) {
+	i := slices.IndexFunc(e.pulling, func(r *Request) bool { return r.peer == peer && !r.claims.open() })
+	if i < 0 || e.pulling[i].length <= shareSections*sectionBytes {
+		return
+	}
+	r := e.pulling[i]
+	e.pulling = slices.Delete(e.pulling, i, i+1)
+	e.ask(r, 0)
+}
+
+// pullWhole reads a message that has no claims; if it cannot, the sender gets it.
+func (e *Engine) pullWhole(r *Request) {
+	e.stopPulling(r, 0)
+	if !e.readDirect(r, r.peer, r.addr, 0) {
+		e.ask(r, 0)
+		return
+	}
+	h := &e.reply
+	*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: r.peer, SrqID: r.srqid}
+	e.sendControl(h)
+	r.moved = r.stop
+	e.endOfStream(r)
 }
 
 // starves says whether nothing has come for long of the message that is waited for first.
@@ -285,6 +333,7 @@ func (e *Engine) endOfStream(r *Request) {
 		e.stopPulling(r, 0)
 		e.peer(r.peer).slots &^= 1 << r.claims.slot
 		r.claims = claims{}
+		e.shareNext(r.peer)
 	}
 	if e.peer(r.peer).local < 0 {
 		e.flowing--

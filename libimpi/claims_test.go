@@ -174,13 +174,20 @@ func TestMemoryThatCannotBeReachedGoesThroughTheRing(t *testing.T) {
 	for _, n := range []int{17 << 10, 2 * sectionBytes, 300<<10 + 5} {
 		for _, quick := range []bool{false, true} {
 			es := makeWorld(t, options{clients: []int{2}, direct: quick, fake: &fake.Options{Seed: 1, Sealed: true}})
-			data, in := pattern(n, 1), make([]byte, n)
-			recv := es[1].World().Irecv(at(in), int64(n), byteT, 0, 0)
-			send := es[0].World().Isend(at(data), int64(n), byteT, 1, 0, Standard)
-			finishAll(t, es, es[1], &recv)
-			finishAll(t, es, es[0], &send)
-			if !bytes.Equal(in, data) {
-				t.Errorf("%d bytes, quick %v: wrong data", n, quick)
+			const messages = 2 * transport.ClaimSlots
+			var send, recv [messages]uint64
+			var data, in [messages][]byte
+			for i := range messages {
+				data[i], in[i] = pattern(n, i), make([]byte, n)
+				recv[i] = es[1].World().Irecv(at(in[i]), int64(n), byteT, 0, 0)
+				send[i] = es[0].World().Isend(at(data[i]), int64(n), byteT, 1, 0, Standard)
+			}
+			for i := range messages {
+				finishAll(t, es, es[1], &recv[i])
+				finishAll(t, es, es[0], &send[i])
+				if !bytes.Equal(in[i], data[i]) {
+					t.Errorf("%d bytes, quick %v: message %d is wrong", n, quick, i)
+				}
 			}
 			for _, e := range es {
 				idle(t, e, 0)
@@ -240,31 +247,37 @@ func TestPartsThatNobodyAskedForAreBreaches(t *testing.T) {
 }
 
 func TestManyMessagesOfAnAbsentSenderArrive(t *testing.T) {
-	es := world(t, 2)
-	a, b := es[0], es[1]
-	const messages, n = 3 * transport.ClaimSlots, 300 << 10
-	var send, recv [messages]uint64
-	data, in := make([][]byte, messages), make([][]byte, messages)
-	for i := range messages {
-		data[i], in[i] = pattern(n, i), make([]byte, n)
-		send[i] = a.World().Isend(at(data[i]), n, byteT, 1, int32(i), Standard)
-	}
-	settle(es...)
-	for i := range messages {
-		recv[i] = b.World().Irecv(at(in[i]), n, byteT, 0, int32(i))
-	}
-	for i := range transport.ClaimSlots { // those that can be shared at once
-		alone(t, b, &recv[i])
-	}
-	for i := range messages {
-		finishAll(t, es, b, &recv[i])
-		finishAll(t, es, a, &send[i])
-		if !bytes.Equal(in[i], data[i]) {
-			t.Errorf("message %d is wrong", i)
+	for _, direct := range []bool{false, true} {
+		es := makeWorld(t, options{clients: []int{2}, direct: direct})
+		a, b := es[0], es[1]
+		const messages, n = 3 * transport.ClaimSlots, 300 << 10
+		var send, recv [messages]uint64
+		data, in := make([][]byte, messages), make([][]byte, messages)
+		for i := range messages {
+			data[i], in[i] = pattern(n, i), make([]byte, n)
+			send[i] = a.World().Isend(at(data[i]), n, byteT, 1, int32(i), Standard)
 		}
-	}
-	for _, e := range es {
-		idle(t, e, 0)
+		settle(es...)
+		for i := range messages {
+			recv[i] = b.World().Irecv(at(in[i]), n, byteT, 0, int32(i))
+		}
+		arrive := messages
+		if !direct {
+			arrive = transport.ClaimSlots // those that can be shared at once
+		}
+		for i := range arrive {
+			alone(t, b, &recv[i])
+		}
+		for i := range messages {
+			finishAll(t, es, b, &recv[i])
+			finishAll(t, es, a, &send[i])
+			if !bytes.Equal(in[i], data[i]) {
+				t.Errorf("direct %v: message %d is wrong", direct, i)
+			}
+		}
+		for _, e := range es {
+			idle(t, e, 0)
+		}
 	}
 }
 

@@ -151,8 +151,8 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 
 // stopReading ends a receive whose sender is gone, in the middle of the message.
 func (e *Engine) stopReading(r *Request) {
+	e.stopPulling(r, 0)
 	if r.claims.open() {
-		e.stopPulling(r, 0)
 		e.peer(r.peer).slots &^= 1 << r.claims.slot
 	}
 	if e.peer(r.peer).local < 0 {

@@ -125,8 +125,7 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 		e.complete(r)
 		return
 	}
-	if (e.readAll || first == 0 && r.length <= swapBytes && e.peer(peer).offers(r.length)) &&
-		e.readDirect(r, peer, addr, first) {
+	if e.readsAlone(r, peer, first) && e.readDirect(r, peer, addr, first) {
 		r.fill(piece)
 		h.Kind = transport.Taken
 		e.sendControl(h)
@@ -139,18 +138,28 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 		e.complete(r)
 		return
 	}
-	h.DrqID = r.id
-	h.Tag = e.openClaims(r, peer, srqid, addr, first)
-	if r.claims.both {
-		h.Addr = uint64(uintptr(r.data))
-	}
 	r.expects = true
 	e.await(e.peer(peer))
 	if e.peer(peer).local < 0 {
 		e.flowing++
 	}
-	e.sendControl(h)
+	if r.srqid, r.addr = srqid, addr; first == 0 && e.canPull(r) && e.peer(peer).freeSlot() == transport.ClaimSlots {
+		e.pulling = append(e.pulling, r) // without claims: whole
+		return
+	}
+	e.ask(r, first)
 	r.fill(piece)
+}
+
+// ask answers a DataSync by a SyncAck: the sender shall move the rest of the message, or share it.
+func (e *Engine) ask(r *Request, first int64) {
+	h := &e.reply
+	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: r.peer, SrqID: r.srqid, DrqID: r.id}
+	h.Tag = e.openClaims(r, first)
+	if r.claims.both {
+		h.Addr = uint64(uintptr(r.data))
+	}
+	e.sendControl(h)
 }
 
 // readDirect copies a long message, but for the first bytes, out of the sender's memory.

@@ -90,9 +90,9 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.direct = on || e.local.reader != nil && e.local.reader.Quick()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.direct = e.local.reader != nil && (on || e.local.reader.Quick() || e.patient && !bulk.Strings())
-	e.readAll = e.direct && (on || e.patient)
+	e.readAll = on || !e.direct && e.patient && !bulk.Strings()
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
