@@ -16,7 +16,7 @@ enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 /* A look at a state word without the lock may fall on a place that has been given back and is written by the sender:
  * any answer will do. The thread sanitizer cannot know that. */
 #ifdef __SANITIZE_THREAD__
-#define UNLOCKED_LOOK static __attribute__((no_sanitize_thread, noinline))
+#define UNLOCKED_LOOK static __attribute__((no_sanitize_thread, noinline, unused))
 #else
 #define UNLOCKED_LOOK static inline
 #endif

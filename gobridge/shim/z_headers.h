@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* 539feedaebbcce82 gobridge/executor/fast.h */
-/* 3a4fc0b6a314dc3b gobridge/executor/fast_ring.h */
+/* a48e8009c5869063 gobridge/executor/fast_ring.h */
 /* 1ba2d19bbb5d4a5e gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* a9fafe3b1f2969ba libimpi/z_layout.h */
