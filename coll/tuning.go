@@ -196,7 +196,7 @@ func barrierTable(*bounds) []rule {
 
 func bcastTable(b *bounds) []rule {
 	return []rule{
-		{use: vendorName, vendor: true, bytes: vendorBcast},
+		{use: vendorName, vendor: true, bytes: vendorBcast, below: vendorBcastLong},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.bcastLong},

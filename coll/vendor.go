@@ -27,6 +27,7 @@ const vendorName = "vendor"
 // It is never taken for a reduce, which its nonblocking one makes slower.
 const (
 	vendorBcast     = 16 << 10  // bytes, from which on
+	vendorBcastLong = 2 << 20   // bytes, below which
 	vendorAllreduce = 256 << 10 // bytes, below which
 )
 
