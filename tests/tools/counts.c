@@ -195,6 +195,7 @@ static void collectives(void)
     MPI_Comm dup;
     MPI_Request r;
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Barrier(dup); /* before the first operation its ranks may find out by an allreduce who carries them out */
     OK(MPI_T_pvar_session_create(&s));
     MPI_T_pvar_handle on_dup = tool_started(s, "comm_collectives", MPI_T_PVAR_CLASS_COUNTER, &dup);
     MPI_T_pvar_handle all = tool_started(s, "collectives", MPI_T_PVAR_CLASS_COUNTER, NULL);
