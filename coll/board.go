@@ -152,7 +152,7 @@ func (t *Turn) Runs() (r Runs, simple bool) {
 	switch {
 	case t.next < t.end && t.step != 1, t.where == inSlice, t.where == inBlocks:
 		return r, false
-	case t.own.Count > 0 && !Dense(t.own.Type), t.to.Count > 0 && !Dense(of):
+	case t.own.Count > 0 && !t.own.Type.Dense(), t.to.Count > 0 && !of.Dense():
 		return r, false
 	case t.piece > 0 && t.where == inBlock && t.own.Base == t.to.Base: // who starts anew needs what it has had
 		return r, false

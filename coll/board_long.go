@@ -51,7 +51,7 @@ func (k Case) forVector(c Comm, vector Buf, op Op) Case {
 	if k.Commutes = op.Commutative(); k.Board == 0 {
 		return k
 	}
-	if op.OfProgram() || 2*vector.Type.Size() > k.Board || !Dense(vector.Type) {
+	if op.OfProgram() || 2*vector.Type.Size() > k.Board || !vector.Type.Dense() {
 		k.Board = 0
 	}
 	return k
@@ -198,7 +198,7 @@ func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
 
 // flatBlocks are blocks as bytes: their own memory, or if elements have gaps, room for packed ones.
 func (s *Scratch) flatBlocks(b VBuf, p int) (VBuf, error) {
-	size, dense := b.Type.Size(), Dense(b.Type)
+	size, dense := b.Type.Size(), b.Type.Dense()
 	counts, err := s.Counts(2 * p)
 	if err != nil {
 		return VBuf{}, err

@@ -159,13 +159,6 @@ func contiguous(b Buf) (Buf, bool) {
 	return Buf{p, n, byteType}, ok
 }
 
-// Dense tells whether elements of a type lie in memory without gaps, the first one at the address of the buffer.
-func Dense(t *datatype.Type) bool {
-	two := Buf{unsafe.Pointer(&inPlace), 2, t}
-	b, ok := contiguous(two)
-	return ok && b.Base == two.Base
-}
-
 // maxLead bounds what Typed wastes to keep the base address of a buffer inside the memory it allocates.
 const maxLead = 1 << 20
 

@@ -191,7 +191,7 @@ func shapes(blocks []coll.LaidBlock) []shape {
 
 // loopsOf describes a buffer that is not empty as loops around a run; none, if it is one run.
 func loopsOf(b coll.Buf) (first unsafe.Pointer, nest datatype.Nest, simple bool) {
-	if coll.Dense(b.Type) {
+	if b.Type.Dense() {
 		return b.Base, datatype.Nest{Block: b.Size()}, true
 	}
 	p, simple := b.Type.Plan()

@@ -205,7 +205,7 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 // boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
 // program, so that nonblocking ones with an operation of its own go by messages.
 func (v Collectives) boardForVector(vector coll.Buf, op coll.Op) (*commBoard, error) {
-	if vector.Count == 0 || !coll.Dense(vector.Type) {
+	if vector.Count == 0 || !vector.Type.Dense() {
 		return nil, nil
 	}
 	board, err := v.boardFor(vector.Size(), 1)
