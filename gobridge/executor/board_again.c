@@ -16,13 +16,6 @@ static inline int again(const struct impi_laid *l, const uint64_t *args)
     return 1;
 }
 
-/* Moves a block to its place, or back. */
-static void move_block(const struct impi_laid_block *b, char *run, int64_t n, int back)
-{
-    if (b->plan) impi_plan_move(b->plan, b->mem, run, n, !back);
-    else copy_payload(back ? run : b->mem, back ? b->mem : run, (uint64_t)n);
-}
-
 /* Shows the list of the own blocks, and the blocks. */
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
@@ -30,7 +23,7 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
     if (l->wide) fetch_lines(part.payload, (int64_t)l->used);
     memcpy(part.payload, l->head, l->head_bytes);
     for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
-        move_block(o, (char *)part.payload + o->at, o->n, 1);
+        move_payload(o->plan, o->mem, part.payload + o->at, o->n, 0);
     if (l->wide) memcpy(line.payload, &l->used, sizeof l->used);
     if (l->wide) memcpy(line.payload + sizeof l->used, l->head, l->said);
     __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
@@ -54,7 +47,7 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
         return impi_laid_message(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in, n);
-    move_block(in, (char *)part.payload + at, n, 0);
+    move_payload(in->plan, in->mem, part.payload + at, n, 1);
     return MPI_SUCCESS;
 }
 
@@ -71,7 +64,7 @@ static int exchange(struct impi_board *b, const struct impi_laid *l)
     if (l->head_bytes) show_blocks(b, l, s);
     for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
         const uint64_t *word = part_of(b, NULL, 0, in->from, s).word;
-        if (in->own) move_block(in, in->own, in->n, 0);
+        if (in->own) move_payload(in->plan, in->mem, in->own, in->n, 1);
         else if (UNLIKELY(!raised(word, s << SHIFT)) && (err = await(b, word, s << SHIFT, &blocks))) return err;
         else if ((err = take_block(b, in, s))) problem = err;
     }

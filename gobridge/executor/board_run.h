@@ -107,8 +107,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
         const int before = pieces ? t->at : t->n, after = before + t->take;
         if (wide) fetch_lines(own.payload, t->n);
-        if (UNLIKELY(t->own_plan)) impi_plan_move(t->own_plan, t->own, own.payload, t->n, 0);
-        else copy_payload(own.payload, t->own, (uint64_t)before);
+        move_payload(t->own_plan, t->own, own.payload, before, 0);
         if (after < t->n) copy_payload(own.payload + after, (const char *)t->own + after, (uint64_t)(t->n - after));
         word |= (uint64_t)t->n;
     }
@@ -157,8 +156,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         piece += t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
         if (t->combine && r > t->first) t->combine(combined, piece, t->count);
-        else if (LIKELY(!t->plan && t->take)) copy_payload(t->combine ? combined : to, piece, (uint64_t)t->take);
-        else if (t->plan) impi_plan_move(t->plan, to, piece, t->take, 1);
+        else move_payload(t->plan, t->combine ? combined : to, piece, t->take, 1);
     }
     if (wide && !l) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;

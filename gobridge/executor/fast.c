@@ -76,8 +76,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-        if (UNLIKELY(plan)) impi_plan_move(plan, buf, to, n, 0);
-        else copy_payload(to, buf, (uint64_t)n);
+        move_payload(plan, buf, to, n, 0);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);
     }

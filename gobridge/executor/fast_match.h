@@ -66,8 +66,7 @@ static int follow(const struct arrival *a, void *buf, const struct impi_plan *pl
 static inline void unload(const struct arrival *a, void *buf, const struct impi_plan *plan)
 {
     const unsigned char *from = a->bytes <= INLINE ? a->record->body : (unsigned char *)a->record + LINE;
-    if (UNLIKELY(plan)) impi_plan_move(plan, buf, from, (int64_t)a->bytes, 1);
-    else copy_payload(buf, from, a->bytes);
+    move_payload(plan, buf, from, (int64_t)a->bytes, 1);
 }
 
 /* Leaves the ring to the next record. Answers whether the sender sleeps for the room. Lock held. */
@@ -97,19 +96,14 @@ static inline struct impi_quick_slot *wanted(const struct impi_quick_queue *q, u
     return NULL;
 }
 
-static inline void unlink_slot(struct impi_quick_queue *q, struct impi_quick_slot *s, struct impi_quick_slot *before)
+/* Ends a posted receive whose message is in its buffer, and takes it out of its queue. */
+static inline void deliver(struct impi_quick_queue *q, struct impi_quick_slot *s, struct impi_quick_slot *before,
+                           int tag, uint64_t bytes)
 {
     if (before) before->next = s->next;
     else q->head = s->next;
     if (!s->next) q->tail = before ? (uint32_t)(before - impi_quick.slots) + 1 : 0;
     impi_quick.posted--;
-}
-
-/* Ends a posted receive whose message is in its buffer. */
-static inline void deliver(struct impi_quick_queue *q, struct impi_quick_slot *s, struct impi_quick_slot *before,
-                           int tag, uint64_t bytes)
-{
-    unlink_slot(q, s, before);
     s->tag = tag;
     s->bytes = (uint32_t)bytes;
     __atomic_store_n(&s->state, IMPI_QUICK_DONE, __ATOMIC_RELEASE);

@@ -106,6 +106,13 @@ static inline void copy_payload(void *to, const void *from, uint64_t n)
     else if (n > 0) memcpy(to, from, n); /* nothing may lie nowhere */
 }
 
+/* Moves n bytes that lie in one run, or as a plan says, to where another core reads them, or back. */
+HOT void move_payload(const struct impi_plan *plan, const void *typed, const void *packed, int64_t n, int unpack)
+{
+    if (UNLIKELY(plan)) impi_plan_move(plan, typed, packed, n, unpack);
+    else copy_payload((void *)(uintptr_t)(unpack ? typed : packed), unpack ? packed : typed, (uint64_t)n);
+}
+
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */
 static inline int sleeps(const struct impi_shm_private *shm, const struct impi_shm_control *ctl)
 {

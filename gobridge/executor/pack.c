@@ -3,13 +3,7 @@
 #define _GNU_SOURCE
 #include "fast_ring.h"
 
-/* Is there room for n bytes from position on, in a buffer that may be one? */
-static inline int fits(int64_t n, const void *buffer, int64_t size, int64_t position)
-{
-    return LIKELY(n >= 0 && size >= 0 && position >= 0 && n <= size - position && (uintptr_t)buffer >= 4096);
-}
-
-/* Moves count elements from or to `buffer` from *position on, which it advances. */
+/* Moves count elements from or to a buffer of so many bytes, if it is one, from *position on, which it advances. */
 static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype, const void *buffer, int64_t size,
                         MPI_Count *position, MPI_Comm comm, int unpack)
 {
@@ -18,7 +12,8 @@ static inline int moved(const void *typed, int64_t count, MPI_Datatype datatype,
     const struct impi_plan *p;
     const void *at = typed;
     int64_t n = laid_out(&at, count, datatype, &p);
-    if (UNLIKELY(!fits(n, buffer, size, *position))) return IMPI_IN_GO;
+    if (UNLIKELY(n < 0 || size < 0 || *position < 0 || n > size - *position)) return IMPI_IN_GO;
+    if (UNLIKELY((uintptr_t)buffer < 4096)) return IMPI_IN_GO;
     char *packed = (char *)(uintptr_t)buffer + *position;
     if (p) impi_plan_move(p, at, packed, n, unpack);
     else impi_move_loops((uintptr_t)at, (uintptr_t)packed, NULL, 0, n, unpack);

@@ -78,9 +78,10 @@ static inline int change_of(MPI_Op op, MPI_Datatype datatype, struct pair *p)
     return LIKELY(paired(datatype, op, p) && p->combine) ? COMBINED : NOT_HERE;
 }
 
-/* Elements of one predefined type; result may be NULL, origin too if nothing changes. */
-HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp,
-                   MPI_Op op, MPI_Win win)
+/* Elements of one predefined type; result may be NULL, origin too if nothing changes. If compare is not NULL they only
+ * change where that is what they are. */
+HOT int accumulate(const void *origin, const void *compare, void *result, int64_t count, MPI_Datatype datatype,
+                   int rank, MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
     struct pair p;
     struct impi_window_target *t = accessed(win, rank);
@@ -90,9 +91,10 @@ HOT int accumulate(const void *origin, void *result, int64_t count, MPI_Datatype
     if (UNLIKELY(!at || change == NOT_HERE || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
     if (UNLIKELY(change == COMBINED && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
     if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
+    const int differs = compare && memcmp(at, compare, (size_t)n);
     if (result) copy_payload(result, at, (uint64_t)n);
     if (change == COMBINED) p.combine(at, origin, count);
-    else if (change == REPLACED) copy_payload(at, origin, (uint64_t)n);
+    else if (change == REPLACED && !differs) copy_payload(at, origin, (uint64_t)n);
     drop(t->words);
     return MPI_SUCCESS;
 }
@@ -101,7 +103,7 @@ int impi_exec_Accumulate(const void *from, MPI_Count count, MPI_Datatype datatyp
                          MPI_Count there, MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
     if (UNLIKELY(count != there || datatype != type || op == MPI_NO_OP)) return IMPI_IN_GO;
-    return accumulate(from, NULL, count, datatype, rank, disp, op, win);
+    return accumulate(from, NULL, NULL, count, datatype, rank, disp, op, win);
 }
 
 int impi_exec_Get_accumulate(const void *from, MPI_Count count, MPI_Datatype datatype, void *result,
@@ -110,30 +112,23 @@ int impi_exec_Get_accumulate(const void *from, MPI_Count count, MPI_Datatype dat
 {
     if (UNLIKELY(result_count != there || result_type != type || (uintptr_t)result < 4096)) return IMPI_IN_GO;
     if (UNLIKELY((count != there || datatype != type) && op != MPI_NO_OP)) return IMPI_IN_GO;
-    return accumulate(from, result, there, type, rank, disp, op, win);
+    return accumulate(from, NULL, result, there, type, rank, disp, op, win);
 }
 
 int impi_exec_Fetch_and_op(const void *from, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op,
                            MPI_Win win)
 {
     if (UNLIKELY((uintptr_t)result < 4096)) return IMPI_IN_GO;
-    return accumulate(from, result, 1, datatype, rank, disp, op, win);
+    return accumulate(from, NULL, result, 1, datatype, rank, disp, op, win);
 }
 
 int impi_exec_Compare_and_swap(const void *from, const void *compare, void *result, MPI_Datatype datatype, int rank,
                                MPI_Aint disp, MPI_Win win)
 {
-    struct impi_window_target *t = accessed(win, rank);
-    int64_t n = bytes(from, 1, datatype);
-    char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
-    if (UNLIKELY(!at || (uintptr_t)compare < 4096 || (uintptr_t)result < 4096)) return IMPI_IN_GO;
+    if (UNLIKELY((uintptr_t)compare < 4096 || (uintptr_t)result < 4096 || bytes(from, 1, datatype) < 0))
+        return IMPI_IN_GO;
     if (UNLIKELY(!impi_windows.swappable[(uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL])) return IMPI_IN_GO;
-    if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
-    const int same = !memcmp(at, compare, (size_t)n);
-    copy_payload(result, at, (uint64_t)n);
-    if (same) copy_payload(at, from, (uint64_t)n);
-    drop(t->words);
-    return MPI_SUCCESS;
+    return accumulate(from, compare, result, 1, datatype, rank, disp, MPI_REPLACE, win);
 }
 
 /* The ticket lock of a target (onesided/words_unsafe.go), if it is free now; to wait for it is Go's. */
