@@ -8,8 +8,8 @@ import (
 	"github.com/libimpi/libimpi/abi"
 )
 
-// Operations on a board whose blocks have lengths that not all ranks know: the v-forms, and those of neighborhoods.
-// Each rank decides alone which of its blocks it puts on the board. Its part begins with a list of all of them:
+// Operations on a board whose blocks have lengths that not all ranks know: the v-forms, and those of neighborhoods
+// (board_neighbors.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list of all of them:
 //
 //	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage | ... | blocks
 //
@@ -46,14 +46,15 @@ type listing struct {
 	s        *Scratch
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
+	foreseen bool  // such messages are received before the list is read
 	others   bool  // an entry for each rank, with no block for the own one
 	laid     *Laid // what is done is noted here; nil: nowhere
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 }
 
-// begin begins a part with an entry for each of some blocks.
-func (l *listing) begin(entries int, blocks func(i int) Buf) error {
+// begin begins a part with an entry for each of some blocks, if there is memory for it now.
+func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err error) {
 	l.used = (1 + entries) * entryBytes
 	need := int64(l.used)
 	for i := 0; i < entries && need <= leastRoom; i++ {
@@ -63,16 +64,16 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) error {
 		need = mostRoom + blockAlign
 	}
 	mem, err := l.b.Put(need)
-	if err != nil {
-		return err
+	if mem == nil || err != nil {
+		return false, err
 	}
 	if l.used > len(mem) {
 		l.used = 0
-		return nil
+		return true, nil
 	}
 	l.mem = mem
 	binary.NativeEndian.PutUint64(mem, uint64(entries))
-	return nil
+	return true, nil
 }
 
 // add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
@@ -120,36 +121,19 @@ func (l *listing) expect(to Buf, from, tag int) error {
 	if to.Size() <= l.long {
 		return nil
 	}
+	l.foreseen = true
 	s := l.messages()
 	return s.Add(l.c.Irecv(to, from, tag))
 }
 
-// take moves the block that entry i of a rank's part stands for, or receives it.
+// take notes a block, and moves what entry i of a rank's part stands for, or receives it.
 func (l *listing) take(to Buf, from, i, tag int) error {
+	l.laid.take(LaidBlock{Buf: to, From: from, Entry: i, Tag: tag})
 	part, err := l.b.Get(from)
 	if err != nil {
 		return err
 	}
 	return l.unload(part, to, from, i, tag)
-}
-
-// takeNth is take of the entry that is number nth, from 0 on, of those for this rank.
-func (l *listing) takeNth(to Buf, from, nth, tag int) error {
-	part, err := l.b.Get(from)
-	if err != nil {
-		return err
-	}
-	me := uint64(l.b.Rank())
-	for i := range entriesOf(part) {
-		if entryOf(part, i)>>(2*offsetBits) != me {
-			continue
-		}
-		if nth == 0 {
-			return l.unload(part, to, from, i, tag)
-		}
-		nth--
-	}
-	return l.unload(nil, to, from, 0, tag)
 }
 
 // entriesOf is how many entries a part has, as far as it can be believed.
@@ -164,10 +148,10 @@ func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part
 
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 	size := to.Size()
-	long := size > l.long
-	if size >= blockAlign && !long {
+	if size >= blockAlign && size <= l.long {
 		l.foresee(part, from, i, int(size))
 	}
+	long := l.foreseen && size > l.long
 	if i >= entriesOf(part) || entryOf(part, i)&lengthMask == ByMessage {
 		if long {
 			l.expected++
@@ -189,7 +173,6 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 			return err
 		}
 	}
-	l.laid.take(LaidBlock{Buf: to, From: from, Entry: i, Tag: tag})
 	return Unpack(to, part[at:at+n], 0)
 }
 
@@ -256,7 +239,7 @@ func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int, laid *Laid) e
 
 func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
 	if l.b.Rank() != root {
-		if err := l.begin(1, func(int) Buf { return send }); err != nil {
+		if _, err := l.begin(1, func(int) Buf { return send }); err != nil {
 			return err
 		}
 		err := l.add(send, root, tagGather)
@@ -303,7 +286,7 @@ func (l *listing) allgatherv(send Buf, recv *VBuf) error {
 	if send.IsInPlace() {
 		own = recv.at(me)
 	}
-	if err := l.begin(1, func(int) Buf { return own }); err != nil {
+	if _, err := l.begin(1, func(int) Buf { return own }); err != nil {
 		return err
 	}
 	if err := l.add(own, me, tagGather); err != nil {
@@ -343,7 +326,7 @@ func (l *listing) addAll(blocks *Blocks, tag int) error {
 		}
 		return blocks.At(r)
 	}
-	if err := l.begin(p, block); err != nil {
+	if _, err := l.begin(p, block); err != nil {
 		return err
 	}
 	for r := range p {
@@ -387,71 +370,6 @@ func (l *listing) alltoallv(send, recv *Blocks) error {
 			continue
 		}
 		if err := l.take(recv.At(r), r, me, tagAlltoall); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// BoardNeighbors is Neighbors.
-func BoardNeighbors(c Comm, b Board, e *Edges, send, recv *Blocks, laid *Laid) error {
-	if !e.Grid {
-		laid.drop() // where a block stands among those of a part, the part says
-	}
-	l := listing{c: c, b: b, entries: len(e.Out), long: longBlock, laid: laid}
-	b.Begin(AnyLength)
-	return l.end(l.neighbors(e, send, recv))
-}
-
-func (l *listing) neighbors(e *Edges, send, recv *Blocks) error {
-	me := l.b.Rank()
-	for i, from := range e.In {
-		if from < 0 || int(from) == me {
-			continue
-		}
-		if err := l.expect(recv.At(i), int(from), e.inTag(i)); err != nil {
-			return err
-		}
-	}
-	block := func(i int) Buf {
-		if r := int(e.Out[i]); r < 0 || r == me {
-			return Buf{}
-		}
-		return send.At(i)
-	}
-	if err := l.begin(len(e.Out), block); err != nil {
-		return err
-	}
-	for i, r := range e.Out {
-		to := int(r)
-		if to == me {
-			to = -1
-		}
-		if err := l.add(block(i), to, e.outTag(i)); err != nil {
-			return err
-		}
-	}
-	l.show()
-	for i, from := range e.self {
-		if from < 0 {
-			continue
-		}
-		if err := l.copyOwn(recv.At(i), send.At(from)); err != nil {
-			return err
-		}
-	}
-	for i, r := range e.In {
-		from := int(r)
-		if from < 0 || from == me {
-			continue
-		}
-		var err error
-		if e.Grid {
-			err = l.take(recv.At(i), from, i^1, e.inTag(i))
-		} else {
-			err = l.takeNth(recv.At(i), from, e.nth[i], e.inTag(i))
-		}
-		if err != nil {
 			return err
 		}
 	}

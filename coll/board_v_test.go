@@ -160,7 +160,7 @@ func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
 	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return coll.BoardNeighbors(c, b, e, send, recv, nil)
+				return boardNeighbors(c, b, e, send, recv, nil)
 			}); err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func TestNeighborsInARing(t *testing.T) {
 			}
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
-				func(send, recv *coll.Blocks) error { return coll.BoardNeighbors(c, b, e, send, recv, nil) },
+				func(send, recv *coll.Blocks) error { return boardNeighbors(c, b, e, send, recv, nil) },
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
 				send.Put(0, colltest.Pattern(s.count, s.typ, c.Rank(), 1))
@@ -197,4 +197,11 @@ func TestNeighborsInARing(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// boardNeighbors is an exchange with neighbors on a board that blocks.
+func boardNeighbors(c *colltest.Comm, b *colltest.Board, e *coll.Edges, send, recv *coll.Blocks, l *coll.Laid) error {
+	var x coll.Exchange
+	x.Begin(c.Rank(), e, send, recv, l)
+	return x.Do(c, b)
 }

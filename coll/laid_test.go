@@ -84,7 +84,7 @@ func TestWhatWasNotedOfACallIsAllThatItNeeds(t *testing.T) {
 					return twice(b, func(l *coll.Laid) error { return coll.BoardAllgatherv(c, b, out, &in, l) })
 				}),
 				tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-					return twice(b, func(l *coll.Laid) error { return coll.BoardNeighbors(c, b, e, send, recv, l) })
+					return twice(b, func(l *coll.Laid) error { return boardNeighbors(c, b, e, send, recv, l) })
 				})); err != nil {
 				return fmt.Errorf("count=%d: %w", s.count, err)
 			}
@@ -117,7 +117,7 @@ func TestNeighborsInARingExchangeAgain(t *testing.T) {
 			noted := false
 			if err := colltest.First(twice(b, func(l *coll.Laid) error {
 				defer func() { noted = noted || l != nil && !l.Not && len(l.In) == 2 }()
-				return coll.BoardNeighbors(c, b, e, &out, &in, l)
+				return boardNeighbors(c, b, e, &out, &in, l)
 			}),
 				recv.Expect("from the left", 0, colltest.Pattern(n, colltest.Double, left, 2)),
 				recv.Expect("from the right", n, colltest.Pattern(n, colltest.Double, right, 1))); err != nil {

@@ -61,8 +61,9 @@ type commBoard struct {
 
 	lanes lanes // that were given to persistent operations
 
-	blocking boardPlace // of the blocking operation under way
-	tasks    []*Task    // nonblocking ones under way, by their numbers
+	blocking boardPlace    // of the blocking operation under way
+	exchange coll.Exchange // likewise, with neighbors
+	tasks    []*Task       // nonblocking ones under way, by their numbers
 
 	pieces     int      // operations that have used places for pieces
 	pieceUsers []uint64 // the last one to use each
@@ -316,8 +317,10 @@ func (b *commBoard) awaitTasks() {
 func (p *boardPlace) Put(n int64) ([]byte, error) {
 	wide, slot := p.wide, p.slot
 	if _, bytes, _ := p.shared.Slots(false); p.each && n > int64(bytes) {
-		wide, slot, p.longer = true, p.wideSlot(), true
-		p.free, p.WideUsers[slot] = max(p.free, p.WideUsers[slot]), p.number
+		if wide, slot = true, p.wideSlot(); !p.longer {
+			p.longer = true
+			p.free, p.WideUsers[slot] = max(p.free, p.WideUsers[slot]), p.number
+		}
 	}
 	switch b := p.commBoard; {
 	case *b.Known >= p.free:
@@ -442,7 +445,11 @@ func (t *Task) enterBoard(e *Engine) {
 	if *b.Left > 0 && *b.Left == *b.Begun {
 		*b.Left, *b.Begun = 0, *b.Begun-1 // begun once more, with the same part
 	}
-	t.place.Begin(t.turn.Most())
+	if t.exchanges {
+		t.place.Begin(coll.AnyLength)
+	} else {
+		t.place.Begin(t.turn.Most())
+	}
 	b.enter(t)
 	if !t.goOnBoard(e) {
 		e.onBoards = append(e.onBoards, t)
@@ -463,6 +470,9 @@ func (t *Task) goOnBoard(e *Engine) bool {
 	if t.pieces.left > 0 {
 		t.advance(e)
 		return t.pieces.left == 0
+	}
+	if t.exchanges {
+		return t.goOnExchange(e)
 	}
 	over, err := t.turn.Run(&t.place)
 	if over {

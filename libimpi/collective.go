@@ -495,13 +495,12 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	if err != nil {
 		return err
 	}
-	board, err := v.boardUnless(false)
+	board, err := v.boardForExchange()
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		laid := board.lays()
-		return board.laidOut(laid, coll.BoardNeighbors(v.on, board, edges, &send, &recv, laid))
+		return v.exchangeOnBoard(board, edges, &send, &recv)
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

@@ -31,6 +31,11 @@ type Task struct {
 	place boardPlace // commBoard is nil if there is none
 	lane  lane       // of a persistent one
 
+	// Of an exchange with neighbors there.
+	exchanges bool
+	exchange  *coll.Exchange
+	messages  exchangeMessages
+
 	pieces taskPieces // of one whose steps are turns
 
 	parts   []partState // of messages, by number
@@ -131,6 +136,9 @@ func (t *Task) Start() uint64 {
 	if !t.over && t.place.commBoard == nil {
 		e.pollLocal() // what it waits for may be here
 	}
+	if t.exchanges {
+		t.layExchange()
+	}
 	if t.over && t.err == nil {
 		t.recycle(e)
 		return sentRequest
@@ -195,9 +203,9 @@ func (t *Task) recycle(e *Engine) {
 	t.endNumber()
 	t.lane.letGo()
 	t.schedule.Free()
-	parts, special := t.parts[:0], t.special[:0]
+	parts, special, exchange := t.parts[:0], t.special[:0], t.exchange
 	*t = Task{}
-	t.parts, t.special = parts, special
+	t.parts, t.special, t.exchange = parts, special, exchange
 	e.tasks = append(e.tasks, t)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -204,11 +205,16 @@ func (s shim) export() {
 			args = append(args, "0")
 		}
 		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
-	} else if ofBlocks[s.call.Small.Short()] {
-		args := strings.Join(s.arguments(locals), ", (uint64_t)")
-		s.WriteString(wrap("    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)", args, "});"))
+	} else if s.again() {
+		args, condition, request := s.arguments(locals), "", "NULL"
+		if strings.HasPrefix(s.call.Small.Short(), "I") { // another request is the same call
+			args = slices.DeleteFunc(args, func(a string) bool { return a == "(uintptr_t)request" })
+			condition, request = "!request ? IMPI_IN_GO :\n        ", "request"
+		}
+		s.WriteString(wrap("    impi_err = "+condition+"impi_again(comm, "+request+
+			", (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)", strings.Join(args, ", (uint64_t)"), "});"))
 	}
-	if s.executor != "" || ofBlocks[s.call.Small.Short()] {
+	if s.executor != "" || s.again() {
 		call = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {\n" + indent(call) + "    }\n"
 	}
 	s.WriteString(call)
@@ -223,7 +229,13 @@ func (s shim) export() {
 	s.line("    return 0;")
 }
 
-// ofBlocks are the functions whose calls Go lays out, so that C can make them again.
+// again says whether the function is one whose calls Go lays out, so that C can make them again.
+func (s *shim) again() bool {
+	name := s.call.Small.Short()
+	return ofBlocks[name] || strings.HasPrefix(name, "Ineighbor_")
+}
+
+// ofBlocks are the blocking ones; of the nonblocking ones those of neighborhoods are.
 var ofBlocks = map[string]bool{"Gatherv": true, "Scatterv": true, "Allgatherv": true, "Alltoallv": true,
 	"Alltoallw": true, "Neighbor_allgather": true, "Neighbor_allgatherv": true, "Neighbor_alltoall": true,
 	"Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
@@ -335,9 +347,10 @@ func shimHeader(publicHeader []byte) []byte {
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
 
-/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. */
+/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. request is NULL if it
+ * blocks. */
 __attribute__((visibility("hidden")))
-int impi_again(MPI_Comm comm, const uint64_t args[IMPI_LAID_ARGS]);
+int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAID_ARGS]);
 
 /* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
 __attribute__((visibility("hidden")))

@@ -51,8 +51,11 @@ __thread struct impi_call impi_call;
 int remade = IMPI_IN_GO;      /* what impi_again answers */
 uint64_t repeated[IMPI_LAID_ARGS];
 
-int impi_again(MPI_Comm comm, const uint64_t a[IMPI_LAID_ARGS])
+MPI_Request *requested; /* and its request */
+
+int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t a[IMPI_LAID_ARGS])
 {
+    requested = request;
     memcpy(repeated, a, sizeof repeated);
     return remade;
 }
@@ -389,7 +392,12 @@ static void again(void)
     CHECK(MPI_Gatherv(0, 3, MPI_INT, &counts, counts, displs, MPI_CHAR, 7, MPI_COMM_WORLD) == 0 && !called);
     CHECK(repeated[1] == 3 && repeated[2] == (uint64_t)MPI_INT && repeated[4] == (uint64_t)counts && repeated[7] == 7);
     CHECK(MPI_Neighbor_alltoall(0, 3, MPI_INT, 0, 1LL << 20, MPI_CHAR, MPI_COMM_WORLD) == 0 && !called);
-    CHECK(repeated[4] == 1 << 20 && is(impi_call.names, "MPI_Neighbor_alltoall"));
+    CHECK(repeated[4] == 1 << 20 && is(impi_call.names, "MPI_Neighbor_alltoall") && !requested);
+    MPI_Request request;
+    CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, &request) == 0 && !called);
+    CHECK(repeated[4] == 4 && repeated[7] == 0 && requested == &request);
+    CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, 0) == 0 && called);
+    reset();
     remade = 8;
     CHECK(MPI_Gatherv(0, 3, MPI_INT, &counts, counts, displs, MPI_CHAR, 7, MPI_COMM_WORLD) == 1008 && !called);
     remade = IMPI_IN_GO;

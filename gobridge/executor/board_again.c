@@ -1,5 +1,5 @@
-/* Calls that Go has laid out (gobridge/laid.go): blocking exchanges on a board of blocks whose lengths not all members
- * know (coll/board_v.go). One with the same arguments as such a call, whose lists say the same, is made here. */
+/* Calls that Go has laid out (gobridge/laid.go): exchanges on a board of blocks whose lengths not all members know
+ * (coll/board_v.go). One with the same arguments as such a call, whose lists say the same, is made here. */
 #define _GNU_SOURCE
 #include "board_run.h"
 
@@ -30,10 +30,18 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
     if (l->ins) wake(b); /* else it is done soon enough */
 }
 
-/* Takes a block from the part of another member; its length and place are another process's. */
-static int take_block(const struct impi_board *b, const struct impi_laid_block *in, uint64_t s)
+/* Takes a block from the part of another member, when that is there; its length and place are another process's. If the
+ * call does not block, Go sees to what does not come that way. */
+static int take_block(const struct impi_board *b, const struct impi_laid_block *in, uint64_t s,
+                      const struct impi_turn *t)
 {
     struct shown part = part_of(b, NULL, 0, in->from, s);
+    int err = LIKELY(in->own || raised(part.word, s << SHIFT)) ? MPI_SUCCESS : await(b, part.word, s << SHIFT, t);
+    if (UNLIKELY(err)) return err;
+    if (in->own) {
+        move_payload(in->plan, in->mem, in->own, in->n, 1);
+        return MPI_SUCCESS;
+    }
     uint64_t bytes = __atomic_load_n(part.word, __ATOMIC_RELAXED) & ELSEWHERE, entry = BY_MESSAGE;
     const uint64_t here = ((uint64_t)in->entry + 1) * sizeof entry, end = here + sizeof entry;
     const unsigned char *list = part.payload;
@@ -46,40 +54,41 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
     const int64_t n = (uint16_t)entry;
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
-        return impi_laid_message(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in, n);
+        return t->request ? IMPI_IN_GO
+                          : impi_laid_message(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in, n);
     move_payload(in->plan, in->mem, part.payload + at, n, 1);
     return MPI_SUCCESS;
 }
 
-static int exchange(struct impi_board *b, const struct impi_laid *l)
+static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request *request)
 {
-    const struct impi_turn blocks = {.request = NULL};
+    const struct impi_turn t = {.request = request};
     const uint64_t s = b->begun + 1;
     uint64_t *const user = &b->wide_users[s % WIDE_SLOTS], slot = s < SLOTS ? 0 : s - SLOTS;
     const uint64_t free = l->wide && *user > slot ? *user : slot; /* when so many are done */
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
-    if (l->head_bytes && UNLIKELY(b->known < free) && (err = all_done(b, free, &blocks))) return err;
+    if (l->head_bytes && UNLIKELY(b->known < free) && (err = all_done(b, free, &t))) return err;
     b->begun = s;
     if (l->head_bytes) show_blocks(b, l, s);
     for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
-        const uint64_t *word = part_of(b, NULL, 0, in->from, s).word;
-        if (in->own) move_payload(in->plan, in->mem, in->own, in->n, 1);
-        else if (UNLIKELY(!raised(word, s << SHIFT)) && (err = await(b, word, s << SHIFT, &blocks))) return err;
-        else if ((err = take_block(b, in, s))) problem = err;
+        if (LIKELY(!(err = take_block(b, in, s, &t)))) continue;
+        if (request) b->left = s; /* Go begins it once more, with the same part */
+        if (request) return err;
+        problem = err;
     }
     if (l->wide) *user = s;
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
-    return problem;
+    return over(problem, request);
 }
 
-int impi_again(MPI_Comm comm, const uint64_t args[IMPI_LAID_ARGS])
+int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAID_ARGS])
 {
     struct impi_board *b = board_of(find(comm), ALL);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
     for (int i = 0; i < IMPI_LAID_CALLS; i++)
-        if (b->laid[i] && again(b->laid[i], args)) return exchange(b, b->laid[i]);
+        if (b->laid[i] && again(b->laid[i], args)) return exchange(b, b->laid[i], request);
     b->missed.names = impi_call.names;
     memcpy(b->missed.args, args, sizeof b->missed.args);
     return IMPI_IN_GO;

@@ -98,7 +98,7 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
@@ -124,7 +124,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
@@ -351,7 +351,7 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -381,7 +381,7 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -465,7 +465,7 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -498,7 +498,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -835,7 +835,7 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
@@ -861,7 +861,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
@@ -1403,9 +1403,15 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1422,9 +1428,15 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1443,10 +1455,17 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-        (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+            (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1465,10 +1484,17 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-        (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+            (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1484,9 +1510,15 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1503,9 +1535,15 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1527,10 +1565,18 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1553,10 +1599,18 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1581,10 +1635,18 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1609,10 +1671,18 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1886,7 +1956,7 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
@@ -1908,7 +1978,7 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
@@ -1973,7 +2043,7 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
@@ -1999,7 +2069,7 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
@@ -2067,7 +2137,7 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
@@ -2089,7 +2159,7 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
@@ -2156,7 +2226,7 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -2187,7 +2257,7 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -2271,7 +2341,7 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -2305,7 +2375,7 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
         (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
         (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
@@ -2863,7 +2933,7 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
@@ -2889,7 +2959,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_again(comm, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
         (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
         (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
         (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
