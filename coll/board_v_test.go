@@ -169,6 +169,23 @@ func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
 	})
 }
 
+// The same as progress carries it out, of blocks that all fit their parts.
+func TestNeighborsOfAGraphExchangeBlocksAsTheyCome(t *testing.T) {
+	onSomeBoards(t, false, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		var x coll.Exchange
+		for round := range 8 {
+			s := vShapes[round%4]
+			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+				x.Begin(c.Rank(), e, send, recv, nil)
+				return b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(c, b) })
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // In a periodic ring of one or two ranks both neighbors are the same one, and what goes to the left comes from the
 // right.
 func TestNeighborsInARing(t *testing.T) {

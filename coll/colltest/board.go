@@ -53,11 +53,16 @@ func (b *Board) Do(t *coll.Turn) error {
 	if b.blocks {
 		return t.Do(b)
 	}
-	b.Begin(t.Most())
+	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
+}
+
+// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there.
+func (b *Board) Repeat(most int64, run func() (over bool, err error)) error {
+	b.Begin(most)
 	defer b.End()
 	for {
 		before := b.all.turns()
-		if over, err := t.Run(b); over || err != nil {
+		if over, err := run(); over || err != nil {
 			return err
 		}
 		b.all.await(before)

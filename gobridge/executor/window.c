@@ -69,15 +69,6 @@ static inline int hold(struct impi_window_member *m)
 
 static inline void drop(struct impi_window_member *m) { __atomic_store_n(&m->busy, 0, __ATOMIC_RELEASE); }
 
-enum { KEPT, REPLACED, COMBINED, NOT_HERE }; /* what becomes of the target's elements */
-
-/* How an operation changes elements of a type. */
-static inline int change_of(MPI_Op op, MPI_Datatype datatype, struct pair *p)
-{
-    if (op == MPI_REPLACE || op == MPI_NO_OP) return op == MPI_NO_OP ? KEPT : REPLACED;
-    return LIKELY(paired(datatype, op, p) && p->combine) ? COMBINED : NOT_HERE;
-}
-
 /* Elements of one predefined type; result may be NULL, origin too if nothing changes. If compare is not NULL they only
  * change where that is what they are. */
 HOT int accumulate(const void *origin, const void *compare, void *result, int64_t count, MPI_Datatype datatype,
@@ -85,16 +76,17 @@ HOT int accumulate(const void *origin, const void *compare, void *result, int64_
 {
     struct pair p;
     struct impi_window_target *t = accessed(win, rank);
-    const int change = change_of(op, datatype, &p);
-    int64_t n = bytes(change == KEPT ? result : origin, count, datatype);
+    const int kept = op == MPI_NO_OP, combined = !kept && op != MPI_REPLACE;
+    int64_t n = bytes(kept ? result : origin, count, datatype);
     char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
-    if (UNLIKELY(!at || change == NOT_HERE || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
-    if (UNLIKELY(change == COMBINED && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
+    if (UNLIKELY(!at || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
+    if (UNLIKELY(combined && !(paired(datatype, op, &p) && p.combine))) return IMPI_IN_GO;
+    if (UNLIKELY(combined && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
     if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
     const int differs = compare && memcmp(at, compare, (size_t)n);
     if (result) copy_payload(result, at, (uint64_t)n);
-    if (change == COMBINED) p.combine(at, origin, count);
-    else if (change == REPLACED && !differs) copy_payload(at, origin, (uint64_t)n);
+    if (combined) p.combine(at, origin, count);
+    else if (!kept && !differs) copy_payload(at, origin, (uint64_t)n);
     drop(t->words);
     return MPI_SUCCESS;
 }
