@@ -256,17 +256,20 @@ func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
 	return l.takeAll(send, recv)
 }
 
-// takeAll takes the blocks of all ranks, each of which has one for all. The own one is own, if it is not in place.
+// takeAll takes the blocks of all ranks, each of which has one for all. The own one is own, if it is not in place, and
+// comes first, while those of others are on their way.
 func (l *listing) takeAll(own Buf, recv *VBuf) error {
-	for r := range l.b.Size() {
-		var err error
-		switch {
-		case r != l.b.Rank():
-			err = l.take(recv.at(r), r, 0, tagGather)
-		case !own.IsInPlace():
-			err = l.copyOwn(recv.at(r), own)
+	me := l.b.Rank()
+	if !own.IsInPlace() {
+		if err := l.copyOwn(recv.at(me), own); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	for r := range l.b.Size() {
+		if r == me {
+			continue
+		}
+		if err := l.take(recv.at(r), r, 0, tagGather); err != nil {
 			return err
 		}
 	}

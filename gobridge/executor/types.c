@@ -59,9 +59,9 @@ int impi_exec_Type_free(MPI_Datatype *datatype)
 
 int impi_exec_Type_size(MPI_Datatype datatype, MPI_Count *size)
 {
-    int64_t n = impi_type_size(datatype);
-    if (UNLIKELY(n < 0 || !size)) return IMPI_IN_GO;
-    *size = n;
+    const struct impi_shape *s = impi_type_shape(datatype);
+    if (UNLIKELY(!s || s->size < 0 || !size)) return IMPI_IN_GO;
+    *size = s->size;
     return MPI_SUCCESS;
 }
 

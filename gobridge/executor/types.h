@@ -75,12 +75,6 @@ static inline const struct impi_shape *impi_type_shape(MPI_Datatype datatype)
     return LIKELY(t) ? &t->shape : NULL;
 }
 
-static inline int64_t impi_type_size(MPI_Datatype datatype)
-{
-    const struct impi_shape *s = impi_type_shape(datatype);
-    return LIKELY(s) ? s->size : -1;
-}
-
 /* Keeps an entry while its handle may end; NULL if that has ended. */
 __attribute__((visibility("hidden"))) struct impi_type *impi_type_hold(uintptr_t handle);
 

@@ -1,11 +1,12 @@
 /* Exchanges of blocks that are made again and again with the same arguments, of which the library may remember what
  * they mean: data changes, then what the lists of lengths say, at one rank or at all; there are more calls than anybody
  * remembers, others in between, blocks that do not lie in one run, communicators that are freed, and at last a block
- * that is too long. */
+ * that is too long. Exchanges with neighbors do not block, either: always with another request, and then with several
+ * under way. */
 /* ranks: 1 3 4 8 */
 #include "../check.h"
 
-enum { REPEATS = 5, MOST = 8192, RANKS = 8, KINDS = 10 };
+enum { REPEATS = 5, MOST = 8192, RANKS = 8, KINDS = 13, NONBLOCKING = 10 };
 
 static char in[RANKS * MOST], out[RANKS * MOST];
 static int sends[RANKS], gets[RANKS], sent_at[RANKS], got_at[RANKS], in_bytes[RANKS], out_bytes[RANKS];
@@ -31,12 +32,22 @@ static void check_from(int turn, int from, int to, const char *block, int n)
     if (n < MOST) CHECK_EQ(block[n], 99);
 }
 
+/* A call that does not block is the same one with another request. */
+static MPI_Request *next_request(void)
+{
+    static MPI_Request all[7];
+    static int last;
+    return &all[last++ % 7];
+}
+
 /* Neighbor i of a ring: the one before, and the next. */
 static int beside(int i) { return (check_rank + (i ? 1 : check_size - 1)) % check_size; }
 
 static void call(int kind, int turn, int n, int root, MPI_Comm comm, MPI_Comm ring)
 {
-    const int for_all = kind == 2 || kind == 8 || kind == 9, me = check_rank, size = check_size;
+    MPI_Request *q = kind < NONBLOCKING ? NULL : next_request();
+    if (q) kind -= NONBLOCKING - 6;
+    const int for_all = kind == 2 || kind == 8 || (!q && kind == 9), me = check_rank, size = check_size;
     fill(turn, n, for_all);
     if (kind == 9) memcpy(out + me * MOST, in, (size_t)n);
     switch (kind) {
@@ -52,14 +63,22 @@ static void call(int kind, int turn, int n, int root, MPI_Comm comm, MPI_Comm ri
     case 6:
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < n; k++) in[i * n + k] = value(turn, me, i, k);
-        MPI_Neighbor_alltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, ring);
+        if (!q) MPI_Neighbor_alltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, ring);
+        else MPI_Ineighbor_alltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, ring, q), MPI_Wait(q, MPI_STATUS_IGNORE);
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < n; k++) CHECK_EQ(out[i * n + k], value(turn, beside(i), 1 - i, k));
         return;
-    case 7: MPI_Neighbor_alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, ring); break;
-    case 8: MPI_Neighbor_allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, ring); break;
+    case 7:
+        if (!q) MPI_Neighbor_alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, ring);
+        else MPI_Ineighbor_alltoallv(in, sends, sent_at, MPI_CHAR, out, gets, got_at, MPI_CHAR, ring, q);
+        break;
+    case 8:
+        if (!q) MPI_Neighbor_allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, ring);
+        else MPI_Ineighbor_allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, ring, q);
+        break;
     case 9: MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_CHAR, out, gets, got_at, MPI_CHAR, comm); break;
     }
+    if (q) MPI_Wait(q, MPI_STATUS_IGNORE);
     if (kind == 1) check_from(turn, root, me, out, n);
     else if (kind == 7) for (int i = 0; i < 2; i++) check_from(turn, beside(i), 1 - i, out + i * MOST, n);
     else if (kind == 8) for (int i = 0; i < 2 * n; i++) CHECK_EQ(out[i], value(turn, beside(i / n), 0, i % n));
@@ -171,6 +190,33 @@ static void beside_others(MPI_Comm comm)
     }
 }
 
+/* The same exchanges again and again, several of them under way. */
+static void under_way(MPI_Comm comm)
+{
+    enum { AT_ONCE = 6 };
+    static const int lengths[AT_ONCE] = {8, 1000, MOST, 24, 0, 300};
+    static char from[AT_ONCE][2 * MOST], to[AT_ONCE][2 * MOST];
+    int period = 1;
+    MPI_Comm ring;
+    MPI_Request q[AT_ONCE];
+    MPI_Cart_create(comm, 1, &check_size, &period, 0, &ring);
+    MPI_Barrier(ring);
+    for (int turn = 0; turn < 4 * REPEATS; turn++) {
+        memset(to, 99, sizeof to);
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int n = lengths[i];
+            for (int k = 0; k < 2 * n; k++) from[i][k] = value(turn + i, check_rank, k / n, k % n);
+            MPI_Ineighbor_alltoall(from[i], n, MPI_CHAR, to[i], n, MPI_CHAR, ring, &q[(i + turn) % AT_ONCE]);
+        }
+        MPI_Waitall(AT_ONCE, q, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < AT_ONCE; i++)
+            for (int side = 0; side < 2; side++)
+                for (int k = 0; k < lengths[i]; k++)
+                    CHECK_EQ(to[i][side * lengths[i] + k], value(turn + i, beside(side), 1 - side, k));
+    }
+    MPI_Comm_free(&ring);
+}
+
 static void too_long(MPI_Comm comm)
 {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -203,6 +249,7 @@ int main(int argc, char **argv)
         from_first_apart(less, 3, other, comm);
         edges(comm);
         beside_others(comm);
+        under_way(comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
