@@ -9,7 +9,8 @@ import (
 )
 
 // Operations on a board whose blocks have lengths that not all ranks know: the v-forms, and those of neighborhoods
-// (board_neighbors.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list of all of them:
+// (board_neighbors.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list
+// of all of them:
 //
 //	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage | ... | blocks
 //

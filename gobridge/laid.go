@@ -15,7 +15,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 )
 
-// Calls that C makes again (executor/board_again.c): blocking exchanges of blocks on a board, whose arguments take
+// Calls that C makes again (executor/board_again.c): exchanges of blocks on a board, whose arguments take
 // longer to check and to understand than short blocks to move.
 //
 //	MPI_X -> C finds no such call among those laid out, and notes it on the board -> Go makes the call, and remembers it

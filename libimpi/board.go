@@ -37,7 +37,7 @@ type BoardCounters struct {
 	// once for each lane.
 	Lay func(lane int, long bool, turn *coll.Turn) LaidLane
 
-	// Lays answers where a blocking call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
+	// Lays answers where a call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
 	// out. Nil functions: nothing is for C.
 	Lays func() *coll.Laid
 	Laid func(*coll.Laid)

@@ -84,7 +84,7 @@ type CCall struct {
 	Args  [CLaidArgs]uint64
 }
 
-// CLaid is a blocking call that was laid out (coll.Laid). C makes it again when the arguments and what their lists say
+// CLaid is a call that was laid out (coll.Laid). C makes it again when the arguments and what their lists say
 // are the same.
 type CLaid struct {
 	Call      CCall

@@ -82,6 +82,7 @@ extern const char *called, *told;
 extern long long args[], result;
 extern int nargs, kind, raised, delivered, remade, impi_forked;
 extern uint64_t repeated[];
+extern MPI_Request *requested;
 extern uintptr_t handle;
 extern void (*effect)(void);
 extern uint32_t impi_events;
@@ -393,7 +394,7 @@ static void again(void)
     CHECK(repeated[1] == 3 && repeated[2] == (uint64_t)MPI_INT && repeated[4] == (uint64_t)counts && repeated[7] == 7);
     CHECK(MPI_Neighbor_alltoall(0, 3, MPI_INT, 0, 1LL << 20, MPI_CHAR, MPI_COMM_WORLD) == 0 && !called);
     CHECK(repeated[4] == 1 << 20 && is(impi_call.names, "MPI_Neighbor_alltoall") && !requested);
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, &request) == 0 && !called);
     CHECK(repeated[4] == 4 && repeated[7] == 0 && requested == &request);
     CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, 0) == 0 && called);
