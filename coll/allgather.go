@@ -1,50 +1,60 @@
 package coll
 
 type (
-	allgatherBy  = algorithm[func(s *Scratch, c Comm, recv Buf) error]
-	allgathervBy = algorithm[func(s *Scratch, c Comm, recv VBuf) error]
+	allgatherBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf) error]
+	allgathervBy = algorithm[func(s *Scratch, c Comm, send Buf, recv VBuf) error]
 )
 
 var (
 	allgathers = newOperation("allgather", "all blocks", allgatherTable,
 		&allgatherBy{name: "doubling", run: (*Scratch).allgatherDoubling, needs: powerOfTwo},
-		&allgatherBy{name: "bruck", run: (*Scratch).allgatherBruck},
-		&allgatherBy{name: "bruck-ring", run: (*Scratch).allgatherBruckRing},
+		&allgatherBy{name: "bruck", run: placed((*Scratch).allgatherBruck)},
+		&allgatherBy{name: "bruck-ring", run: placed((*Scratch).allgatherBruckRing)},
 		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
-		&allgatherBy{name: boardName, run: (*Scratch).allgatherBoard, needs: onBoard},
+		&allgatherBy{name: boardName, run: placed((*Scratch).allgatherBoard), needs: onBoard},
 		&allgatherBy{name: "machines", needs: severalMachines},
 	)
 	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
-		&allgathervBy{name: "bruck", run: (*Scratch).allgathervBruck},
-		&allgathervBy{name: "circulant", run: (*Scratch).allgathervCirculant},
+		&allgathervBy{name: "bruck", run: placed((*Scratch).allgathervBruck)},
+		&allgathervBy{name: "circulant", run: placed((*Scratch).allgathervCirculant)},
 		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
-		&allgathervBy{name: boardName, run: (*Scratch).allgathervBoard, needs: onBoard},
+		&allgathervBy{name: boardName, run: placed((*Scratch).allgathervBoard), needs: onBoard},
 	)
 )
+
+// placed has the own block in its place before an algorithm begins.
+func placed[B interface{ Block(i int) Buf }](run func(*Scratch, Comm, B) error) func(*Scratch, Comm, Buf, B) error {
+	return func(s *Scratch, c Comm, send Buf, recv B) error {
+		if err := copyOwn(c, recv.Block(c.Rank()), send); err != nil {
+			return err
+		}
+		return run(s, c, recv)
+	}
+}
 
 // Allgather collects the block of every rank in everybody's recv, in rank order. recv.Count is the count of
 // one block. send may be InPlace (at all ranks): the own block is then in recv.
 func Allgather(c Comm, send, recv Buf) (err error) {
-	p, r, block := c.Size(), c.Rank(), recv.Size()
+	p, block := c.Size(), recv.Size()
 	if block == 0 {
 		return nil
 	}
-	if err := copyOwn(c, recv.Block(r), send); err != nil || p == 1 {
-		return err
+	if p == 1 {
+		return copyOwn(c, recv, send)
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
 	if run := allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block, Machines: machinesOf(c)}.on(c)); run != nil {
-		return run(s, c, recv)
+		return run(s, c, send, recv)
 	}
-	return s.allgatherMachines(c, recv)
+	return placed((*Scratch).allgatherMachines)(s, c, send, recv)
 }
 
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV
 // or InPlace (at all ranks).
 func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
-	if err := copyOwn(c, recv.Block(c.Rank()), send); err != nil || c.Size() == 1 {
-		return err
+	if c.Size() == 1 {
+		return copyOwn(c, recv.Block(0), send)
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
@@ -52,35 +62,62 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	for _, n := range recv.Counts {
 		k.Bytes, k.Longest = k.Bytes+n*size, max(k.Longest, n*size)
 	}
-	return allgathervs.pick(k.on(c))(s, c, recv)
+	return allgathervs.pick(k.on(c))(s, c, send, recv)
 }
 
 // allgatherRing: p-1 rounds of a block.
-func (s *Scratch) allgatherRing(c Comm, recv Buf) error {
-	return s.ring(c, &Blocks{buf: recv}, tagAllgather)
+func (s *Scratch) allgatherRing(c Comm, send, recv Buf) error {
+	return s.ring(c, send, &Blocks{buf: recv})
 }
 
 // allgathervRing: p-1 rounds, in each of which the longest block may be under way somewhere.
-func (s *Scratch) allgathervRing(c Comm, recv VBuf) error {
-	return s.ring(c, &Blocks{v: recv, kind: varying}, tagAllgather)
+func (s *Scratch) allgathervRing(c Comm, send Buf, recv VBuf) error {
+	return s.ring(c, send, &Blocks{v: recv, kind: varying})
 }
 
 // ring passes the blocks, of which every rank has its own, to the next rank until all have come round.
-func (s *Scratch) ring(c Comm, b *Blocks, tag int) error {
+func (s *Scratch) ring(c Comm, send Buf, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
-	for i := range p - 1 {
-		if err := s.Exchange(c, b.At((r-i+p)%p), next, b.At((r-i-1+p)%p), prev, tag); err != nil {
+	if err := s.exchangeOwn(c, send, b.At(r), next, b.At(prev), prev); err != nil {
+		return err
+	}
+	for i := 1; i < p-1; i++ {
+		if err := s.Exchange(c, b.At((r-i+p)%p), next, b.At((r-i-1+p)%p), prev, tagAllgather); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// exchangeOwn is Exchange of the own block, which goes to its place besides. That copy is made while the message is
+// under way: the peer need not wait for it, nor read what this core has just written.
+func (s *Scratch) exchangeOwn(c Comm, send, place Buf, to int, in Buf, from int) error {
+	if _, ok := contiguous(send); send.IsInPlace() || !ok || send.Size() != place.Size() {
+		if err := copyOwn(c, place, send); err != nil {
+			return err
+		}
+		return s.Exchange(c, place, to, in, from, tagAllgather)
+	}
+	if err := s.Add(c.Isend(send, to, tagAllgather)); err != nil {
+		return err
+	}
+	if err := s.Add(c.Irecv(in, from, tagAllgather)); err != nil {
+		return err
+	}
+	if err := c.Copy(place, send); err != nil {
+		return err
+	}
+	return s.Wait(c)
+}
+
 // allgatherDoubling: log2 p rounds, each of twice as many blocks as the one before; (p-1)/p of all bytes.
-func (s *Scratch) allgatherDoubling(c Comm, recv Buf) error {
+func (s *Scratch) allgatherDoubling(c Comm, send, recv Buf) error {
 	p, r := c.Size(), c.Rank()
-	for mask := 1; mask < p; mask <<= 1 {
+	if err := s.exchangeOwn(c, send, recv.Block(r), r^1, recv.Block(r^1), r^1); err != nil {
+		return err
+	}
+	for mask := 2; mask < p; mask <<= 1 {
 		mine, n := int64(r&^(mask-1))*recv.Count, int64(mask)*recv.Count
 		theirs := int64((r^mask)&^(mask-1)) * recv.Count
 		if err := s.Exchange(c, recv.Slice(mine, n), r^mask, recv.Slice(theirs, n), r^mask, tagAllgather); err != nil {
