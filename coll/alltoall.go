@@ -63,6 +63,7 @@ var (
 		&alltoallBy{name: "window", run: (*Scratch).alltoallWindow},
 		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
 		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
+		&alltoallBy{name: boardName, run: (*Scratch).alltoallBoard, needs: onBoard},
 	)
 	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
 		&alltoallvBy{name: "window", run: (*Scratch).alltoallvWindow},
@@ -87,7 +88,11 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case send.IsInPlace():
 		return s.swapAll(c, &Blocks{buf: recv})
 	}
-	return alltoalls.pick(Case{Ranks: p, Bytes: block}.on(c))(s, c, send, recv)
+	k := Case{Ranks: p, Bytes: block}.on(c)
+	if block > k.Board {
+		k.Board = 0
+	}
+	return alltoalls.pick(k)(s, c, send, recv)
 }
 
 // alltoallWindow: each block goes directly to its rank, many of them at a time; p-1 messages.
@@ -171,23 +176,28 @@ func factorPartner(p, r, i int) int {
 }
 
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
-// under way at once.
+// under way at once. The own block is copied while the first ones are.
 func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	p, r := c.Size(), c.Rank()
-	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
-		return err
+	if p == 1 {
+		return c.Copy(recv.At(r), send.At(r))
 	}
 	for i := 1; i < p; i += width {
 		last := min(i+width, p)
+		for k := i; k < last; k++ { // before what they are exchanged for, as in Exchange
+			to := (r + k) % p
+			if err := s.Add(c.Isend(send.At(to), to, tagAlltoall)); err != nil {
+				return err
+			}
+		}
 		for k := i; k < last; k++ {
 			from := (r - k + p) % p
 			if err := s.Add(c.Irecv(recv.At(from), from, tagAlltoall)); err != nil {
 				return err
 			}
 		}
-		for k := i; k < last; k++ {
-			to := (r + k) % p
-			if err := s.Add(c.Isend(send.At(to), to, tagAlltoall)); err != nil {
+		if i == 1 {
+			if err := c.Copy(recv.At(r), send.At(r)); err != nil {
 				return err
 			}
 		}

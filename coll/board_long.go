@@ -20,6 +20,9 @@ import (
 //	allreduce    about 3 p n            6 (p-1) n + p n
 //	scan         about 3 p n            4 (p-1) n + p n
 //
+// In an alltoall each byte is for one rank: it moves twice on the board, and once by a message that is copied from
+// memory to memory. So long blocks go by messages.
+//
 // A root combines alone: that is as quick as to share the work where cores are fewer than ranks.
 
 // A Boarded is a Comm whose ranks have a board for this.
@@ -194,6 +197,27 @@ func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
 		}
 	}
 	return nil
+}
+
+// alltoallBoard: in a turn each rank shows its blocks for some ranks, as many as are a part, and those take theirs.
+func (s *Scratch) alltoallBoard(c Comm, send, recv Buf) error {
+	p, r, n := c.Size(), int64(c.Rank()), recv.Size()
+	if err := c.Copy(recv.Block(int(r)), send.Block(int(r))); err != nil {
+		return err
+	}
+	most, _ := c.(Boarded).Board()
+	k := cutAt(int64(p), most/n)
+	return s.turns(c, k.n, func(t *Turn, i int) {
+		first, end := k.start(i), k.start(i+1)
+		t.most = (end - first) * n
+		t.show(send.Slice(first*send.Count, (end-first)*send.Count))
+		if first <= r && r < end {
+			t.hole = (r - first) * send.Count
+			t.behind = t.hole + send.Count
+			t.takePieces(0, p, recv, inBlock, (r-first)*n, n)
+			t.seeded = true // the own block is there
+		}
+	})
 }
 
 // flatBlocks are blocks as bytes: their own memory, or if elements have gaps, room for packed ones.

@@ -231,11 +231,13 @@ func TestCrowdedRanksUseTheirBoard(t *testing.T) {
 			v, op := vector{3001, colltest.Map, true}, colltest.Affine{Commutes: true}
 			return colltest.First(tryBcast(c, 2, shape{3001, colltest.Gapped}), tryReduce(c, 5, v, op, false),
 				tryAllreduce(c, 5, v, op, false), tryScanAndExscan(c, 5, v, op, true),
-				tryAllgather(c, 5, shape{1001, colltest.Double}), tryAllgatherv(c, 5, shape{1001, colltest.Gapped}))
+				tryAllgather(c, 5, shape{1001, colltest.Double}), tryAllgatherv(c, 5, shape{1001, colltest.Gapped}),
+				tryAlltoall(c, 5, shape{101, colltest.Gapped}), tryAlltoall(c, 5, shape{501, colltest.Double}))
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"bcast", "reduce", "allreduce", "scan", "exscan", "allgather", "allgatherv"} {
+		for _, name := range []string{"bcast", "reduce", "allreduce", "scan", "exscan", "allgather", "allgatherv",
+			"alltoall"} {
 			for _, a := range described(t, name).Algorithms {
 				if a.Name == "board" && a.Used > 0 != crowded {
 					t.Errorf("crowded=%v: %s takes its board %d times", crowded, name, a.Used)

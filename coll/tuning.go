@@ -42,8 +42,8 @@ import (
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
 // that passes each machine once.
 //
-// Ranks that outnumber their cores use their board (board_long.go), and in an alltoall have all messages under way at
-// once: whoever waits for one gives its core away.
+// Ranks that outnumber their cores use their board (board_long.go), and in an alltoall of long blocks have all messages
+// under way at once: whoever waits for one gives its core away.
 //
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
 type bounds struct {
@@ -281,6 +281,7 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, below: b.overlapLong, crowded: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},
 		{use: "window", ranks: 3, crowded: true},

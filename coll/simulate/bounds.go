@@ -136,6 +136,7 @@ var Bounds = []Bound{
 	{"exscan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgather", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgatherv", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"alltoall", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
 }
 
 // What bounds are made of: functions of p ranks and n bytes.
