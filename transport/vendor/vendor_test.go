@@ -269,12 +269,16 @@ func TestTheWatcherPollsWhileSomebodySleepsAndNotLonger(t *testing.T) {
 	var rx [2]sink
 	a := make1(t, w, 0, &rx[0], nil)
 	woken, heard := make(chan bool), make(chan bool, 1)
+	var mu sync.Mutex // the engine's
 	var b *Transport
 	b = make1(t, w, 1, &rx[1], func() {
 		select {
 		case woken <- true:
 		case <-b.watch.ended:
+			return
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if b.Poll() {
 			heard <- true
 		}
@@ -304,7 +308,9 @@ func TestTheWatcherPollsWhileSomebodySleepsAndNotLonger(t *testing.T) {
 	}
 	b.Arm()
 	<-woken
+	mu.Lock()
 	b.Abort()
+	mu.Unlock()
 	b.Arm()
 	b.watch.mu.Lock()
 	defer b.watch.mu.Unlock()
