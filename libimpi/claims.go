@@ -228,7 +228,7 @@ func (p *peer) offers(bytes int64) bool {
 	return p.offered >= bytes/2 || r != nil && r.claims.into != 0 && r.total-r.moved >= bytes/2
 }
 
-// unclaim leaves to the receiver a section of which nothing has been sent for want of room.
+// unclaim leaves to the receiver the sections of which nothing has been sent for want of room.
 func (r *Request) unclaim() {
 	c := &r.claims
 	n := (r.stop - r.moved + sectionBytes - 1) / sectionBytes
@@ -245,11 +245,13 @@ func (e *Engine) pull() bool {
 		return true
 	}
 	r := e.pulling[0]
-	if !r.claims.both && !e.starves() || !e.pullBack(r) {
+	if !r.claims.both && !e.starves() {
 		return false
 	}
-	e.endOfStream(r)
-	return true
+	if e.pullBack(r) {
+		e.endOfStream(r)
+	}
+	return true // a message of which nothing is left makes way for the next, before this thread may sleep
 }
 
 // shareNext shares another message with a peer, which has to do with one less, if that pays.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/libimpi/libimpi/transport"
@@ -168,6 +169,28 @@ func TestASenderWritesAllWhileItsReceiverComputes(t *testing.T) {
 		t.Error("the sender is done, and not all of its message is there")
 	}
 	finishAll(t, es, b, &recv)
+}
+
+func TestAMessageOfWhichNothingIsLeftMakesWayForTheNext(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	a, b := es[0], es[1]
+	const n = 300 << 10
+	var recv [2]*Request
+	for i := range recv {
+		id := b.World().Irecv(at(make([]byte, n)), n, byteT, 0, int32(i))
+		recv[i] = b.requests.find(id)
+		a.World().Isend(at(pattern(n, i)), n, byteT, 1, int32(i), Standard)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.local.Poll()
+	first := &recv[0].claims
+	atomic.StoreUint64(first.word, first.use<<useShift|uint64(first.count)) // the sender has claimed all
+	for b.pollAll() {
+	}
+	if recv[0].done || !recv[1].done {
+		t.Errorf("done: %v and %v, and want the second only", recv[0].done, recv[1].done)
+	}
 }
 
 func TestMemoryThatCannotBeReachedGoesThroughTheRing(t *testing.T) {
