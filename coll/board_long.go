@@ -20,18 +20,24 @@ import (
 //	allreduce    about 3 p n            6 (p-1) n + p n
 //	scan         about 3 p n            4 (p-1) n + p n
 //
-// In an alltoall each byte is for one rank: it moves twice on the board, and once by a message that is copied from
-// memory to memory. So long blocks go by messages.
+// In an alltoall each byte is for one rank: it moves twice on the board. So long blocks are read where they lie
+// (board_read.go), or go by messages.
 //
 // A root combines alone: that is as quick as to share the work where cores are fewer than ranks.
 
 // A Boarded is a Comm whose ranks have a board for this.
 type Boarded interface {
-	// Board answers how many bytes the part of a turn may have, 0 if there is no board, and whether the ranks outnumber
-	// their cores: the same at all ranks.
-	Board() (part int64, crowded bool)
+	// Board answers the same at all ranks.
+	Board() Seating
 	// Turn carries out a turn, in order with the other steps. All ranks take as many, and no longer needs the turn then.
 	Turn(t *Turn) error
+}
+
+// Seating is what the ranks of a communicator have for long operations.
+type Seating struct {
+	Part    int64 // bytes of the part of a turn at most; 0: there is no board
+	Crowded bool  // the ranks outnumber their cores
+	Reads   bool  // turns may read the memory of other ranks, quickly
 }
 
 // boardName is what the algorithms of this file are called.
@@ -40,7 +46,8 @@ const boardName = "board"
 // on completes a case by what the communicator has.
 func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
-		k.Board, k.Crowded = b.Board()
+		on := b.Board()
+		k.Board, k.Crowded, k.Reads = on.Part, on.Crowded, on.Reads
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k
@@ -68,8 +75,7 @@ const (
 // boardCut cuts n elements of so many bytes into pieces: some at least, where ranks have different things to do with
 // one.
 func boardCut(c Comm, n, bytes int64) cut {
-	most, _ := c.(Boarded).Board()
-	return cutAt(n, min(most, max(leastPiece, n*bytes/somePieces))/bytes)
+	return cutAt(n, min(c.(Boarded).Board().Part, max(leastPiece, n*bytes/somePieces))/bytes)
 }
 
 // cutAt cuts n elements into pieces of so many at most.
@@ -127,9 +133,9 @@ func (s *Scratch) reduceBoard(c Comm, own, recv Buf, op Op, root int) error {
 // those of the others; and its slice of the piece before, which is complete.
 func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
-	most, _ := c.(Boarded).Board()
 	size := own.Type.Size()
-	k := cutAt(own.Count, (most-size)*int64(p)/int64(p+1)/size) // there is room for a slice beside a piece
+	most := (c.(Boarded).Board().Part - size) * int64(p) / int64(p+1) // there is room for a slice beside a piece
+	k := cutAt(own.Count, most/size)
 	return s.turns(c, k.n+1, func(t *Turn, i int) {
 		if i < k.n {
 			mine, out := k.of(own, i, i+1), k.of(acc, i, i+1)
@@ -153,16 +159,25 @@ func (s *Scratch) scanBoard(c Comm, own, recv Buf, op Op, apart bool) error {
 
 // allgatherBoard: each rank shows its block in pieces, which all others take.
 func (s *Scratch) allgatherBoard(c Comm, recv Buf) error {
+	blocks, err := s.evenly(c, recv)
+	if err != nil {
+		return err
+	}
+	return s.allgathervBoard(c, blocks)
+}
+
+// evenly are equal blocks, of which recv is the first one, as a list.
+func (s *Scratch) evenly(c Comm, recv Buf) (VBuf, error) {
 	p := c.Size()
 	counts, err := s.Counts(2 * p)
 	if err != nil {
-		return err
+		return VBuf{}, err
 	}
 	v := VBuf{recv.Base, counts[:p], counts[p:], recv.Type}
 	for i := range p {
 		v.Counts[i], v.Displs[i] = recv.Count, int64(i)*recv.Count
 	}
-	return s.allgathervBoard(c, v)
+	return v, nil
 }
 
 // allgathervBoard is allgatherBoard for blocks of different sizes: as many pieces as the longest one has. Who has none
@@ -183,15 +198,22 @@ func (s *Scratch) allgathervBoard(c Comm, recv VBuf) error {
 	for _, n := range all.Counts {
 		longest = max(longest, n)
 	}
-	most, _ := c.(Boarded).Board()
-	k := cutAt(longest, most)
+	k := cutAt(longest, c.(Boarded).Board().Part)
 	err = s.turns(c, k.n, func(t *Turn, i int) { t.allgatherPiece(c, all, k.start(i), k.start(i+1)) })
-	if err != nil || !packed {
+	if err != nil {
 		return err
 	}
-	for i := range p {
-		if block := all.at(i); i != r && block.Count > 0 {
-			if err := c.Unpack(recv.at(i), block.bytes(), 0); err != nil {
+	return unflatBlocks(c, recv, all)
+}
+
+// unflatBlocks unpacks blocks, if they have been received in a copy.
+func unflatBlocks(c Comm, b, flat VBuf) error {
+	if flat.Base == b.Base {
+		return nil
+	}
+	for i := range c.Size() {
+		if block := flat.at(i); block.Count > 0 {
+			if err := c.Unpack(b.at(i), block.bytes(), 0); err != nil {
 				return err
 			}
 		}
@@ -205,8 +227,7 @@ func (s *Scratch) alltoallBoard(c Comm, send, recv Buf) error {
 	if err := c.Copy(recv.Block(int(r)), send.Block(int(r))); err != nil {
 		return err
 	}
-	most, _ := c.(Boarded).Board()
-	k := cutAt(int64(p), most/n)
+	k := cutAt(int64(p), c.(Boarded).Board().Part/n)
 	return s.turns(c, k.n, func(t *Turn, i int) {
 		first, end := k.start(i), k.start(i+1)
 		t.most = (end - first) * n

@@ -134,7 +134,7 @@ func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
 	w := colltest.New(p)
 	w.Recorded = p%2 == 0
 	w.Machines = pairs(p)
-	w.Board = 72 // a few elements
+	w.Board, w.Reads = 72, true // a few elements
 	if err := w.Run(f); err != nil {
 		t.Fatalf("p=%d recorded=%v %v: %v", p, w.Recorded, what, err)
 	}

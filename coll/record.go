@@ -77,8 +77,7 @@ type Recorder struct {
 	of         uint8
 	shift      int
 	machines   *Machines
-	part       int64 // of a turn on the board
-	crowded    bool
+	seating    Seating
 }
 
 // On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
@@ -107,10 +106,10 @@ func (r *Recorder) Machines() *Machines { return r.machines }
 func (r *Recorder) Place(m *Machines) { r.machines = m }
 
 // Offer says that the communicator has a board: see Boarded.
-func (r *Recorder) Offer(part int64, crowded bool) { r.part, r.crowded = part, crowded }
+func (r *Recorder) Offer(on Seating) { r.seating = on }
 
 // Board implements Boarded.
-func (r *Recorder) Board() (part int64, crowded bool) { return r.part, r.crowded }
+func (r *Recorder) Board() Seating { return r.seating }
 
 // Turn implements Boarded.
 func (r *Recorder) Turn(t *Turn) error {
@@ -119,11 +118,14 @@ func (r *Recorder) Turn(t *Turn) error {
 	return nil
 }
 
-// Turns is how many turns have been recorded, and Turn the one of a StepTurn, which whoever carries it out copies.
+// Turns is how many turns have been recorded.
 func (s *Schedule) Turns() int { return len(s.turns) }
 
-// Turn is the turn of a step.
-func (s *Schedule) Turn(st *Step) *Turn { return &s.turns[st.Req] }
+// Reads says whether the operation is a turn in which ranks read each other's memory; it has no other turn then.
+func (s *Schedule) Reads() bool { return len(s.turns) == 1 && s.turns[0].reads }
+
+// Turn is a turn, which whoever takes it copies. number is the Req of its step.
+func (s *Schedule) Turn(number Req) *Turn { return &s.turns[number] }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 

@@ -42,8 +42,8 @@ import (
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
 // that passes each machine once.
 //
-// Ranks that outnumber their cores use their board (board_long.go), and in an alltoall of long blocks have all messages
-// under way at once: whoever waits for one gives its core away.
+// Ranks that outnumber their cores use their board (board_long.go), read long blocks where they lie (board_read.go), or
+// in an alltoall have all messages under way at once: whoever waits for one gives its core away.
 //
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
 type bounds struct {
@@ -186,6 +186,14 @@ func BlocksOf(n int64, extra int) int { return blocksOf(n, extra) }
 
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 
+// Blocks that ranks which outnumber their cores read where they lie have so many bytes at least, as measured. Shorter
+// ones pass by their board, where a block that is for all is written once, and read from a core's cache by its second
+// rank.
+const (
+	readForOne = 24 << 10 // blocks of an alltoall
+	readForAll = 128 << 10
+)
+
 // The tables. The first row counts that fits, and whose algorithm can be used.
 
 func barrierTable(*bounds) []rule {
@@ -261,6 +269,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
+		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
@@ -272,6 +281,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
+		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
@@ -281,6 +291,7 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
+		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true},
 		{use: boardName, ranks: 3, below: b.overlapLong, crowded: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},

@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
+	"github.com/libimpi/libimpi/transport/kernel"
 )
 
 // Boards: memory of a machine on which the members of a communicator meet for short collective operations. Simple
@@ -65,6 +66,8 @@ type commBoard struct {
 	exchange coll.Exchange // likewise, with neighbors
 	tasks    []*Task       // nonblocking ones under way, by their numbers
 
+	reads      bool     // all members read each other's memory quickly
+	readable   extent   // the own memory that others have been told of last
 	pieces     int      // operations that have used places for pieces
 	pieceUsers []uint64 // the last one to use each
 }
@@ -81,6 +84,11 @@ type boardPlace struct {
 	free   uint64 // so many operations have to be completed by all before the slot is free
 	each   bool   // each member says how long its part is: a long one stands in a wide slot, and the slot says so
 	longer bool   // the own part does
+
+	exposes     bool   // memory of this process, for others to read (board_read.go)
+	exposed     []byte // the copy that they read, if it had to be made
+	ends        [2]byte
+	here, there [2]transport.Run
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -196,6 +204,9 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 			c.board.none = true
 			return nil, nil
 		}
+		if err := c.board.agreeOnReading(); err != nil {
+			return nil, err
+		}
 	}
 	if v.persistent() && !c.board.hasLane(n) {
 		return nil, nil
@@ -276,7 +287,7 @@ func (p *boardPlace) Begin(n int64) {
 	}
 	*b.Begun++
 	p.number, p.free = *b.Begun, 0
-	p.each, p.longer = n == coll.AnyLength, false
+	p.each, p.longer, p.exposes, p.exposed = n == coll.AnyLength, false, false, nil
 	slots, bytes, shift := b.shared.Slots(false)
 	if p.wide, p.long, p.shift = n > int64(bytes), false, shift; !p.wide {
 		p.slot = int(p.number % uint64(slots))
@@ -378,19 +389,29 @@ func (b *commBoard) await(word *uint64, least uint64) error {
 	}
 	e := b.c.engine
 	b.wake()
-	if !e.patient && !e.shared.hasWork() {
-		for range boardLooks {
+	looks := boardLooks
+	if e.patient {
+		looks = patientLooks
+	}
+	for ; looks > 0 && !e.shared.hasWork(); looks-- {
+		if e.patient {
+			kernel.Yield()
+		} else {
 			futex.Pause(1)
-			if atomic.LoadUint64(word) >= least {
-				return nil
-			}
+		}
+		if atomic.LoadUint64(word) >= least {
+			return nil
 		}
 	}
 	return e.AwaitWord(word, least)
 }
 
-// boardLooks is how often a word is looked at before the engine waits, which costs a lock and polls.
-const boardLooks = 500
+// boardLooks is how often a word is looked at before the engine waits, which costs a lock and polls; patientLooks is
+// the same where each look is a turn of the core's.
+const (
+	boardLooks   = 500
+	patientLooks = 32
+)
 
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
@@ -430,8 +451,8 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 // End implements coll.Board.
 func (p *boardPlace) End() {
 	done := *p.Begun
-	if len(p.tasks) > 0 {
-		done = p.tasks[0].place.number - 1
+	if i := slices.IndexFunc(p.tasks, func(t *Task) bool { return !t.pieces.ended }); i >= 0 {
+		done = p.tasks[i].place.number - 1
 	}
 	futex.Release64(p.shared.Done(p.Rank()), done)
 	p.wake()

@@ -16,6 +16,7 @@ import (
 type taskPieces struct {
 	left  int      // turns, the one under way among them
 	begun bool     // there is one
+	ended bool     // it is the last one, and over but for those who read this process's memory
 	next  int      // the number of the next one among those that use places for pieces
 	users []uint64 // the last turn to use each place
 	err   error    // of a turn: all have to be taken all the same
@@ -31,22 +32,25 @@ func (v Collectives) openForPieces(n int64) error {
 	return err
 }
 
-// longParts answers how long a part of a turn may be, and whether the members outnumber their cores (coll.Boarded).
-func (c *Comm) longParts() (part int64, crowded bool) {
+// seating is what the members have for long operations.
+func (c *Comm) seating() coll.Seating {
 	b := &c.board
 	if b.Begun == nil || c.engine.noBoards {
-		return 0, c.crowded
+		return coll.Seating{Crowded: c.crowded}
 	}
 	_, bytes, _ := b.shared.Pieces()
-	return int64(bytes), c.crowded
+	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, Reads: b.reads}
 }
 
 // Board implements coll.Boarded.
-func (k *collective) Board() (part int64, crowded bool) { return k.c.longParts() }
+func (k *collective) Board() coll.Seating { return k.c.seating() }
 
 // Turn implements coll.Boarded.
 func (k *collective) Turn(t *coll.Turn) error {
 	b := &k.c.board
+	if t.Reads() {
+		return t.Do(&b.blocking)
+	}
 	if err := b.havePieces(); err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (p *boardPlace) takePiece(users []uint64, n int) {
 
 // alert wakes the progress threads of members that wait for a piece.
 func (p *boardPlace) alert() {
-	if !p.long {
+	if !p.long && !p.exposes {
 		return
 	}
 	for r, local := range p.local {
@@ -88,6 +92,10 @@ func (p *boardPlace) alert() {
 // enterPieces begins a task of n turns. Engine lock held.
 func (t *Task) enterPieces(e *Engine, n int) {
 	b := &t.comm.board
+	if t.schedule.Reads() {
+		t.enterReading(e)
+		return
+	}
 	if err := b.havePieces(); err != nil {
 		t.end(e, err)
 		return
@@ -101,7 +109,12 @@ func (t *Task) enterPieces(e *Engine, n int) {
 	*b.Begun += uint64(n)
 	_, bytes, _ := b.shared.Pieces()
 	t.longest = int64(bytes)
-	b.enter(t)
+	t.enterTurns(e)
+}
+
+// enterTurns takes the first of a task's turns, as far as it gets. Engine lock held.
+func (t *Task) enterTurns(e *Engine) {
+	t.place.enter(t)
 	if t.advance(e); t.pieces.left > 0 {
 		e.onBoards = append(e.onBoards, t)
 	}
@@ -110,8 +123,11 @@ func (t *Task) enterPieces(e *Engine, n int) {
 // takeTurn goes on with the turn of a step, and says whether it is over.
 func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	p := &t.pieces
+	if t.schedule.Reads() {
+		return t.takeReading(st)
+	}
 	if !p.begun {
-		p.begun, t.turn = true, *t.schedule.Turn(st)
+		p.begun, t.turn = true, *t.schedule.Turn(st.Req)
 		t.place.takePiece(p.users, p.next)
 		p.next++
 	}

@@ -48,9 +48,6 @@ func (v *vector) get() []byte {
 // at is the address of a buffer.
 func at(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
-// addressOf is the number of that address, as a packet carries it.
-func addressOf(b []byte) uint64 { return uint64(uintptr(at(b))) }
-
 // longBuf is the first n of some longs, longsAt n of them at an address.
 func longBuf(s []int64, n int) coll.Buf {
 	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(n), Type: longT}

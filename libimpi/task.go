@@ -118,11 +118,11 @@ func (t *Task) of(c *Comm) Collectives {
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
-	part, crowded := c.longParts()
+	seating := c.seating()
 	if t.form == coll.Persistent || c != t.comm {
-		part = 0
+		seating = coll.Seating{Crowded: seating.Crowded}
 	}
-	side.on.Offer(part, crowded)
+	side.on.Offer(seating)
 	return Collectives{c, &side.on, t}
 }
 

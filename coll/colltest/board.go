@@ -1,6 +1,7 @@
 package colltest
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/libimpi/libimpi/coll"
@@ -13,6 +14,7 @@ type boards struct {
 	parts  [][]part // by rank and slot
 	ended  []uint64 // by rank
 	turn   uint64   // how often something has changed
+	memory [][]byte // that the ranks expose
 }
 
 // part is what stands in a slot: of which operation, and how much.
@@ -34,7 +36,7 @@ type Board struct {
 // NewBoards makes a board for p ranks, of so many slots of so many bytes each. It blocks, or answers that something is
 // not there.
 func NewBoards(p, slots, bytes int, blocks bool) []*Board {
-	all := &boards{ended: make([]uint64, p)}
+	all := &boards{ended: make([]uint64, p), memory: make([][]byte, p)}
 	all.change = sync.NewCond(&all.mu)
 	members := make([]*Board, p)
 	for r := range p {
@@ -50,16 +52,28 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
+	defer b.hide()
 	if b.blocks {
 		return t.Do(b)
 	}
-	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
+	err := b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
+	if !t.Reads() {
+		return err
+	}
+	if left := b.repeat(func() (bool, error) { return t.Left(b) }); err == nil {
+		err = left
+	}
+	return err
 }
 
 // Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there.
 func (b *Board) Repeat(most int64, run func() (over bool, err error)) error {
 	b.Begin(most)
 	defer b.End()
+	return b.repeat(run)
+}
+
+func (b *Board) repeat(run func() (over bool, err error)) error {
 	for {
 		before := b.all.turns()
 		if over, err := run(); over || err != nil {
@@ -154,4 +168,50 @@ func (b *Board) End() {
 	b.all.ended[b.rank] = b.number
 	b.all.turn++
 	b.all.change.Broadcast()
+}
+
+// address is where memory that ranks expose is said to begin.
+const address = 1 << 20
+
+// Expose implements coll.Exposer. Nobody may read the memory after the rank has left the operation.
+func (b *Board) Expose(mem []byte) uint64 {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	b.all.memory[b.rank] = mem
+	return address
+}
+
+// hide ends the time in which the rank's memory may be read.
+func (b *Board) hide() {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	b.all.memory[b.rank] = nil
+}
+
+// Read implements coll.Exposer. Who does not block reads a few bytes at a time.
+func (b *Board) Read(rank int, from uint64, to []byte) (n int, err error) {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	if n = len(to); !b.blocks {
+		n = min(n, 1000)
+		b.all.turn++ // there may be more to do
+	}
+	mem := b.all.memory[rank]
+	if end := from - address + uint64(n); from < address || end > uint64(len(mem)) {
+		return 0, fmt.Errorf("rank %d reads bytes up to %d of rank %d, who exposes %d", b.rank, end, rank, len(mem))
+	}
+	return copy(to[:n], mem[from-address:]), nil
+}
+
+// Ended implements coll.Exposer.
+func (b *Board) Ended(rank int) (bool, error) {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	for b.all.ended[rank] < b.number {
+		if !b.blocks {
+			return false, nil
+		}
+		b.all.change.Wait()
+	}
+	return true, nil
 }

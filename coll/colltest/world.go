@@ -42,9 +42,9 @@ type World struct {
 	// Machines are those that ranks are on; nil: not known.
 	Machines *coll.Machines
 	// Board is how many bytes a part has on the board that the ranks have besides; 0: they have none. Crowded is what it
-	// says of them.
-	Board   int64
-	Crowded bool
+	// says of them, and Reads that turns there may read the memory of other ranks.
+	Board          int64
+	Crowded, Reads bool
 	// Eager is the largest message, in bytes, that a send does not wait for.
 	Eager int64
 	// Recorded says that Call records, and Twice that it carries out twice what it has recorded.
@@ -132,7 +132,7 @@ func (c *Comm) Call(operation func() error) error {
 	s := coll.NewSchedule()
 	c.record = s.On(0, c.rank, c.Size(), 0)
 	c.record.Place(c.w.Machines)
-	c.record.Offer(c.w.Board, c.w.Crowded)
+	c.record.Offer(c.Board())
 	c.Local = c.record
 	err := operation()
 	c.record, c.Local = nil, coll.AtOnce{}
@@ -181,7 +181,7 @@ func (c *Comm) carryOut(s *coll.Schedule) error {
 			}
 			err = c.Wait(todo...)
 		case coll.StepTurn:
-			t := *s.Turn(st)
+			t := *s.Turn(st.Req)
 			err = c.w.boards[c.rank].Do(&t)
 		default:
 			err = st.Do()
@@ -263,7 +263,9 @@ func (c *Comm) Size() int { return len(c.w.comms) }
 func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
 
 // Board implements coll.Boarded.
-func (c *Comm) Board() (part int64, crowded bool) { return c.w.Board, c.w.Crowded }
+func (c *Comm) Board() coll.Seating {
+	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, Reads: c.w.Reads}
+}
 
 // Turn implements coll.Boarded.
 func (c *Comm) Turn(t *coll.Turn) error {

@@ -1,0 +1,172 @@
+package coll
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// Long blocks that are read where they lie: single copy, for ranks that outnumber their cores, where the kernel copies
+// quickly between processes. An operation is one turn on the board. A rank shows where its memory begins, and how long
+// it is; all others read what they need of it, each by itself, and end the turn; a rank leaves when all others have
+// ended theirs. A message, on the other hand, waits for the answer to its first packet, and then for its sender to have
+// a core again. A block moves once for each rank that needs it:
+//
+//	allgather    p (p-1) n
+//	alltoall     p (p-1) n
+//
+// What one rank alone has for the others is not read in this way: the kernel locks the pages of a process one by one,
+// for which its readers contend, and a piece on the board is in the cache when the second rank of a core needs it. Nor
+// is what one alone reads, for then there is nothing to do for others meanwhile.
+
+// singleCopyName is what the algorithms of this file are called.
+const singleCopyName = "single-copy"
+
+// Exposer is a Board on which ranks read each other's memory.
+type Exposer interface {
+	Board
+	// Expose answers where the others find the own memory, until all of them have ended the operation.
+	Expose(mem []byte) uint64
+	// Read copies from a rank's memory, from an address on, and answers how many bytes it has copied: all of them, if
+	// the board blocks, or as many as may be read in one go.
+	Read(rank int, from uint64, to []byte) (n int, err error)
+	// Ended says whether a rank has ended the operation, as this one has. It blocks until then, or answers false.
+	Ended(rank int) (bool, error)
+}
+
+// exposedBytes is a part that says where memory is: its address, and its length.
+const exposedBytes = 16
+
+// exposed is what a part says.
+func exposed(part []byte) (at uint64, n int64) {
+	return binary.NativeEndian.Uint64(part), int64(binary.NativeEndian.Uint64(part[8:]))
+}
+
+// Reads says whether ranks read each other's memory in a turn: it is for a Board that is an Exposer.
+func (t *Turn) Reads() bool { return t.reads }
+
+// runReading is Run of such a turn. Each rank begins with itself and goes on with the one above it: so not all read the
+// same memory.
+func (t *Turn) runReading(b Exposer) (over bool, err error) {
+	if t.shows {
+		mem, err := b.Put(exposedBytes)
+		if mem == nil || err != nil {
+			return err != nil, err
+		}
+		own := t.own.bytes()
+		binary.NativeEndian.PutUint64(mem, b.Expose(own))
+		binary.NativeEndian.PutUint64(mem[8:], uint64(len(own)))
+		b.Publish(exposedBytes)
+		t.shows = false
+	}
+	for p := b.Size(); t.next < p; t.next++ {
+		if there, err := t.readBlock(b, (b.Rank()+t.next)%p); !there || err != nil {
+			return err != nil, err
+		}
+		t.moved = 0
+	}
+	return true, nil
+}
+
+// readBlock reads what a rank has for this one, and says whether that is done.
+func (t *Turn) readBlock(b Exposer, r int) (done bool, err error) {
+	to := t.blocks.at(r)
+	if to.Count == 0 {
+		return true, nil
+	}
+	at, n, mine := uint64(0), t.own.Count, r == b.Rank()
+	if !mine {
+		part, err := b.Get(r)
+		if part == nil || err != nil {
+			return false, err
+		}
+		if len(part) < exposedBytes {
+			return true, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d does not say where its memory is", r)}
+		}
+		at, n = exposed(part)
+	}
+	if n -= t.at; n > to.Count && t.whole {
+		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
+			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", r, n, to.Count)}
+	} else if n < to.Count && !t.whole {
+		return true, &Error{Class: abi.MPI_ERR_COUNT,
+			Msg: fmt.Sprintf("rank %d has %d bytes for all, and this rank expects %d", r, t.at+n, t.at+to.Count)}
+	}
+	to.Count = min(n, to.Count)
+	if mine {
+		if own := t.own.Slice(t.at, to.Count); own.Base != to.Base {
+			err = Copy(to, own)
+		}
+		return true, err
+	}
+	for mem := to.bytes(); t.moved < len(mem); {
+		got, err := b.Read(r, at+uint64(t.at)+uint64(t.moved), mem[t.moved:])
+		t.moved += got
+		if err != nil || t.moved < len(mem) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Left says whether all who may read the memory that a turn has exposed have ended theirs, as this rank has. It blocks
+// until then, or answers false.
+func (t *Turn) Left(b Exposer) (left bool, err error) {
+	for ; t.left < b.Size(); t.left++ {
+		if t.left == b.Rank() {
+			continue
+		}
+		if left, err = b.Ended(t.left); !left || err != nil {
+			return err != nil, err
+		}
+	}
+	return true, nil
+}
+
+// reading takes a turn in which each rank reads its blocks of all, whole ones, or the piece from byte `at` on.
+func (s *Scratch) reading(c Comm, own Buf, blocks VBuf, at int64, whole bool) error {
+	p := c.Size()
+	own, err := s.flat(c, own, true)
+	if err != nil {
+		return err
+	}
+	all, err := s.flatBlocks(blocks, p)
+	if err != nil {
+		return err
+	}
+	if err := s.turns(c, 1, func(t *Turn, _ int) {
+		t.reads, t.most = true, exposedBytes
+		t.own, t.shows, t.blocks, t.at, t.whole = own, true, all, at, whole
+	}); err != nil {
+		return err
+	}
+	return unflatBlocks(c, blocks, all)
+}
+
+// allgatherReading: all read the blocks of all others.
+func (s *Scratch) allgatherReading(c Comm, send, recv Buf) error {
+	blocks, err := s.evenly(c, recv)
+	if err != nil {
+		return err
+	}
+	return s.allgathervReading(c, send, blocks)
+}
+
+// allgathervReading is allgatherReading for blocks of different sizes.
+func (s *Scratch) allgathervReading(c Comm, send Buf, recv VBuf) error {
+	if send.IsInPlace() {
+		send = recv.at(c.Rank())
+	}
+	return s.reading(c, send, recv, 0, true)
+}
+
+// alltoallReading: each reads its block of all others.
+func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
+	blocks, err := s.evenly(c, recv)
+	if err != nil {
+		return err
+	}
+	send.Count *= int64(c.Size())
+	return s.reading(c, send, blocks, int64(c.Rank())*recv.Size(), false)
+}

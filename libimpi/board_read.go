@@ -1,0 +1,136 @@
+package libimpi
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// Long blocks that the members of a communicator read in each other's memory (coll/board_read.go). Whether all of them
+// can, and quickly, they find out together when they open their board.
+
+// readAtOnce is how many bytes a nonblocking operation reads in one go, under the engine's lock.
+const readAtOnce = 256 << 10
+
+// agreeOnReading finds out whether the members of a board can read each other's memory. All of them call it.
+func (b *commBoard) agreeOnReading() error {
+	if !b.c.crowded {
+		return nil // nobody would use it
+	}
+	if err := new(coll.Turn).Barrier(&b.blocking).Do(&b.blocking); err != nil { // so that all are there
+		return err
+	}
+	own, all := []byte{0}, make([]byte, b.Size())
+	if b.readsAll() {
+		own[0] = 1
+	}
+	err := new(coll.Turn).Allgather(&b.blocking, coll.Bytes(own), coll.Bytes(all[:1])).Do(&b.blocking)
+	b.reads = err == nil && !slices.Contains(all, 0)
+	return err
+}
+
+// readsAll says whether this process can read the memory of all members, itself among them, quickly.
+func (b *commBoard) readsAll() bool {
+	e := b.c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.direct || e.local.writer == nil {
+		return false
+	}
+	for r := range b.local {
+		if !e.local.reader.CanRead(b.c.group.World(r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// extent is a run of addresses.
+type extent struct{ from, upTo uint64 }
+
+// Expose implements coll.Exposer. Memory that cannot be read in this way, as a device's, is copied. That is found out
+// by reading its ends.
+func (p *boardPlace) Expose(mem []byte) uint64 {
+	if p.exposes = true; len(mem) == 0 {
+		return 0
+	}
+	b, at := p.commBoard, extent{addressOf(mem), addressOf(mem) + uint64(len(mem))}
+	if b.readable.from <= at.from && at.upTo <= b.readable.upTo {
+		return at.from
+	}
+	p.here[0] = transport.Run{Addr: addressOf(p.ends[:]), Len: 2}
+	p.there = [2]transport.Run{{Addr: at.from, Len: 1}, {Addr: at.upTo - 1, Len: 1}}
+	if !p.move(p.Rank(), 1, 2) {
+		p.exposed = slices.Clone(mem)
+		return addressOf(p.exposed)
+	}
+	b.readable = at
+	return at.from
+}
+
+// move reads from a member's memory what here and there say, so many runs of each.
+func (p *boardPlace) move(rank, here, there int) bool {
+	return p.c.engine.local.writer.Move(p.c.group.World(rank), p.here[:here], p.there[:there], false)
+}
+
+// Read implements coll.Exposer. Where reading fails, the process may be lost, of which others then hear, too.
+func (p *boardPlace) Read(rank int, from uint64, to []byte) (n int, err error) {
+	if n = len(to); !p.waits {
+		n = min(n, readAtOnce)
+	}
+	p.here[0] = transport.Run{Addr: addressOf(to), Len: uint64(n)}
+	p.there[0] = transport.Run{Addr: from, Len: uint64(n)}
+	if p.move(rank, 1, 1) {
+		return n, nil
+	}
+	if alive, err := p.Ended(rank); !alive || err != nil {
+		return 0, err
+	}
+	return 0, errorf(abi.MPI_ERR_OTHER, "%d bytes of the memory of rank %d cannot be read", n, rank)
+}
+
+// Ended implements coll.Exposer.
+func (p *boardPlace) Ended(rank int) (bool, error) {
+	done := p.shared.Done(rank)
+	if p.waits {
+		err := p.await(done, p.number)
+		return err == nil, err
+	}
+	return atomic.LoadUint64(done) >= p.number, nil
+}
+
+// enterReading begins a task that is one turn in which members read each other's memory. Engine lock held.
+func (t *Task) enterReading(e *Engine) {
+	t.place = boardPlace{commBoard: &t.comm.board}
+	t.pieces = taskPieces{left: 1}
+	t.place.Begin(t.schedule.Turn(0).Most())
+	t.longest = readAtOnce
+	t.enterTurns(e)
+}
+
+// takeReading goes on with that turn, and says whether it is over: for this process, and for those who read its memory.
+func (t *Task) takeReading(st *coll.Step) (over bool, err error) {
+	p := &t.pieces
+	if !p.begun {
+		p.begun, t.turn = true, *t.schedule.Turn(st.Req)
+	}
+	if !p.ended {
+		if over, p.err = t.turn.Run(&t.place); !over {
+			return false, nil
+		}
+		p.ended = true
+		t.place.End()
+	}
+	left, lost := t.turn.Left(&t.place)
+	if !left {
+		return false, nil
+	}
+	if p.left = 0; p.err == nil {
+		p.err = lost
+	}
+	t.leave()
+	return true, p.err
+}

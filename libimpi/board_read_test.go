@@ -1,0 +1,151 @@
+package libimpi
+
+import (
+	"bytes"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+)
+
+// readingBoards is crowdedBoards for ranks that read each other's memory, however quick the kernel is.
+func readingBoards(t *testing.T, e *Engine) *Comm {
+	e.SetReadAll(true)
+	c := crowdedBoards(e)
+	must(t, c.Barrier()) // opens the board
+	if !c.board.reads {
+		t.Fatal("memory is not read")
+	}
+	return c
+}
+
+// turnsOf is how many operations on its board a call takes.
+func turnsOf(c *Comm, call func()) uint64 {
+	before := *c.board.Begun
+	call()
+	return *c.board.Begun - before
+}
+
+func TestCrowdedRanksReadLongBlocksWhereTheyLie(t *testing.T) {
+	es := world(t, 4)
+	together(t, es, func(e *Engine) {
+		c, me := readingBoards(t, e), int(e.Me())
+		for kind := 5; kind < longKinds; kind++ {
+			for _, n := range []int{100_000, 150_000} {
+				var got, want []byte
+				if turns := turnsOf(c, func() { got, want = longOperation(t, c.Collectives, kind, n, 3, me, 4) }); turns != 1 {
+					t.Errorf("kind %d: %d turns for %d integers", kind, turns, n)
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("kind %d: rank %d got something else", kind, me)
+				}
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Several are under way at the same time, with others. Ranks wait from the last to the first, and free the communicator
+// before all have read their memory.
+func TestNonblockingOperationsReadLongBlocks(t *testing.T) {
+	const many = 12
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := readingBoards(t, e), int(e.Me())
+		for range 10 {
+			var requests [many]uint64
+			var got, want [many][]byte
+			for i := range requests {
+				task, err := c.Later(coll.Nonblocking)
+				must(t, err)
+				got[i], want[i] = longOperation(t, task.Operations(), 5+i%2, []int{80_000, 100, 200_000}[i%3], i, me, 3)
+				requests[i] = task.Start()
+			}
+			for i := many - 1; i > 0; i-- {
+				must(t, e.Wait(&requests[i], nil))
+				if !bytes.Equal(got[i], want[i]) {
+					t.Errorf("rank %d, operation %d", me, i)
+				}
+			}
+			out, right := longOperation(t, c.Collectives, 6, 90_000, 1, me, 3)
+			if !bytes.Equal(out, right) {
+				t.Errorf("rank %d, blocking operation", me)
+			}
+			must(t, e.Wait(&requests[0], nil))
+		}
+		if *c.board.Tasks != 0 {
+			t.Errorf("%d tasks are left", *c.board.Tasks)
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// The kernel refuses to read secret memory for others, as it does a device's.
+func TestMemoryThatOthersCannotReadIsCopied(t *testing.T) {
+	fd, err := unix.MemfdSecret(0)
+	if err != nil {
+		t.Skipf("no secret memory: %v", err)
+	}
+	defer unix.Close(fd)
+	const block = 1 << 20
+	must(t, unix.Ftruncate(fd, block))
+	secret, err := unix.Mmap(fd, 0, block, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		t.Skipf("no secret memory: %v", err)
+	}
+	defer unix.Munmap(secret)
+	copy(secret, pattern(block, 0))
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := readingBoards(t, e), int(e.Me())
+		own := secret
+		if me > 0 {
+			own = pattern(block, me)
+		}
+		all := make([]byte, 3*block)
+		if turns := turnsOf(c, func() { must(t, c.Allgather(coll.Bytes(own), coll.Bytes(all[:block]))) }); turns != 1 {
+			t.Errorf("%d turns", turns)
+		}
+		for r := range 3 {
+			if !bytes.Equal(all[r*block:(r+1)*block], pattern(block, r)) {
+				t.Errorf("rank %d got something else of rank %d", me, r)
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+func TestMemoryThatIsNotThereIsAnError(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c := readingBoards(t, e)
+		n, err := c.board.blocking.Read(1-int(e.Me()), 8, make([]byte, 100))
+		if n != 0 || AsError(err) == nil || AsError(err).Class != abi.MPI_ERR_OTHER {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+func TestWhoCannotReadMemoryKeepsAllFromIt(t *testing.T) {
+	es := world(t, 3)
+	es[1].local.writer = nil
+	together(t, es, func(e *Engine) {
+		e.SetReadAll(true)
+		c := crowdedBoards(e)
+		must(t, c.Barrier())
+		got, want := longOperation(t, c.Collectives, 5, 100_000, 3, int(e.Me()), 3)
+		if c.board.reads || !bytes.Equal(got, want) {
+			t.Errorf("rank %d: memory is read: %v", e.Me(), c.board.reads)
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
