@@ -9,7 +9,7 @@ import (
 )
 
 // Operations on a board whose blocks have lengths that not all ranks know: the v-forms, and those of neighborhoods
-// (board_neighbors.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list
+// (board_exchange.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list
 // of all of them:
 //
 //	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage | ... | blocks
@@ -127,16 +127,6 @@ func (l *listing) expect(to Buf, from, tag int) error {
 	return s.Add(l.c.Irecv(to, from, tag))
 }
 
-// take notes a block, and moves what entry i of a rank's part stands for, or receives it.
-func (l *listing) take(to Buf, from, i, tag int) error {
-	l.laid.take(LaidBlock{Buf: to, From: from, Entry: i, Tag: tag})
-	part, err := l.b.Get(from)
-	if err != nil {
-		return err
-	}
-	return l.unload(part, to, from, i, tag)
-}
-
 // entriesOf is how many entries a part has, as far as it can be believed.
 func entriesOf(part []byte) int {
 	if len(part) < entryBytes {
@@ -147,6 +137,7 @@ func entriesOf(part []byte) int {
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
+// unload moves what entry i of a rank's part stands for to its place, or has it received.
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
 	size := to.Size()
 	if size >= blockAlign && size <= l.long {
@@ -204,6 +195,7 @@ type Withdrawer interface{ Withdraw(r Req) bool }
 func (l *listing) takeBack(from, got int, room int64) error {
 	w, can := l.c.(Withdrawer)
 	if !can || !w.Withdraw(l.s.reqs[l.expected]) {
+		l.expected++
 		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank expects %d", from, got,
 			room)}
 	}
@@ -224,158 +216,9 @@ func (l *listing) end(err error) error {
 		return err
 	}
 	l.laid.drop()
-	if err == nil {
-		err = l.s.Wait(l.c)
+	if failed := l.s.Wait(l.c); err == nil {
+		err = failed
 	}
 	l.s.Done(&err)
 	return err
-}
-
-// BoardGatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
-func BoardGatherv(c Comm, b Board, send Buf, recv *VBuf, root int, laid *Laid) error {
-	l := listing{c: c, b: b, entries: 1, long: mostRoom, laid: laid}
-	b.Begin(AnyLength)
-	return l.end(l.gatherv(send, recv, root))
-}
-
-func (l *listing) gatherv(send Buf, recv *VBuf, root int) error {
-	if l.b.Rank() != root {
-		if _, err := l.begin(1, func(int) Buf { return send }); err != nil {
-			return err
-		}
-		err := l.add(send, root, tagGather)
-		l.show()
-		return err
-	}
-	for r := range l.b.Size() {
-		if r != root {
-			if err := l.expect(recv.at(r), r, tagGather); err != nil {
-				return err
-			}
-		}
-	}
-	return l.takeAll(send, recv)
-}
-
-// takeAll takes the blocks of all ranks, each of which has one for all. The own one is own, if it is not in place, and
-// comes first, while those of others are on their way.
-func (l *listing) takeAll(own Buf, recv *VBuf) error {
-	me := l.b.Rank()
-	if !own.IsInPlace() {
-		if err := l.copyOwn(recv.at(me), own); err != nil {
-			return err
-		}
-	}
-	for r := range l.b.Size() {
-		if r == me {
-			continue
-		}
-		if err := l.take(recv.at(r), r, 0, tagGather); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// BoardAllgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
-func BoardAllgatherv(c Comm, b Board, send Buf, recv *VBuf, laid *Laid) error {
-	l := listing{c: c, b: b, entries: 1, long: mostRoom, laid: laid}
-	b.Begin(AnyLength)
-	return l.end(l.allgatherv(send, recv))
-}
-
-func (l *listing) allgatherv(send Buf, recv *VBuf) error {
-	me := l.b.Rank()
-	own := send
-	if send.IsInPlace() {
-		own = recv.at(me)
-	}
-	if _, err := l.begin(1, func(int) Buf { return own }); err != nil {
-		return err
-	}
-	if err := l.add(own, me, tagGather); err != nil {
-		return err
-	}
-	l.show()
-	return l.takeAll(send, recv)
-}
-
-// BoardScatterv is Scatterv.
-func BoardScatterv(c Comm, b Board, send *VBuf, recv Buf, root int, laid *Laid) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock, laid: laid}
-	b.Begin(AnyLength)
-	return l.end(l.scatterv(send, recv, root))
-}
-
-func (l *listing) scatterv(send *VBuf, recv Buf, root int) error {
-	if l.b.Rank() != root {
-		if err := l.expect(recv, root, tagScatter); err != nil {
-			return err
-		}
-		return l.take(recv, root, l.b.Rank(), tagScatter)
-	}
-	blocks := Varying(*send)
-	if err := l.addAll(&blocks, tagScatter); err != nil || recv.IsInPlace() {
-		return err
-	}
-	return l.copyOwn(recv, blocks.At(root))
-}
-
-// addAll is the part with a block for each rank but this one.
-func (l *listing) addAll(blocks *Blocks, tag int) error {
-	p, me := l.b.Size(), l.b.Rank()
-	block := func(r int) Buf {
-		if r == me {
-			return Buf{}
-		}
-		return blocks.At(r)
-	}
-	if _, err := l.begin(p, block); err != nil {
-		return err
-	}
-	for r := range p {
-		to := r
-		if r == me {
-			to = -1
-		}
-		if err := l.add(block(r), to, tag); err != nil {
-			return err
-		}
-	}
-	l.show()
-	return nil
-}
-
-// BoardAlltoallv is Alltoallv and Alltoallw, not in place.
-func BoardAlltoallv(c Comm, b Board, send, recv *Blocks, laid *Laid) error {
-	l := listing{c: c, b: b, entries: b.Size(), others: true, long: longBlock, laid: laid}
-	b.Begin(AnyLength)
-	return l.end(l.alltoallv(send, recv))
-}
-
-func (l *listing) alltoallv(send, recv *Blocks) error {
-	me := l.b.Rank()
-	for r := range l.b.Size() {
-		if r == me {
-			continue
-		}
-		if err := l.expect(recv.At(r), r, tagAlltoall); err != nil {
-			return err
-		}
-	}
-	if err := l.addAll(send, tagAlltoall); err != nil {
-		return err
-	}
-	if err := l.copyOwn(recv.At(me), send.At(me)); err != nil {
-		return err
-	}
-	for r := range l.b.Size() {
-		if r == me {
-			continue
-		}
-		if err := l.take(recv.At(r), r, me, tagAlltoall); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -14,18 +14,27 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 	{300, colltest.Double}, {900, colltest.Double}, {2048, colltest.Double}, {5000, colltest.Gapped}}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
-	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		var x coll.Exchange
 		for _, s := range vShapes {
 			for _, root := range roots(p) {
 				if err := colltest.First(
 					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-						return coll.BoardGatherv(c, b, out, &in, root, nil)
+						return exchange(c, b, x.Begin(nil).Gatherv(b, out, &in, root))
 					}),
 					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-						return coll.BoardScatterv(c, b, &out, in, root, nil)
+						return exchange(c, b, x.Begin(nil).Scatterv(b, &out, in, root))
 					})); err != nil {
 					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 				}
+			}
+			if err := colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+				if longest(in) > 1<<14 {
+					return coll.Allgatherv(c, out, in)
+				}
+				return exchange(c, b, x.Begin(nil).Allgatherv(b, out, &in))
+			}); err != nil {
+				return fmt.Errorf("count=%d: %w", s.count, err)
 			}
 			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, false)
 			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, false)
@@ -34,7 +43,7 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
 			}
 			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
-			if err := coll.BoardAlltoallv(c, b, &out, &in, nil); err != nil {
+			if err := exchange(c, b, x.Begin(nil).Alltoallv(b, &out, &in)); err != nil {
 				return err
 			}
 			for i := range p {
@@ -47,9 +56,41 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	})
 }
 
+// exchange carries an exchange out: on a board that does not block as progress does, which awaits its messages
+// afterwards.
+func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
+	if b.Blocks() {
+		return x.Do(c, b)
+	}
+	m := &started{Comm: c}
+	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) })
+	if failed := c.Wait(m.messages...); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// started notes the messages that an exchange has started.
+type started struct {
+	*colltest.Comm
+	messages []coll.Req
+}
+
+func (s *started) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
+	r, err := s.Comm.Isend(b, to, tag)
+	s.messages = append(s.messages, r)
+	return r, err
+}
+
+func (s *started) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
+	r, err := s.Comm.Irecv(b, from, tag)
+	s.messages = append(s.messages, r)
+	return r, err
+}
+
 // A rank that has more room than its block needs gets the block all the same, and one that has less notices.
 func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
-	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		gather := func(has, room int64) error {
 			counts, displs := make([]int64, p), make([]int64, p)
 			for i := range p {
@@ -58,7 +99,7 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
 			in := recv.V(counts, displs)
-			err := coll.BoardGatherv(c, b, send.Buf, &in, 0, nil)
+			err := exchange(c, b, new(coll.Exchange).Begin(nil).Gatherv(b, send.Buf, &in, 0))
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)
@@ -157,27 +198,11 @@ func TestNeighborsOfAGraphExchangeBlocks(t *testing.T) {
 }
 
 func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
-	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		var x coll.Exchange
 		for _, s := range vShapes {
 			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return boardNeighbors(c, b, e, send, recv, nil)
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// The same as progress carries it out, of blocks that all fit their parts.
-func TestNeighborsOfAGraphExchangeBlocksAsTheyCome(t *testing.T) {
-	onSomeBoards(t, false, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		var x coll.Exchange
-		for round := range 8 {
-			s := vShapes[round%4]
-			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				x.Begin(c.Rank(), e, send, recv, nil)
-				return b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(c, b) })
+				return exchange(c, b, x.Begin(nil).Neighbors(b, e, send, recv))
 			}); err != nil {
 				return err
 			}
@@ -189,7 +214,7 @@ func TestNeighborsOfAGraphExchangeBlocksAsTheyCome(t *testing.T) {
 // In a periodic ring of one or two ranks both neighbors are the same one, and what goes to the left comes from the
 // right.
 func TestNeighborsInARing(t *testing.T) {
-	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
 			around := []int32{int32(left), int32(right)}
@@ -199,7 +224,9 @@ func TestNeighborsInARing(t *testing.T) {
 			}
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
-				func(send, recv *coll.Blocks) error { return boardNeighbors(c, b, e, send, recv, nil) },
+				func(send, recv *coll.Blocks) error {
+					return exchange(c, b, new(coll.Exchange).Begin(nil).Neighbors(b, e, send, recv))
+				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
 				send.Put(0, colltest.Pattern(s.count, s.typ, c.Rank(), 1))
@@ -214,11 +241,4 @@ func TestNeighborsInARing(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// boardNeighbors is an exchange with neighbors on a board that blocks.
-func boardNeighbors(c *colltest.Comm, b *colltest.Board, e *coll.Edges, send, recv *coll.Blocks, l *coll.Laid) error {
-	var x coll.Exchange
-	x.Begin(c.Rank(), e, send, recv, l)
-	return x.Do(c, b)
 }

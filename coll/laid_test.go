@@ -68,23 +68,24 @@ func takeAgain(b coll.Board, in coll.LaidBlock) error {
 
 func TestWhatWasNotedOfACallIsAllThatItNeeds(t *testing.T) {
 	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		var x coll.Exchange
 		for _, s := range vShapes[:6] {
 			root := p / 2
 			if err := colltest.First(
 				colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return twice(b, func(l *coll.Laid) error { return coll.BoardGatherv(c, b, out, &in, root, l) })
+					return twice(b, func(l *coll.Laid) error { return x.Begin(l).Gatherv(b, out, &in, root).Do(c, b) })
 				}),
 				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-					return twice(b, func(l *coll.Laid) error { return coll.BoardScatterv(c, b, &out, in, root, l) })
+					return twice(b, func(l *coll.Laid) error { return x.Begin(l).Scatterv(b, &out, in, root).Do(c, b) })
 				}),
 				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
 					if longest(in) > 1<<14 {
 						return coll.Allgatherv(c, out, in)
 					}
-					return twice(b, func(l *coll.Laid) error { return coll.BoardAllgatherv(c, b, out, &in, l) })
+					return twice(b, func(l *coll.Laid) error { return x.Begin(l).Allgatherv(b, out, &in).Do(c, b) })
 				}),
 				tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-					return twice(b, func(l *coll.Laid) error { return boardNeighbors(c, b, e, send, recv, l) })
+					return twice(b, func(l *coll.Laid) error { return x.Begin(l).Neighbors(b, e, send, recv).Do(c, b) })
 				})); err != nil {
 				return fmt.Errorf("count=%d: %w", s.count, err)
 			}
@@ -109,6 +110,7 @@ func TestNeighborsInARingExchangeAgain(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		var x coll.Exchange
 		for _, n := range []int64{1, 5, 500} {
 			send, recv := colltest.NewMem(2*n, colltest.Double), colltest.NewMem(2*n, colltest.Double)
 			send.Put(0, colltest.Pattern(n, colltest.Double, c.Rank(), 1))
@@ -117,7 +119,7 @@ func TestNeighborsInARingExchangeAgain(t *testing.T) {
 			noted := false
 			if err := colltest.First(twice(b, func(l *coll.Laid) error {
 				defer func() { noted = noted || l != nil && !l.Not && len(l.In) == 2 }()
-				return boardNeighbors(c, b, e, &out, &in, l)
+				return x.Begin(l).Neighbors(b, e, &out, &in).Do(c, b)
 			}),
 				recv.Expect("from the left", 0, colltest.Pattern(n, colltest.Double, left, 2)),
 				recv.Expect("from the right", n, colltest.Pattern(n, colltest.Double, right, 1))); err != nil {

@@ -63,7 +63,7 @@ type commBoard struct {
 	lanes lanes // that were given to persistent operations
 
 	blocking boardPlace    // of the blocking operation under way
-	exchange coll.Exchange // likewise, with neighbors
+	exchange coll.Exchange // likewise, if it is one
 	tasks    []*Task       // nonblocking ones under way, by their numbers
 
 	reads      bool     // all members read each other's memory quickly
@@ -239,35 +239,6 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 	t.Keep(&v.task.turn)
 	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
 	return nil
-}
-
-// boardUnless is boardFor a blocking operation of which each member says on the board what else it has
-// (coll/board_v.go): unless it is in place, which is the same at all members.
-func (v Collectives) boardUnless(inPlace bool) (*boardPlace, error) {
-	if inPlace || v.task != nil {
-		return nil, nil
-	}
-	b, err := v.board(0)
-	if b == nil || err != nil {
-		return nil, err
-	}
-	return &b.blocking, nil
-}
-
-// lays answers where the call that begins is to be laid out, if anywhere.
-func (p *boardPlace) lays() *coll.Laid {
-	if p.Lays == nil {
-		return nil
-	}
-	return p.Lays()
-}
-
-// laidOut ends such a call.
-func (p *boardPlace) laidOut(l *coll.Laid, err error) error {
-	if l != nil && err == nil && !l.Not {
-		p.Laid(l)
-	}
-	return err
 }
 
 // longestOnBoard is the largest part but of a piece, in bytes, of an operation on a board.

@@ -2,40 +2,53 @@ package libimpi
 
 import "github.com/libimpi/libimpi/coll"
 
-// Exchanges with neighbors on a board (coll.Exchange). What does not fit the parts goes by messages: of a blocking one
-// those of the calling thread; of a nonblocking one those of its task, which start as soon as the exchange finds that
-// they are needed, and which the task awaits after its turn.
+// Exchanges on a board (coll.Exchange): the v-forms, and those with neighbors. What does not fit the parts goes by
+// messages: of a blocking one those of the calling thread; of a nonblocking one those of its task, which start as soon
+// as the exchange finds that they are needed, and which the task awaits after its turn.
 
-// boardForExchange answers the board for an exchange with neighbors; nil if it goes by messages, as persistent ones do:
-// the longest part, by which a lane is chosen, is known to nobody.
-func (v Collectives) boardForExchange() (*commBoard, error) {
-	if v.persistent() {
+// boardForExchange answers the board for an exchange; nil if it goes by messages, as those in place do, which is the
+// same at all members, and persistent ones: the longest part, by which a lane is chosen, is known to nobody.
+func (v Collectives) boardForExchange(inPlace bool) (*commBoard, error) {
+	if inPlace || v.persistent() {
 		return nil, nil
 	}
 	return v.board(0)
 }
 
+// beginExchange begins an exchange, and has it noted if C is to make the call again.
+func (v Collectives) beginExchange(b *commBoard) *coll.Exchange {
+	x := &b.exchange
+	if t := v.task; t != nil {
+		if t.exchange == nil {
+			t.exchange = new(coll.Exchange)
+		}
+		x = t.exchange
+	}
+	if b.Lays == nil {
+		return x.Begin(nil)
+	}
+	return x.Begin(b.Lays())
+}
+
 // exchangeOnBoard carries an exchange out, or leaves it to the task.
-func (v Collectives) exchangeOnBoard(b *commBoard, edges *coll.Edges, send, recv *coll.Blocks) error {
-	laid := b.blocking.lays()
-	if v.task == nil {
-		b.exchange.Begin(b.Rank(), edges, send, recv, laid)
-		return b.blocking.laidOut(laid, b.exchange.Do(v.on, &b.blocking))
-	}
+func (v Collectives) exchangeOnBoard(b *commBoard, x *coll.Exchange) error {
 	t := v.task
-	if t.exchange == nil {
-		t.exchange = new(coll.Exchange)
+	if t == nil {
+		err := x.Do(v.on, &b.blocking)
+		if err == nil {
+			b.lay(x)
+		}
+		return err
 	}
-	t.exchange.Begin(b.Rank(), edges, send, recv, laid)
 	t.exchanges, t.place = true, boardPlace{commBoard: b}
-	t.messages = exchangeMessages{collective: &b.c.ops, t: t}
+	t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
 	return nil
 }
 
-// layExchange has C make the call again that has been started, if its own part is there already.
-func (t *Task) layExchange() {
-	if l := t.exchange.Laid(); l != nil {
-		t.place.Laid(l)
+// lay has C make the call again whose exchange this is, if all is known of it: also of one that is under way.
+func (b *commBoard) lay(x *coll.Exchange) {
+	if l := x.Laid(); l != nil {
+		b.Laid(l)
 	}
 }
 
@@ -65,7 +78,8 @@ func (t *Task) goOnExchange(e *Engine) bool {
 // exchangeMessages starts the messages of a task's exchange at once (coll.Comm). Engine lock held.
 type exchangeMessages struct {
 	*collective
-	t *Task
+	t        *Task
+	receives []*Request // by coll.Req, as far as they are under way
 }
 
 // exchangeTags are added to the tags of their messages: a task of another kind may have the same number.
@@ -88,8 +102,20 @@ func (m *exchangeMessages) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
 // Irecv implements coll.Comm.
 func (m *exchangeMessages) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 	st := m.step(b, from, tag)
-	m.t.receive(m.c.engine, st)
+	for len(m.receives) < int(st.Req) {
+		m.receives = append(m.receives, nil)
+	}
+	m.receives = append(m.receives, m.t.receive(m.c.engine, st))
 	return st.Req, nil
+}
+
+// Withdraw implements coll.Withdrawer.
+func (m *exchangeMessages) Withdraw(id coll.Req) bool {
+	if m.t.parts[id] == partDone || !m.receives[id].isPosted() {
+		return false
+	}
+	m.c.engine.withdraw(m.receives[id])
+	return true
 }
 
 // Scratch implements coll.Local: the task gives it back.

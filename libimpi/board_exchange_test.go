@@ -2,8 +2,12 @@ package libimpi
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"testing"
+	"time"
 
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
@@ -52,6 +56,165 @@ func TestExchangesWithNeighborsAreUnderWayOnABoard(t *testing.T) {
 			t.Errorf("rank %d has begun %d operations on its board, and %d are under way", me, *c.board.Begun, *c.board.Tasks)
 		}
 		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// uneven is an operation of blocks of n(from, to) bytes, as a member sees it.
+type uneven struct {
+	kind, root int
+	n          func(from, to int) int
+	in, out    []byte
+}
+
+const unevenKinds = 4
+
+// begin lays the blocks of rank me of p out, and begins the operation.
+func (u *uneven) begin(v Collectives, me, p int) error {
+	lay := func(n func(r int) int) (all coll.VBuf, mem []byte) {
+		all.Type = byteType
+		end := 0
+		for r := range p {
+			all.Counts, all.Displs = append(all.Counts, int64(n(r))), append(all.Displs, int64(end))
+			end += n(r)
+		}
+		mem = make([]byte, end)
+		all.Base = startOf(mem)
+		return all, mem
+	}
+	gets, out := lay(func(r int) int { return u.length(r, me, p) })
+	gives, in := lay(func(r int) int { return u.length(me, r, p) })
+	for r := range p {
+		copy(in[gives.Displs[r]:], pattern(int(gives.Counts[r]), me+3*u.target(r)))
+	}
+	one := func(all coll.VBuf, r int) coll.Buf { return all.Block(r) }
+	switch u.in, u.out = in, out; u.kind {
+	case 0:
+		return v.Gatherv(one(gives, u.root), gets, u.root)
+	case 1:
+		return v.Scatterv(gives, one(gets, u.root), u.root)
+	case 2:
+		return v.Allgatherv(one(gives, 0), gets)
+	}
+	return v.Alltoallv(gives, gets)
+}
+
+// length is how many bytes go from one rank to another: nothing where the operation moves nothing.
+func (u *uneven) length(from, to, p int) int {
+	if u.kind == 0 && to != u.root || u.kind == 1 && from != u.root {
+		return 0
+	}
+	return u.n(from, u.target(to))
+}
+
+// target is the rank on which a block's length and content depend.
+func (u *uneven) target(to int) int {
+	if u.kind == 2 {
+		return 0
+	}
+	return to
+}
+
+func (u *uneven) expect(t *testing.T, name string, me, p int) {
+	t.Helper()
+	var want []byte
+	for r := range p {
+		want = append(want, pattern(u.length(r, me, p), r+3*u.target(me))...)
+	}
+	if !bytes.Equal(u.out, want) {
+		t.Errorf("%s: kind %d with root %d: rank %d got something else", name, u.kind, u.root, me)
+	}
+}
+
+// last to the first, and make blocking ones among them.
+// to the first, and make blocking ones among them.
+func TestUnevenBlocksAreUnderWayOnABoard(t *testing.T) {
+	const many = 40
+	lengths := []int{0, 8, 40, 300, 8192, 9000, 16 << 10, 20000, 70000}
+	for _, p := range []int{2, 3, 5} {
+		es := world(t, p)
+		together(t, es, func(e *Engine) {
+			c, me := onBoards(e), int(e.Me())
+			must(t, c.Barrier()) // opens the board
+			for round := range 5 {
+				var requests [many]uint64
+				var all [many]uneven
+				random := rand.New(rand.NewPCG(uint64(round), uint64(p)))
+				late := random.IntN(many * p)
+				for i := range all {
+					seed, most := random.Uint64(), 1+random.IntN(len(lengths))
+					all[i] = uneven{kind: random.IntN(unevenKinds), root: random.IntN(p), n: func(from, to int) int {
+						return lengths[rand.New(rand.NewPCG(seed, uint64(64*from+to))).IntN(most)]
+					}}
+					if late == i*p+me {
+						time.Sleep(time.Millisecond)
+					}
+					if i%7 == 3 {
+						must(t, all[i].begin(c.Collectives, me, p))
+						continue
+					}
+					task, err := c.Later(coll.Nonblocking)
+					must(t, err)
+					must(t, all[i].begin(task.Operations(), me, p))
+					requests[i] = task.Start()
+				}
+				for i := many - 1; i >= 0; i-- {
+					if requests[i] != 0 {
+						must(t, e.Wait(&requests[i], nil))
+					}
+					all[i].expect(t, fmt.Sprintf("%d ranks, round %d, operation %d", p, round, i), me, p)
+				}
+			}
+			if *c.board.Begun < 2*many || *c.board.Tasks != 0 {
+				t.Errorf("rank %d has begun %d operations on its board, and %d are under way", me, *c.board.Begun,
+					*c.board.Tasks)
+			}
+			must(t, c.Barrier())
+			c.NoBoard()
+		})
+		noFailure(t, es)
+	}
+}
+
+// A block that is too long, on the board or as a message, is an error of the member that gets it; one that is shorter
+// than its room arrives, also where the room is so large that a message was expected. What is begun next finds
+// everything as it should be.
+func TestBlocksUnderWayOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := onBoards(e), int(e.Me())
+		must(t, c.Barrier())
+		for round := range 3 {
+			for _, trial := range []struct{ has, room int }{{8, 16}, {16, 8}, {300, 200}, {40, 9000}, {8192, 70000}, {8, 8},
+				{9000, 8500}, {70000, 9000}, {100, 100}} {
+				in, out := pattern(trial.has, me+round), make([]byte, 3*trial.room)
+				all := coll.VBuf{Base: startOf(out), Type: byteType}
+				for r := range 3 {
+					all.Counts, all.Displs = append(all.Counts, int64(trial.room)), append(all.Displs, int64(r*trial.room))
+				}
+				same := coll.VBuf{Base: startOf(in), Type: byteType, Displs: make([]int64, 3)}
+				for range 3 {
+					same.Counts = append(same.Counts, int64(trial.has))
+				}
+				same.Counts[me], all.Counts[me] = 0, 0
+				task, err := c.Later(coll.Nonblocking)
+				must(t, err)
+				must(t, task.Operations().Alltoallv(same, all))
+				id := task.Start()
+				err = e.Wait(&id, nil)
+				if truncated := err != nil && AsError(err).Class == abi.MPI_ERR_TRUNCATE; truncated != (trial.has > trial.room) {
+					t.Errorf("rank %d: %d bytes into %d: %v", me, trial.has, trial.room, err)
+				}
+				for r := 0; r < 3 && err == nil; r++ {
+					got := out[r*trial.room:][:trial.has]
+					if r != me && !bytes.Equal(got, pattern(trial.has, r+round)) {
+						t.Errorf("rank %d: %d bytes into %d: got something else of rank %d", me, trial.has, trial.room, r)
+					}
+				}
+				must(t, c.Barrier())
+			}
+		}
 		c.NoBoard()
 	})
 	noFailure(t, es)

@@ -109,11 +109,16 @@ func (k *collective) Withdraw(id coll.Req) bool {
 	if r.done || !r.isPosted() {
 		return false
 	}
+	e.withdraw(r)
+	_, err := e.finish(r)
+	return err == nil
+}
+
+// withdraw ends a posted receive. Engine lock held.
+func (e *Engine) withdraw(r *Request) {
 	r.ctx.space.Withdraw(&r.waits)
 	r.status.Cancelled = true
 	e.complete(r)
-	_, err := e.finish(r)
-	return err == nil
 }
 
 // Barrier returns when every process has entered it (MPI 5.0, 6.3).
@@ -226,13 +231,12 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardUnless(false)
+	board, err := v.boardForExchange(false)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		laid := board.lays()
-		return board.laidOut(laid, coll.BoardGatherv(v.on, board, send, &recv, root, laid))
+		return v.exchangeOnBoard(board, v.beginExchange(board).Gatherv(board, send, &recv, root))
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -269,13 +273,12 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardUnless(false)
+	board, err := v.boardForExchange(false)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		laid := board.lays()
-		return board.laidOut(laid, coll.BoardScatterv(v.on, board, &send, recv, root, laid))
+		return v.exchangeOnBoard(board, v.beginExchange(board).Scatterv(board, &send, recv, root))
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -319,9 +322,8 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	switch {
 	case err != nil:
 		return err
-	case board != nil && v.task == nil:
-		laid := board.blocking.lays()
-		return board.blocking.laidOut(laid, coll.BoardAllgatherv(v.on, &board.blocking, send, &recv, laid))
+	case board != nil && !v.persistent():
+		return v.exchangeOnBoard(board, v.beginExchange(board).Allgatherv(board, send, &recv))
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Allgatherv(&board.blocking, send, recv, longest))
 	case v.c.local != nil:
@@ -364,14 +366,13 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardUnless(send.IsInPlace())
+	board, err := v.boardForExchange(send.IsInPlace())
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
 		out, in := coll.Varying(send), coll.Varying(recv)
-		laid := board.lays()
-		return board.laidOut(laid, coll.BoardAlltoallv(v.on, board, &out, &in, laid))
+		return v.exchangeOnBoard(board, v.beginExchange(board).Alltoallv(board, &out, &in))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -387,14 +388,13 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardUnless(send.IsInPlace())
+	board, err := v.boardForExchange(send.IsInPlace())
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
 		out, in := coll.Each(send), coll.Each(recv)
-		laid := board.lays()
-		return board.laidOut(laid, coll.BoardAlltoallv(v.on, board, &out, &in, laid))
+		return v.exchangeOnBoard(board, v.beginExchange(board).Alltoallv(board, &out, &in))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -495,12 +495,12 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	if err != nil {
 		return err
 	}
-	board, err := v.boardForExchange()
+	board, err := v.boardForExchange(false)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.exchangeOnBoard(board, edges, &send, &recv)
+		return v.exchangeOnBoard(board, v.beginExchange(board).Neighbors(board, edges, &send, &recv))
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

@@ -31,7 +31,7 @@ type Task struct {
 	place boardPlace // commBoard is nil if there is none
 	lane  lane       // of a persistent one
 
-	// Of an exchange with neighbors there.
+	// Of an exchange there.
 	exchanges bool
 	exchange  *coll.Exchange
 	messages  exchangeMessages
@@ -137,7 +137,7 @@ func (t *Task) Start() uint64 {
 		e.pollLocal() // what it waits for may be here
 	}
 	if t.exchanges {
-		t.layExchange()
+		t.place.lay(t.exchange)
 	}
 	if t.over && t.err == nil {
 		t.recycle(e)
@@ -203,9 +203,9 @@ func (t *Task) recycle(e *Engine) {
 	t.endNumber()
 	t.lane.letGo()
 	t.schedule.Free()
-	parts, special, exchange := t.parts[:0], t.special[:0], t.exchange
+	parts, special, exchange, receives := t.parts[:0], t.special[:0], t.exchange, t.messages.receives[:0]
 	*t = Task{}
-	t.parts, t.special, t.exchange = parts, special, exchange
+	t.parts, t.special, t.exchange, t.messages.receives = parts, special, exchange, receives
 	e.tasks = append(e.tasks, t)
 }
 
@@ -349,14 +349,16 @@ func (t *Task) send(e *Engine, st *coll.Step) {
 	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag, modeStandard).join(t, int(st.Req)))
 }
 
-func (t *Task) receive(e *Engine, st *coll.Step) {
+func (t *Task) receive(e *Engine, st *coll.Step) *Request {
 	c := t.sides[st.Of].comm
 	t.part(st.Req)
 	t.longest = max(t.longest, st.A.Size())
 	if st.Exact || st.Length != nil {
 		t.special = append(t.special, *st)
 	}
-	e.postRecv(e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req)))
+	r := e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req))
+	e.postRecv(r)
+	return r
 }
 
 // mustWait says whether messages are not done that a step waits for.

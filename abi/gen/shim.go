@@ -232,10 +232,13 @@ func (s shim) export() {
 // again says whether the function is one whose calls Go lays out, so that C can make them again.
 func (s *shim) again() bool {
 	name := s.call.Small.Short()
-	return ofBlocks[name] || strings.HasPrefix(name, "Ineighbor_")
+	if rest, is := strings.CutPrefix(name, "I"); is {
+		name = strings.ToUpper(rest[:1]) + rest[1:]
+	}
+	return ofBlocks[name]
 }
 
-// ofBlocks are the blocking ones; of the nonblocking ones those of neighborhoods are.
+// ofBlocks are the blocking ones, for which the nonblocking ones stand, too.
 var ofBlocks = map[string]bool{"Gatherv": true, "Scatterv": true, "Allgatherv": true, "Alltoallv": true,
 	"Alltoallw": true, "Neighbor_allgather": true, "Neighbor_allgatherv": true, "Neighbor_alltoall": true,
 	"Neighbor_alltoallv": true, "Neighbor_alltoallw": true}

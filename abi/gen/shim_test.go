@@ -397,6 +397,8 @@ static void again(void)
     MPI_Request request = MPI_REQUEST_NULL;
     CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, &request) == 0 && !called);
     CHECK(repeated[4] == 4 && repeated[7] == 0 && requested == &request);
+    CHECK(MPI_Igatherv(0, 3, MPI_INT, &counts, counts, displs, MPI_CHAR, 7, MPI_COMM_WORLD, &request) == 0 && !called);
+    CHECK(repeated[7] == 7 && repeated[9] == 0 && requested == &request);
     CHECK(MPI_Ineighbor_alltoall(0, 3, MPI_INT, 0, 4, MPI_CHAR, MPI_COMM_WORLD, 0) == 0 && called);
     reset();
     remade = 8;

@@ -50,6 +50,9 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 	return members
 }
 
+// Blocks says whether the board blocks.
+func (b *Board) Blocks() bool { return b.blocks }
+
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
 	defer b.hide()

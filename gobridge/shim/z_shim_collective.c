@@ -977,10 +977,17 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-        (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+            (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -999,10 +1006,17 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-        (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+            (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1113,10 +1127,18 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1138,10 +1160,18 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1165,10 +1195,18 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1193,10 +1231,18 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
+        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
+        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1362,10 +1408,17 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
-        (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+            (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1384,10 +1437,17 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
-        (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+            (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1916,10 +1976,17 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = request;
-    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
-        (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+            (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1938,10 +2005,17 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = request;
-    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
-        (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
+        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+            (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Gatherv, Scatterv, Alltoallv, Alltoallw and Allgatherv of blocks of very different lengths, of which no rank knows
  * those of the others: none, short and long ones beside each other, call after call without a rest, with any root, and
- * with operations of equal blocks between them. */
+ * with operations of equal blocks between them. Every other time the calls do not block. */
 #include "../check.h"
 
 enum { CALLS = 300, LENGTHS = 9 };
@@ -40,24 +40,31 @@ static void gathered(int call, int root)
     for (int r = 0; r < check_size && check_rank == root; r++) check_block(call, r, root, out + from_at[r], gets[r]);
 }
 
-static void exchange(int call, int typed)
+/* Makes a call that blocks, or one that does not if there is a request. */
+#define EITHER(Q, NAME, LATER, ...) \
+    do { \
+        if (!(Q)) MPI_##NAME(__VA_ARGS__, MPI_COMM_WORLD); \
+        else MPI_##LATER(__VA_ARGS__, MPI_COMM_WORLD, Q), MPI_Wait(Q, MPI_STATUS_IGNORE); \
+    } while (0)
+
+static void exchange(int call, int typed, MPI_Request *q)
 {
     MPI_Datatype types[64];
     for (int r = 0; r < check_size; r++) types[r] = MPI_CHAR;
-    if (typed) MPI_Alltoallw(in, sends, at, types, out, gets, from_at, types, MPI_COMM_WORLD);
-    else MPI_Alltoallv(in, sends, at, MPI_CHAR, out, gets, from_at, MPI_CHAR, MPI_COMM_WORLD);
+    if (typed) EITHER(q, Alltoallw, Ialltoallw, in, sends, at, types, out, gets, from_at, types);
+    else EITHER(q, Alltoallv, Ialltoallv, in, sends, at, MPI_CHAR, out, gets, from_at, MPI_CHAR);
     for (int r = 0; r < check_size; r++) {
         check_block(call, r, check_rank, out + from_at[r], gets[r]);
         CHECK_EQ(out[from_at[r] + gets[r]], 99);
     }
 }
 
-static void collect(int call)
+static void collect(int call, MPI_Request *q)
 {
     for (int r = 0; r < check_size; r++) gets[r] = bytes(call, r, 0);
     for (int r = 0, end = 0; r < check_size; end += gets[r++]) from_at[r] = end;
     for (int k = 0; k < gets[check_rank]; k++) in[k] = value(call, check_rank, 0, k);
-    MPI_Allgatherv(in, gets[check_rank], MPI_CHAR, out, gets, from_at, MPI_CHAR, MPI_COMM_WORLD);
+    EITHER(q, Allgatherv, Iallgatherv, in, gets[check_rank], MPI_CHAR, out, gets, from_at, MPI_CHAR);
     for (int r = 0; r < check_size; r++) check_block(call, r, 0, out + from_at[r], gets[r]);
 }
 
@@ -71,23 +78,24 @@ int main(int argc, char **argv)
     gets = malloc(sizeof(int) * 64), from_at = malloc(sizeof(int) * 64);
     for (int call = 0; call < CALLS; call++) {
         int root = call / 5 % check_size, sum = 0;
+        MPI_Request request, *q = call / 6 % 2 ? &request : NULL;
         lay_out(call, sends, at, 1);
         lay_out(call, gets, from_at, 0);
         switch (call % 6) {
         case 0:
-            MPI_Gatherv(in + at[root], sends[root], MPI_CHAR, out, gets, from_at, MPI_CHAR, root, MPI_COMM_WORLD);
+            EITHER(q, Gatherv, Igatherv, in + at[root], sends[root], MPI_CHAR, out, gets, from_at, MPI_CHAR, root);
             gathered(call, root);
             break;
         case 1:
-            MPI_Scatterv(in, sends, at, MPI_CHAR, out, gets[root], MPI_CHAR, root, MPI_COMM_WORLD);
+            EITHER(q, Scatterv, Iscatterv, in, sends, at, MPI_CHAR, out, gets[root], MPI_CHAR, root);
             check_block(call, root, check_rank, out, gets[root]);
             break;
         case 2:
         case 3:
-            exchange(call, call % 6 == 2);
+            exchange(call, call % 6 == 2, q);
             break;
         case 4:
-            collect(call);
+            collect(call, q);
             break;
         default:
             MPI_Allreduce(&call, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

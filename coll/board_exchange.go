@@ -1,0 +1,249 @@
+package coll
+
+// Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
+// rank gives, takes and keeps. A blocking call carries it out at once, as Do, and progress as far as the parts of
+// others are there, as Turn is; both post the receive of a block that is so long that it comes as a message before they
+// read that it comes. What it needs of its arguments, their lists too, it has from the function on that says which
+// operation it is, and the memory of an earlier one is used again.
+type Exchange struct {
+	l       listing
+	ordered bool        // entries are found by their number, and not by the rank that they are for
+	out     []exchanged // in the order of the list; none: the rank has no part
+	in      []exchanged // from other ranks
+	own     []kept      // from this one
+	begun   bool        // receives are posted
+	shown   bool
+	taken   int   // of in
+	err     error // of a block: the others are taken all the same
+}
+
+// exchanged is a block that another rank gives or gets.
+type exchanged struct {
+	Buf
+	peer int32 // below 0: nobody else needs it
+	tag  int32
+	nth  int32 // of in: its number in the list of the peer's part, or of those there that are for this rank
+}
+
+// kept is a block of the rank for itself.
+type kept struct{ to, from Buf }
+
+// Begin begins a new Exchange, of which laid notes what it does, if not nil. What it is says one of the functions that
+// follow, which answer the Exchange.
+func (x *Exchange) Begin(laid *Laid) *Exchange {
+	x.l = listing{long: longBlock, laid: laid}
+	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
+	x.ordered, x.begun, x.shown, x.taken, x.err = true, false, false, 0, nil
+	return x
+}
+
+func (x *Exchange) gives(b Buf, to, tag int) {
+	x.out = append(x.out, exchanged{Buf: b, peer: int32(to), tag: int32(tag)})
+}
+
+func (x *Exchange) takes(b Buf, from, nth, tag int) {
+	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
+	if b.Size() > x.l.long {
+		x.l.laid.drop()
+	}
+}
+
+func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
+
+// Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
+func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
+	x.l.entries, x.l.long = 1, mostRoom
+	if b.Rank() != root {
+		x.gives(send, root, tagGather)
+		return x
+	}
+	return x.takesAll(b, send, recv)
+}
+
+// takesAll has the rank take the blocks of all others, each of which has one for all.
+func (x *Exchange) takesAll(b Seats, own Buf, recv *VBuf) *Exchange {
+	me := b.Rank()
+	if !own.IsInPlace() {
+		x.keeps(recv.at(me), own)
+	}
+	for r := range b.Size() {
+		if r != me {
+			x.takes(recv.at(r), r, 0, tagGather)
+		}
+	}
+	return x
+}
+
+// Allgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
+func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
+	x.l.entries, x.l.long = 1, mostRoom
+	own := send
+	if send.IsInPlace() {
+		own = recv.at(b.Rank())
+	}
+	x.gives(own, b.Rank(), tagGather)
+	return x.takesAll(b, send, recv)
+}
+
+// Scatterv is Scatterv.
+func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
+	x.l.entries, x.l.others = b.Size(), true
+	if b.Rank() != root {
+		x.takes(recv, root, b.Rank(), tagScatter)
+		return x
+	}
+	blocks := Varying(*send)
+	if x.givesAll(b, &blocks, tagScatter); !recv.IsInPlace() {
+		x.keeps(recv, blocks.At(root))
+	}
+	return x
+}
+
+// givesAll has the rank give a block to each other one.
+func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
+	for r := range b.Size() {
+		if r == b.Rank() {
+			x.gives(Buf{}, -1, tag)
+		} else {
+			x.gives(blocks.At(r), r, tag)
+		}
+	}
+}
+
+// Alltoallv is Alltoallv and Alltoallw, not in place.
+func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
+	x.l.entries, x.l.others = b.Size(), true
+	me := b.Rank()
+	x.givesAll(b, send, tagAlltoall)
+	x.keeps(recv.At(me), send.At(me))
+	for r := range b.Size() {
+		if r != me {
+			x.takes(recv.At(r), r, me, tagAlltoall)
+		}
+	}
+	return x
+}
+
+// Neighbors is Neighbors. The blocks of a grid's part are those of its neighbors; elsewhere they are found by the rank
+// that they are for.
+func (x *Exchange) Neighbors(b Seats, e *Edges, send, recv *Blocks) *Exchange {
+	x.l.entries, x.ordered = len(e.Out), e.Grid
+	for i, r := range e.Out {
+		if r < 0 || int(r) == b.Rank() {
+			x.gives(Buf{}, -1, e.outTag(i))
+		} else {
+			x.gives(send.At(i), int(r), e.outTag(i))
+		}
+	}
+	for i, r := range e.In {
+		switch from := e.self[i]; {
+		case r < 0:
+		case from >= 0:
+			x.keeps(recv.At(i), send.At(from))
+		case e.Grid:
+			x.takes(recv.At(i), int(r), i^1, e.inTag(i))
+		default:
+			x.takes(recv.At(i), int(r), e.nth[i], e.inTag(i))
+		}
+	}
+	if !e.Grid {
+		x.l.laid.drop() // where a block stands among those of a part, the part says
+	}
+	return x
+}
+
+// Do carries an Exchange out, on a board that blocks.
+func (x *Exchange) Do(c Comm, b Board) error {
+	b.Begin(AnyLength)
+	_, err := x.Run(c, b)
+	return x.l.end(err)
+}
+
+// Run goes on with an Exchange that has begun on the board, as far as that lets it, and says whether it is over, but
+// for the messages that it has started.
+func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
+	l := &x.l
+	l.c, l.b = c, b
+	if !x.begun {
+		x.begun = true
+		for i := range x.in {
+			in := &x.in[i]
+			if err := l.expect(in.Buf, int(in.peer), int(in.tag)); err != nil {
+				return true, err
+			}
+		}
+	}
+	if !x.shown {
+		if shown, err := x.show(); !shown || err != nil {
+			return err != nil, err
+		}
+	}
+	for ; x.taken < len(x.in); x.taken++ {
+		in := &x.in[x.taken]
+		part, err := b.Get(int(in.peer))
+		if part == nil || err != nil {
+			return err != nil, err
+		}
+		i := int(in.nth)
+		if !x.ordered {
+			i = nthFor(part, b.Rank(), i)
+		}
+		if err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag)); err != nil && x.err == nil {
+			x.err = err
+		}
+	}
+	return true, x.err
+}
+
+// Laid is what has been noted of an Exchange, as soon as that is all there is to note; else nil.
+func (x *Exchange) Laid() *Laid {
+	if !x.shown || x.l.laid == nil || x.l.laid.Not || x.l.s != nil {
+		return nil
+	}
+	return x.l.laid
+}
+
+// show shows the own part, if there is memory for it now, and copies what is the rank's own, while the parts of others
+// are on their way.
+func (x *Exchange) show() (shown bool, err error) {
+	l := &x.l
+	if len(x.out) > 0 {
+		if begun, err := l.begin(len(x.out), func(i int) Buf { return x.out[i].Buf }); !begun || err != nil {
+			return false, err
+		}
+		for i := range x.out {
+			out := &x.out[i]
+			if err := l.add(out.Buf, int(out.peer), int(out.tag)); err != nil {
+				return false, err
+			}
+		}
+		l.show()
+	}
+	x.shown = true
+	for i := range x.own {
+		if err := l.copyOwn(x.own[i].to, x.own[i].from); err != nil {
+			return false, err
+		}
+	}
+	for i := range x.in {
+		in := &x.in[i]
+		l.laid.take(LaidBlock{Buf: in.Buf, From: int(in.peer), Entry: int(in.nth), Tag: int(in.tag)})
+	}
+	return true, nil
+}
+
+// nthFor is the number of the entry that is number nth, from 0 on, of those of a part that are for a rank; that of none
+// if there are not so many.
+func nthFor(part []byte, rank, nth int) int {
+	n := entriesOf(part)
+	for i := range n {
+		if entryOf(part, i)>>(2*offsetBits) != uint64(rank) {
+			continue
+		}
+		if nth == 0 {
+			return i
+		}
+		nth--
+	}
+	return n
+}
