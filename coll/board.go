@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
@@ -418,12 +419,18 @@ func (t *Turn) Allreduce(b Seats, send, recv Buf, op Op) *Turn {
 	return t
 }
 
-// BoardSlicesFrom is the vector, in bytes, from which more than two ranks combine a slice each.
-const BoardSlicesFrom = 1 << 10
+// BoardSlicesFrom is the vector, in bytes, from which an Allreduce is made by slices: that of more than two ranks, each
+// of which has a core. Where ranks outnumber cores, a second operation takes longer than to combine all.
+func BoardSlicesFrom(ranks int, crowded bool) int64 {
+	if ranks < 3 || crowded {
+		return math.MaxInt32
+	}
+	return 1 << 10
+}
 
-// BoardSlices says whether an Allreduce is better made by slices.
-func BoardSlices(b Seats, vector Buf) bool {
-	return b.Size() > 2 && vector.Size() >= BoardSlicesFrom && vector.Count >= int64(b.Size())
+// BoardSlices says whether an Allreduce of a vector is made by slices.
+func BoardSlices(ranks int, crowded bool, vector Buf) bool {
+	return vector.Size() >= BoardSlicesFrom(ranks, crowded) && vector.Count >= int64(ranks)
 }
 
 // ReduceSlices is the first of two operations that are an Allreduce by slices: each rank combines its own.

@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // onBoards runs f for 1 to 9 ranks, on boards with small slots, so that ranks that run ahead have to wait: turns are
@@ -34,10 +35,25 @@ func onSomeBoards(t *testing.T, blocks bool, f func(c *colltest.Comm, b *colltes
 
 // allreduce is Allreduce, by slices where that is better.
 func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
-	if !coll.BoardSlices(b, recv) {
+	if !coll.BoardSlices(b.Size(), false, recv) {
 		return b.Do(new(coll.Turn).Allreduce(b, send, recv, op))
 	}
 	return colltest.First(b.Do(new(coll.Turn).ReduceSlices(b, send, recv, op)), b.Do(new(coll.Turn).ShareSlices(b, recv)))
+}
+
+func TestSlicesAreForRanksWithACoreEach(t *testing.T) {
+	vector := coll.Buf{Count: 1024, Type: colltest.Double}
+	long, err := datatype.Contiguous(1024, colltest.Double)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := 1; p <= 9; p++ {
+		short := coll.Buf{Count: int64(p) - 1, Type: long}
+		if coll.BoardSlices(p, false, vector) != (p > 2) || coll.BoardSlices(p, true, vector) ||
+			coll.BoardSlices(p, false, vector.Slice(0, 127)) || coll.BoardSlices(p, false, short) {
+			t.Errorf("%d ranks choose otherwise", p)
+		}
+	}
 }
 
 func TestBoardsMoveData(t *testing.T) {

@@ -31,7 +31,7 @@ type board struct {
 // openBoards fills the tables.
 func openBoards(e *libimpi.Engine) {
 	b := &C.impi_boards
-	b.looks, b.slices = C.uint32_t(looksBeforeGo(e)), coll.BoardSlicesFrom
+	b.looks = C.uint32_t(looksBeforeGo(e))
 	for handle, code := range kernel.OpCodes {
 		b.ops[handle-abi.MPI_OP_NULL] = C.uint8_t(code)
 	}
@@ -87,6 +87,7 @@ func (c *communicator) agreeOnBoard() error {
 	memory := shared.(*shm.Board)
 	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
 	b.Members, b.Wide = memory.Members(), memory.Wide()
+	b.Slices = int32(coll.BoardSlicesFrom(c.Size(), c.Crowded()))
 	for i := range c.Size() {
 		r := p.engine.LocalRank(c.Group().World(i))
 		b.Peers[i].Local = int32(r)

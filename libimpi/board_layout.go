@@ -9,10 +9,9 @@ import (
 
 // CBoards is what the bridge says of this job, of predefined types and of predefined operations.
 type CBoards struct {
-	Looks  uint32 // at a word that is awaited, before Go waits; also where C looks for no messages
-	Slices int32  // bytes of a vector from which more than two members combine a slice each, which is Go's
-	Types  [CTypes]CBoardType
-	Ops    [cOps]uint8 // by handle: gobridge/kernel/reduce.h
+	Looks uint32 // at a word that is awaited, before Go waits; also where C looks for no messages
+	Types [CTypes]CBoardType
+	Ops   [cOps]uint8 // by handle: gobridge/kernel/reduce.h
 }
 
 // CBoardType is a predefined type, by handle.
@@ -34,7 +33,7 @@ type CBoard struct {
 	WideUsers [transport.BoardWideSlots]uint64 // the last one to use each of them
 	// Tasks are nonblocking ones that are under way in Go, which then carries out all others, too.
 	Tasks   uint32
-	_       uint32
+	Slices  int32                        // bytes of a vector from which an Allreduce is made by slices, which is Go's
 	Missed  CCall                        // a call that C has not made since nobody has laid it out
 	Laid    [CLaidCalls]datatype.Pointer // calls that were laid out
 	Members datatype.Pointer             // lines of the segment

@@ -184,7 +184,7 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	board, err := v.boardForVector(recv, op)
-	slices := board != nil && coll.BoardSlices(&board.blocking, recv)
+	slices := board != nil && coll.BoardSlices(board.Size(), v.c.crowded, recv)
 	switch {
 	case err != nil:
 		return err

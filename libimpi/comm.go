@@ -150,6 +150,9 @@ func (e *Engine) open(c *Comm, cid uint64) {
 	e.openContext(c.coll)
 }
 
+// Crowded says whether the members are on one machine, and more than its cores.
+func (c *Comm) Crowded() bool { return c.crowded }
+
 // crowded says whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
 // answer.
 func (e *Engine) crowded(g *Group) bool {

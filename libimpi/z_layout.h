@@ -184,7 +184,7 @@ struct impi_board {
 	uint64_t wide_turns;
 	uint64_t wide_users[16];
 	uint32_t tasks;
-	uint32_t pad;
+	int32_t slices;
 	struct impi_laid_call missed;
 	struct impi_laid *laid[8];
 	struct impi_shm_board_member *members;
@@ -199,7 +199,6 @@ struct impi_board_type {
 
 struct impi_boards {
 	uint32_t looks;
-	int32_t slices;
 	struct impi_board_type types[512];
 	uint8_t ops[32];
 };
@@ -358,7 +357,7 @@ _Static_assert(offsetof(struct impi_board, left) == 32, "layout");
 _Static_assert(offsetof(struct impi_board, wide_turns) == 40, "layout");
 _Static_assert(offsetof(struct impi_board, wide_users) == 48, "layout");
 _Static_assert(offsetof(struct impi_board, tasks) == 176, "layout");
-_Static_assert(offsetof(struct impi_board, pad) == 180, "layout");
+_Static_assert(offsetof(struct impi_board, slices) == 180, "layout");
 _Static_assert(offsetof(struct impi_board, missed) == 184, "layout");
 _Static_assert(offsetof(struct impi_board, laid) == 272, "layout");
 _Static_assert(offsetof(struct impi_board, members) == 336, "layout");
@@ -369,10 +368,9 @@ _Static_assert(offsetof(struct impi_board_type, element) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_type, ops) == 2, "layout");
 _Static_assert(sizeof(struct impi_board_type) == 4, "layout");
 _Static_assert(offsetof(struct impi_boards, looks) == 0, "layout");
-_Static_assert(offsetof(struct impi_boards, slices) == 4, "layout");
-_Static_assert(offsetof(struct impi_boards, types) == 8, "layout");
-_Static_assert(offsetof(struct impi_boards, ops) == 2056, "layout");
-_Static_assert(sizeof(struct impi_boards) == 2088, "layout");
+_Static_assert(offsetof(struct impi_boards, types) == 4, "layout");
+_Static_assert(offsetof(struct impi_boards, ops) == 2052, "layout");
+_Static_assert(sizeof(struct impi_boards) == 2084, "layout");
 _Static_assert(offsetof(struct impi_turn, request) == 0, "layout");
 _Static_assert(offsetof(struct impi_turn, own) == 8, "layout");
 _Static_assert(offsetof(struct impi_turn, own_plan) == 16, "layout");

@@ -401,7 +401,7 @@ static void open_boards(void *memory[COMMS])
     for (int i = 0; i < COMMS; i++) {
         struct impi_fast_comm *c = &impi_fast.comms[i];
         struct impi_board *b = c->board = &boards[i];
-        b->comm = c->handle, b->rank = c->rank, b->size = c->size;
+        b->comm = c->handle, b->rank = c->rank, b->size = c->size, b->slices = INT32_MAX;
         b->members = ((struct impi_shm_board *)memory[i])->members;
         b->wide = (struct impi_shm_board_wide *)&b->members[RANKS];
         for (int r = 0; r < RANKS; r++) {
@@ -409,7 +409,7 @@ static void open_boards(void *memory[COMMS])
             if (r != me) b->peers[r].ctl = shm->peers[r].out.ctl;
         }
     }
-    impi_boards.looks = 50, impi_boards.slices = INT32_MAX;
+    impi_boards.looks = 50;
     impi_boards.ops[(uintptr_t)MPI_SUM - (uintptr_t)MPI_OP_NULL] = IMPI_OP_SUM;
     impi_boards.types[type].ops = 1 << IMPI_OP_SUM;
     impi_boards.types[type].element = IMPI_ELEMENT_SIGNED + 2;
