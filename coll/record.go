@@ -118,14 +118,11 @@ func (r *Recorder) Turn(t *Turn) error {
 	return nil
 }
 
-// Turns is how many turns have been recorded.
+// Turns is how many turns have been recorded. Whoever carries one out copies it.
 func (s *Schedule) Turns() int { return len(s.turns) }
 
-// Reads says whether the operation is a turn in which ranks read each other's memory; it has no other turn then.
-func (s *Schedule) Reads() bool { return len(s.turns) == 1 && s.turns[0].reads }
-
-// Turn is a turn, which whoever takes it copies. number is the Req of its step.
-func (s *Schedule) Turn(number Req) *Turn { return &s.turns[number] }
+// Turn is turn number i, from 0, that of a step with such a Req.
+func (s *Schedule) Turn(i int) *Turn { return &s.turns[i] }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 

@@ -77,18 +77,23 @@ type boardPlace struct {
 	*commBoard
 	waits  bool
 	number uint64
-	wide   bool
-	long   bool // it uses places for pieces
-	slot   int
-	shift  uint   // bits of the length in a slot's word
-	free   uint64 // so many operations have to be completed by all before the slot is free
-	each   bool   // each member says how long its part is: a long one stands in a wide slot, and the slot says so
-	longer bool   // the own part does
+	boardSlot
+	each   bool // each member says how long its part is: a long one stands in a wide slot, and the slot says so
+	longer bool // the own part does
 
 	exposes     bool   // memory of this process, for others to read (board_read.go)
 	exposed     []byte // the copy that they read, if it had to be made
 	ends        [2]byte
 	here, there [2]transport.Run
+}
+
+// boardSlot is which slot of each member an operation uses.
+type boardSlot struct {
+	wide  bool
+	long  bool // it is a place for pieces
+	slot  int
+	shift uint   // bits of the length in its word
+	free  uint64 // so many operations have to be completed by all before it is free
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -241,6 +246,23 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 	return nil
 }
 
+// twoOnBoard is onBoard for an operation of two turns. The second one takes place after an error in the first one, too,
+// as the others expect.
+func (v Collectives) twoOnBoard(b *commBoard, first, second *coll.Turn) error {
+	if v.task == nil {
+		err := first.Do(&b.blocking)
+		if later := second.Do(&b.blocking); err == nil {
+			err = later
+		}
+		return err
+	}
+	on := &v.task.sides[0].on
+	if err := on.Turn(first); err != nil {
+		return err
+	}
+	return on.Turn(second)
+}
+
 // longestOnBoard is the largest part but of a piece, in bytes, of an operation on a board.
 const longestOnBoard = 16 << 10
 
@@ -266,8 +288,7 @@ func (p *boardPlace) Begin(n int64) {
 		return
 	}
 	if _, bytes, p.shift = b.shared.Slots(true); n > int64(bytes) {
-		p.takePiece(b.pieceUsers, b.pieces)
-		b.pieces++
+		p.takePiece()
 		return
 	}
 	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))

@@ -1,25 +1,21 @@
 package libimpi
 
-import (
-	"slices"
-
-	"github.com/libimpi/libimpi/coll"
-)
+import "github.com/libimpi/libimpi/coll"
 
 // Long operations on a board (coll/board_long.go): their pieces are turns, with places of their own, for which memory
 // is there from the first one on. A blocking operation begins one after the other, as it would short operations. A
-// nonblocking one gets the numbers and places of all its turns when it is started, so that all members give the same
-// ones to what they start afterwards; what comes later waits until its places are free. Persistent operations, which
-// members may start in different orders, go by messages.
+// nonblocking one gets the numbers and slots of all its turns when it is started, so that all members give the same
+// ones to what they start afterwards; what comes later waits until its slots are free. An Allreduce by slices, which is
+// two turns, is carried out in this way, too. Persistent operations, which members may start in different orders, go by
+// messages.
 
 // taskPieces are the turns that a task is yet to take. The one under way is Task.turn, at Task.place.
 type taskPieces struct {
-	left  int      // turns, the one under way among them
-	begun bool     // there is one
-	ended bool     // it is the last one, and over but for those who read this process's memory
-	next  int      // the number of the next one among those that use places for pieces
-	users []uint64 // the last turn to use each place
-	err   error    // of a turn: all have to be taken all the same
+	left  int         // turns, the one under way among them
+	begun bool        // there is one
+	ended bool        // it is over but for those who read this process's memory
+	slots []boardSlot // of all
+	err   error       // of a turn: all have to be taken all the same
 }
 
 // openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
@@ -48,18 +44,15 @@ func (k *collective) Board() coll.Seating { return k.c.seating() }
 // Turn implements coll.Boarded.
 func (k *collective) Turn(t *coll.Turn) error {
 	b := &k.c.board
-	if t.Reads() {
-		return t.Do(&b.blocking)
-	}
-	if err := b.havePieces(); err != nil {
+	if err := b.havePieces(t.Most()); err != nil {
 		return err
 	}
 	return t.Do(&b.blocking)
 }
 
-// havePieces makes sure that there is memory for pieces.
-func (b *commBoard) havePieces() error {
-	if b.pieceUsers != nil {
+// havePieces makes sure that there is memory for pieces, if parts of at most n bytes need it.
+func (b *commBoard) havePieces(n int64) error {
+	if _, wide, _ := b.shared.Slots(true); n <= int64(wide) || b.pieceUsers != nil {
 		return nil
 	}
 	if err := b.shared.ReservePieces(); err != nil {
@@ -70,11 +63,13 @@ func (b *commBoard) havePieces() error {
 	return nil
 }
 
-// takePiece has an operation use place number n, modulo their number, which another one has used before.
-func (p *boardPlace) takePiece(users []uint64, n int) {
-	_, _, p.shift = p.shared.Pieces()
-	p.long, p.slot = true, n%len(users)
-	p.free, users[p.slot] = users[p.slot], p.number
+// takePiece has an operation use the place for pieces that comes next.
+func (p *boardPlace) takePiece() {
+	b := p.commBoard
+	_, _, p.shift = b.shared.Pieces()
+	p.long, p.slot = true, b.pieces%len(b.pieceUsers)
+	p.free, b.pieceUsers[p.slot] = b.pieceUsers[p.slot], p.number
+	b.pieces++
 }
 
 // alert wakes the progress threads of members that wait for a piece.
@@ -92,29 +87,24 @@ func (p *boardPlace) alert() {
 // enterPieces begins a task of n turns. Engine lock held.
 func (t *Task) enterPieces(e *Engine, n int) {
 	b := &t.comm.board
-	if t.schedule.Reads() {
-		t.enterReading(e)
-		return
+	for i := range n {
+		t.longest = max(t.longest, t.schedule.Turn(i).Most())
 	}
-	if err := b.havePieces(); err != nil {
+	if err := b.havePieces(t.longest); err != nil {
 		t.end(e, err)
 		return
 	}
-	t.place = boardPlace{commBoard: b, number: *b.Begun + 1}
-	t.pieces = taskPieces{left: n, next: b.pieces, users: slices.Clone(b.pieceUsers)}
-	b.pieces += n
-	for i := max(0, n-len(b.pieceUsers)); i < n; i++ {
-		b.pieceUsers[(t.pieces.next+i)%len(b.pieceUsers)] = t.place.number + uint64(i)
+	if t.schedule.Turn(0).Reads() {
+		t.longest = readAtOnce
 	}
-	*b.Begun += uint64(n)
-	_, bytes, _ := b.shared.Pieces()
-	t.longest = int64(bytes)
-	t.enterTurns(e)
-}
-
-// enterTurns takes the first of a task's turns, as far as it gets. Engine lock held.
-func (t *Task) enterTurns(e *Engine) {
-	t.place.enter(t)
+	t.place = boardPlace{commBoard: b}
+	t.pieces = taskPieces{left: n, slots: t.pieces.slots[:0]}
+	for i := range n {
+		t.place.Begin(t.schedule.Turn(i).Most())
+		t.pieces.slots = append(t.pieces.slots, t.place.boardSlot)
+	}
+	t.place.number -= uint64(n - 1)
+	b.enter(t)
 	if t.advance(e); t.pieces.left > 0 {
 		e.onBoards = append(e.onBoards, t)
 	}
@@ -123,20 +113,26 @@ func (t *Task) enterTurns(e *Engine) {
 // takeTurn goes on with the turn of a step, and says whether it is over.
 func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	p := &t.pieces
-	if t.schedule.Reads() {
-		return t.takeReading(st)
-	}
 	if !p.begun {
-		p.begun, t.turn = true, *t.schedule.Turn(st.Req)
-		t.place.takePiece(p.users, p.next)
-		p.next++
+		p.begun, t.turn = true, *t.schedule.Turn(int(st.Req))
+		t.place.boardSlot = p.slots[len(p.slots)-p.left]
 	}
-	over, err = t.turn.Run(&t.place)
-	if !over {
-		return false, nil
+	if !p.ended {
+		over, err := t.turn.Run(&t.place)
+		if !over {
+			return false, nil
+		}
+		if p.note(err); t.turn.Reads() {
+			p.ended = true
+			t.place.End()
+		}
 	}
-	if err != nil && p.err == nil {
-		p.err = err
+	if p.ended {
+		left, err := t.turn.Left(&t.place)
+		if !left {
+			return false, nil
+		}
+		p.note(err)
 	}
 	p.begun = false
 	if p.left--; p.left == 0 {
@@ -146,4 +142,11 @@ func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	t.place.number++
 	t.place.End()
 	return true, nil
+}
+
+// note notes the first error of a turn.
+func (p *taskPieces) note(err error) {
+	if p.err == nil {
+		p.err = err
+	}
 }

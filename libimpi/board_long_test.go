@@ -3,7 +3,10 @@ package libimpi
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
@@ -181,4 +184,64 @@ func TestLongPersistentOperationsGoByMessages(t *testing.T) {
 		c.NoBoard()
 	})
 	noFailure(t, es)
+}
+
+// fractions are n doubles whose sums depend on the order in which they are added.
+func fractions(n, first int) (b []byte) {
+	for i := range n {
+		b = binary.NativeEndian.AppendUint64(b, math.Float64bits(math.Pow(-1.7, float64((31*i+17*first)%90))))
+	}
+	return b
+}
+
+// Allreduces by slices, of ranks with a core each, are under way several at once among others, while members are late.
+// They have the bits of blocking ones.
+func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
+	doubles := func(b []byte) coll.Buf {
+		return coll.Buf{Base: startOf(b), Count: int64(len(b) / 8), Type: datatype.Named(abi.MPI_DOUBLE)}
+	}
+	sum, lengths := op.Predefined(abi.MPI_SUM), []int{128, 7, 1000, 2048, 131}
+	for p := 1; p <= 8; p++ {
+		es := world(t, p)
+		together(t, es, func(e *Engine) {
+			c, me := onBoards(e), int(e.Me())
+			c.crowded = false
+			must(t, c.Barrier()) // opens the board
+			for round := range 20 {
+				const many = 6
+				var requests [many]uint64
+				var got, want [many][]byte
+				for i := range requests {
+					own := fractions(lengths[(i+round)%len(lengths)], me+i)
+					want[i], got[i] = make([]byte, len(own)), slices.Clone(own)
+					must(t, c.Allreduce(doubles(own), doubles(want[i]), sum))
+				}
+				if me == round%p {
+					time.Sleep(200 * time.Microsecond)
+				}
+				var begun uint64
+				if p > 1 {
+					begun = *c.board.Begun
+				}
+				for i := range requests {
+					task, err := c.Later(coll.Nonblocking)
+					must(t, err)
+					must(t, task.Operations().Allreduce(coll.InPlace(), doubles(got[i]), sum))
+					requests[i] = task.Start()
+				}
+				if p > 2 && *c.board.Begun-begun < many+many/2 {
+					t.Errorf("rank %d of %d has begun %d operations on its board", me, p, *c.board.Begun-begun)
+				}
+				for i := many - 1; i >= 0; i-- {
+					must(t, e.Wait(&requests[i], nil))
+					if !bytes.Equal(got[i], want[i]) {
+						t.Errorf("round %d: rank %d of %d has other bits in operation %d", round, me, p, i)
+					}
+				}
+			}
+			must(t, c.Barrier())
+			c.NoBoard()
+		})
+		noFailure(t, es)
+	}
 }

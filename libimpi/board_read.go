@@ -101,36 +101,3 @@ func (p *boardPlace) Ended(rank int) (bool, error) {
 	}
 	return atomic.LoadUint64(done) >= p.number, nil
 }
-
-// enterReading begins a task that is one turn in which members read each other's memory. Engine lock held.
-func (t *Task) enterReading(e *Engine) {
-	t.place = boardPlace{commBoard: &t.comm.board}
-	t.pieces = taskPieces{left: 1}
-	t.place.Begin(t.schedule.Turn(0).Most())
-	t.longest = readAtOnce
-	t.enterTurns(e)
-}
-
-// takeReading goes on with that turn, and says whether it is over: for this process, and for those who read its memory.
-func (t *Task) takeReading(st *coll.Step) (over bool, err error) {
-	p := &t.pieces
-	if !p.begun {
-		p.begun, t.turn = true, *t.schedule.Turn(st.Req)
-	}
-	if !p.ended {
-		if over, p.err = t.turn.Run(&t.place); !over {
-			return false, nil
-		}
-		p.ended = true
-		t.place.End()
-	}
-	left, lost := t.turn.Left(&t.place)
-	if !left {
-		return false, nil
-	}
-	if p.left = 0; p.err == nil {
-		p.err = lost
-	}
-	t.leave()
-	return true, p.err
-}

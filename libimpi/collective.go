@@ -188,11 +188,9 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	switch {
 	case err != nil:
 		return err
-	case slices && v.task == nil:
-		if err := v.onBoard(board, new(coll.Turn).ReduceSlices(&board.blocking, send, recv, op)); err != nil {
-			return err
-		}
-		return v.onBoard(board, new(coll.Turn).ShareSlices(&board.blocking, recv))
+	case slices && !v.persistent():
+		return v.twoOnBoard(board, new(coll.Turn).ReduceSlices(&board.blocking, send, recv, op),
+			new(coll.Turn).ShareSlices(&board.blocking, recv))
 	case board != nil && !slices:
 		return v.onBoard(board, new(coll.Turn).Allreduce(&board.blocking, send, recv, op))
 	case v.c.local != nil:

@@ -203,9 +203,10 @@ func (t *Task) recycle(e *Engine) {
 	t.endNumber()
 	t.lane.letGo()
 	t.schedule.Free()
-	parts, special, exchange, receives := t.parts[:0], t.special[:0], t.exchange, t.messages.receives[:0]
+	parts, special, exchange, slots := t.parts[:0], t.special[:0], t.exchange, t.pieces.slots[:0]
+	receives := t.messages.receives[:0]
 	*t = Task{}
-	t.parts, t.special, t.exchange, t.messages.receives = parts, special, exchange, receives
+	t.parts, t.special, t.exchange, t.messages.receives, t.pieces.slots = parts, special, exchange, receives, slots
 	e.tasks = append(e.tasks, t)
 }
 

@@ -181,7 +181,7 @@ func (c *Comm) carryOut(s *coll.Schedule) error {
 			}
 			err = c.Wait(todo...)
 		case coll.StepTurn:
-			t := *s.Turn(st.Req)
+			t := *s.Turn(int(st.Req))
 			err = c.w.boards[c.rank].Do(&t)
 		default:
 			err = st.Do()
