@@ -31,9 +31,16 @@ type kept struct{ to, from Buf }
 // Begin begins a new Exchange, of which laid notes what it does, if not nil. What it is says one of the functions that
 // follow, which answer the Exchange.
 func (x *Exchange) Begin(laid *Laid) *Exchange {
-	x.l = listing{long: longBlock, laid: laid}
+	x.l = listing{long: longBlock, laid: laid, readers: x.l.readers[:0]}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
 	x.ordered, x.begun, x.shown, x.taken, x.err = true, false, false, 0, nil
+	return x
+}
+
+// Reading has long blocks read where they lie, if so, in operations of which each rank has several readers, and several
+// to read from.
+func (x *Exchange) Reading(reads bool) *Exchange {
+	x.l.reads = reads
 	return x
 }
 
@@ -52,7 +59,7 @@ func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 
 // Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long = 1, mostRoom
+	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -76,7 +83,7 @@ func (x *Exchange) takesAll(b Seats, own Buf, recv *VBuf) *Exchange {
 
 // Allgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
 func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
-	x.l.entries, x.l.long = 1, mostRoom
+	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
 	own := send
 	if send.IsInPlace() {
 		own = recv.at(b.Rank())
@@ -87,7 +94,7 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	x.l.entries, x.l.others = b.Size(), true
+	x.l.entries, x.l.others, x.l.reads = b.Size(), true, false
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x
@@ -116,10 +123,9 @@ func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
 	x.keeps(recv.At(me), send.At(me))
-	for r := range b.Size() {
-		if r != me {
-			x.takes(recv.At(r), r, me, tagAlltoall)
-		}
+	for i := 1; i < b.Size(); i++ { // not all from the same rank at a time
+		r := (me + i) % b.Size()
+		x.takes(recv.At(r), r, me, tagAlltoall)
 	}
 	return x
 }
@@ -188,12 +194,20 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 		if !x.ordered {
 			i = nthFor(part, b.Rank(), i)
 		}
-		if err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag)); err != nil && x.err == nil {
+		done, err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag))
+		if !done {
+			return false, nil
+		}
+		if err != nil && x.err == nil {
 			x.err = err
 		}
 	}
 	return true, x.err
 }
+
+// Left says whether all ranks have ended an Exchange that read blocks of this one, which has ended it. It blocks until
+// then, or answers false.
+func (x *Exchange) Left() (bool, error) { return x.l.left() }
 
 // Laid is what has been noted of an Exchange, as soon as that is all there is to note; else nil.
 func (x *Exchange) Laid() *Laid {

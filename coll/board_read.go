@@ -26,7 +26,7 @@ const singleCopyName = "single-copy"
 // Exposer is a Board on which ranks read each other's memory.
 type Exposer interface {
 	Board
-	// Expose answers where the others find the own memory, until all of them have ended the operation.
+	// Expose answers where others find some of the own memory, until they have ended the operation.
 	Expose(mem []byte) uint64
 	// Read copies from a rank's memory, from an address on, and answers how many bytes it has copied: all of them, if
 	// the board blocks, or as many as may be read in one go.
@@ -37,6 +37,12 @@ type Exposer interface {
 
 // exposedBytes is a part that says where memory is: its address, and its length.
 const exposedBytes = 16
+
+// putExposed says in a part where a run of bytes is.
+func putExposed(part []byte, b Exposer, own Buf) {
+	binary.NativeEndian.PutUint64(part, b.Expose(own.bytes()))
+	binary.NativeEndian.PutUint64(part[8:], uint64(own.Count))
+}
 
 // exposed is what a part says.
 func exposed(part []byte) (at uint64, n int64) {
@@ -54,9 +60,7 @@ func (t *Turn) runReading(b Exposer) (over bool, err error) {
 		if mem == nil || err != nil {
 			return err != nil, err
 		}
-		own := t.own.bytes()
-		binary.NativeEndian.PutUint64(mem, b.Expose(own))
-		binary.NativeEndian.PutUint64(mem[8:], uint64(len(own)))
+		putExposed(mem, b, t.own)
 		b.Publish(exposedBytes)
 		t.shows = false
 	}

@@ -12,15 +12,16 @@ import (
 // (board_exchange.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list
 // of all of them:
 //
-//	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage | ... | blocks
+//	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage, ... | ... | blocks
 //
-// A block that does not fit, or is longer than longBlock, is sent as a message at once. Whoever needs a block finds its
+// A block that does not fit, or is longer than longBlock, is sent as a message at once; or where ranks read long blocks
+// (board_read.go), the part says where it lies, and its owner awaits who reads it. Whoever needs a block finds its
 // entry, and takes the block from the part or receives the message. So nobody has to know the lengths of others, and
 // the list costs no round of its own. An empty part says that all blocks are messages.
 //
 // The ends of a block agree on its length (MPI 5.0, 6.1), so that a receive of more than longBlock is posted before the
-// list is read: a long message then finds its place. A receiver that only has more room than it needs takes the receive
-// back.
+// list is read: a long message then finds its place. Such messages have tags of their own, as receives of others are
+// posted later. A receiver that only has more room than it needs takes the receive back.
 
 // AnyLength is said to Begin where each rank says with Put how long its own part is.
 const AnyLength = -1
@@ -34,7 +35,13 @@ const (
 	entryBytes = 8
 	offsetBits = 16
 	lengthMask = 1<<offsetBits - 1
-	ByMessage  = lengthMask // stands for a length
+
+	// These stand for a length.
+	ByMessage     = lengthMask
+	ByLongMessage = lengthMask - 1
+	ByReading     = lengthMask - 2
+
+	readInstead = 16 << 10 // bytes, of a block that is read where it lies: messages that are not longer take no longer
 )
 
 // listing is an operation under way: the own part as it is written, and the messages.
@@ -47,11 +54,14 @@ type listing struct {
 	s        *Scratch
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
-	foreseen bool  // such messages are received before the list is read
+	reads    bool  // or are read
 	others   bool  // an entry for each rank, with no block for the own one
 	laid     *Laid // what is done is noted here; nil: nowhere
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
+	readers  []int32
+	moved    int64  // bytes of the block that is being read
+	gapped   []byte // it, if its elements have gaps
 }
 
 // begin begins a part with an entry for each of some blocks, if there is memory for it now.
@@ -80,12 +90,21 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err er
 // add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
 func (l *listing) add(block Buf, to, tag int) error {
 	n, at, size := ByMessage, l.used, block.Size()
+	if l.foreseen(size) {
+		n = ByLongMessage
+	}
 	if size >= blockAlign {
 		at = aligned(at)
 	}
+	run, isRun := contiguous(block)
 	switch {
 	case to < 0:
 		n = 0
+	case size >= readInstead && l.reads && isRun && at+exposedBytes <= len(l.mem):
+		n = ByReading
+		l.laid.drop()
+		l.expose(l.mem[at:], run, to)
+		l.used = at + exposedBytes
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
 		l.laid.put(block, at)
@@ -99,12 +118,29 @@ func (l *listing) add(block Buf, to, tag int) error {
 		entry := uint64(uint32(to))<<(2*offsetBits) | uint64(at)<<offsetBits | uint64(n)
 		binary.NativeEndian.PutUint64(l.mem[l.written*entryBytes:], entry)
 	}
-	if n != ByMessage {
+	if n < ByLongMessage {
 		return nil
 	}
 	s := l.messages()
-	return s.Add(l.c.Isend(block, to, tag))
+	return s.Add(l.c.Isend(block, to, tagOf(n, tag)))
 }
+
+// longTags are added to the tags of long messages.
+const longTags = 1 << 9
+
+// tagOf is the tag of the message that stands for a block.
+func tagOf(entry, tag int) int {
+	if entry&lengthMask == ByLongMessage {
+		return tag + longTags
+	}
+	return tag
+}
+
+// LongTag is the tag of a long message where it is tag for others.
+func LongTag(tag int) int { return tagOf(ByLongMessage, tag) }
+
+// foreseen says whether a block of so many bytes is so long that it comes as a message.
+func (l *listing) foreseen(n int64) bool { return n > l.long && !(l.reads && n >= readInstead) }
 
 // aligned is the place of a part that comes next and is a whole number of lines into the memory.
 func aligned(at int) int { return (at+partLead+blockAlign-1)&^(blockAlign-1) - partLead }
@@ -116,15 +152,14 @@ func (l *listing) messages() *Scratch {
 	return l.s
 }
 
-// expect starts to receive a block that is so long that it comes as a message. Blocks are taken in the order in which
-// they are expected.
+// expect starts to receive a block that comes as a long message. Blocks are taken in the order in which they are
+// expected.
 func (l *listing) expect(to Buf, from, tag int) error {
-	if to.Size() <= l.long {
+	if !l.foreseen(to.Size()) {
 		return nil
 	}
-	l.foreseen = true
 	s := l.messages()
-	return s.Add(l.c.Irecv(to, from, tag))
+	return s.Add(l.c.Irecv(to, from, LongTag(tag)))
 }
 
 // entriesOf is how many entries a part has, as far as it can be believed.
@@ -137,35 +172,92 @@ func entriesOf(part []byte) int {
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
-// unload moves what entry i of a rank's part stands for to its place, or has it received.
-func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
+// unload moves what entry i of a rank's part stands for to its place, and says whether that is done, or has it received.
+func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
 	size := to.Size()
 	if size >= blockAlign && size <= l.long {
 		l.foresee(part, from, i, int(size))
 	}
-	long := l.foreseen && size > l.long
-	if i >= entriesOf(part) || entryOf(part, i)&lengthMask == ByMessage {
-		if long {
-			l.expected++
-			return nil
+	entry := uint64(ByMessage)
+	if i < entriesOf(part) {
+		entry = entryOf(part, i)
+	} else if l.foreseen(size) {
+		entry = ByLongMessage // as of all that have no entry
+	}
+	at, n, there := int(entry>>offsetBits&lengthMask), int64(entry&lengthMask), uint64(0)
+	switch {
+	case n == ByLongMessage && l.foreseen(size):
+		l.expected++
+		return true, nil
+	case n >= ByLongMessage:
+		if err := l.takeBack(from, size); err != nil {
+			return true, err
 		}
 		s := l.messages()
-		return s.Add(l.c.Irecv(to, from, tag))
+		return true, s.Add(l.c.Irecv(to, from, tagOf(int(n), tag)))
+	case n == ByReading && at+exposedBytes <= len(part):
+		there, n = exposed(part[at:])
+	case at+int(n) > len(part):
+		return true, &Error{Class: abi.MPI_ERR_INTERN,
+			Msg: fmt.Sprintf("rank %d shows a block that ends beyond its part", from)}
 	}
-	entry := entryOf(part, i)
-	at, n := int(entry>>offsetBits&lengthMask), int(entry&lengthMask)
-	if at+n > len(part) {
-		return &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d shows a block that ends beyond its part", from)}
+	if n > size || n < 0 {
+		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
+			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
 	}
-	if int64(n) > size {
-		return &Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
+	if there != 0 {
+		return l.read(to, from, there, n)
 	}
-	if long {
-		if err := l.takeBack(from, n, size); err != nil {
-			return err
+	if err := l.takeBack(from, size); err != nil {
+		return true, err
+	}
+	return true, Unpack(to, part[at:at+int(n)], 0)
+}
+
+// expose says in a part where a run of bytes lies that another rank is to read.
+func (l *listing) expose(part []byte, run Buf, to int) {
+	putExposed(part, l.b.(Exposer), run)
+	l.readers = append(l.readers, int32(to))
+}
+
+// read reads n bytes of another rank's memory, and says whether it has all of them.
+func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err error) {
+	run, isRun := contiguous(to)
+	if !isRun {
+		if l.gapped == nil {
+			s := l.messages()
+			if l.gapped, err = s.Alloc(n); err != nil {
+				return true, err
+			}
+		}
+		run = Bytes(l.gapped)
+	}
+	for mem := run.bytes()[:n]; l.moved < n; {
+		got, err := l.b.(Exposer).Read(from, at+uint64(l.moved), mem[l.moved:])
+		l.moved += int64(got)
+		if err != nil || l.moved < n {
+			return err != nil, err
 		}
 	}
-	return Unpack(to, part[at:at+n], 0)
+	if l.moved = 0; isRun {
+		return true, nil
+	}
+	part := l.gapped
+	l.gapped = nil
+	return true, Unpack(to, part, 0)
+}
+
+// left says whether all ranks have ended the operation that read blocks of this one, which has ended it. It blocks until
+// then, or answers false.
+func (l *listing) left() (bool, error) {
+	for len(l.readers) > 0 {
+		ended, err := l.b.(Exposer).Ended(int(l.readers[len(l.readers)-1]))
+		if !ended || err != nil {
+			return err != nil, err
+		}
+		l.readers = l.readers[:len(l.readers)-1]
+	}
+	return true, nil
 }
 
 // copyOwn copies the block of this rank for itself.
@@ -191,12 +283,15 @@ func (l *listing) foresee(part []byte, from, i, size int) {
 // Withdrawer is a Comm that can take a receive back, if no message has come for it.
 type Withdrawer interface{ Withdraw(r Req) bool }
 
-// takeBack takes back the receive that was expected next.
-func (l *listing) takeBack(from, got int, room int64) error {
+// takeBack takes back the receive of a block that has been expected, but does not come as a long message.
+func (l *listing) takeBack(from int, room int64) error {
+	if !l.foreseen(room) {
+		return nil
+	}
 	w, can := l.c.(Withdrawer)
 	if !can || !w.Withdraw(l.s.reqs[l.expected]) {
 		l.expected++
-		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("rank %d has %d bytes, and this rank expects %d", from, got,
+		return &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf("rank %d has not the %d bytes that this rank expects", from,
 			room)}
 	}
 	l.s.reqs = slices.Delete(l.s.reqs, l.expected, l.expected+1)
@@ -212,6 +307,9 @@ func (l *listing) show() {
 // end ends the operation, and then its messages.
 func (l *listing) end(err error) error {
 	l.b.End()
+	if _, lost := l.left(); err == nil {
+		err = lost
+	}
 	if l.s == nil {
 		return err
 	}

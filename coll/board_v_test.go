@@ -43,7 +43,7 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
 			}
 			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
-			if err := exchange(c, b, x.Begin(nil).Alltoallv(b, &out, &in)); err != nil {
+			if err := exchange(c, b, x.Begin(nil).Reading(reads(c)).Alltoallv(b, &out, &in)); err != nil {
 				return err
 			}
 			for i := range p {
@@ -59,16 +59,20 @@ func TestBoardsMoveUnevenBlocks(t *testing.T) {
 // exchange carries an exchange out: on a board that does not block as progress does, which awaits its messages
 // afterwards.
 func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
+	defer b.Hide()
 	if b.Blocks() {
 		return x.Do(c, b)
 	}
 	m := &started{Comm: c}
-	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) })
+	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) }, x.Left)
 	if failed := c.Wait(m.messages...); err == nil {
 		err = failed
 	}
 	return err
 }
+
+// reads says whether a rank of a world of some size has its long blocks read where they lie.
+func reads(c *colltest.Comm) bool { return c.Size()%2 == 1 }
 
 // started notes the messages that an exchange has started.
 type started struct {
@@ -202,7 +206,7 @@ func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
 		var x coll.Exchange
 		for _, s := range vShapes {
 			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return exchange(c, b, x.Begin(nil).Neighbors(b, e, send, recv))
+				return exchange(c, b, x.Begin(nil).Reading(reads(c)).Neighbors(b, e, send, recv))
 			}); err != nil {
 				return err
 			}
@@ -225,7 +229,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(nil).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Begin(nil).Reading(reads(c)).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -236,6 +240,42 @@ func TestNeighborsInARing(t *testing.T) {
 					recv.Expect("from the left", 0, colltest.Pattern(s.count, s.typ, left, 2)),
 					recv.Expect("from the right", s.count, colltest.Pattern(s.count, s.typ, right, 1))); err != nil {
 					return fmt.Errorf("p=%d: %w", p, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Several edges lead from a rank to the next, whose blocks are short, long, and short ones for which the part has no
+// room: messages are received in another order than they are sent.
+func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
+	sizes := []int64{6000, 7000, 5000, 9000, 20000, 100, 8192, 15000, 40000, 3000}
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		me := c.Rank()
+		var from, to []int32
+		displs, total := []int64{}, int64(0)
+		for _, n := range sizes {
+			from, to = append(from, int32((me-1+p)%p)), append(to, int32((me+1)%p))
+			displs, total = append(displs, total), total+n
+		}
+		e, err := coll.NewEdges(me, from, to, false)
+		if err != nil {
+			return err
+		}
+		for _, reads := range []bool{false, true} {
+			out, in := make([]byte, total), make([]byte, total)
+			for i := range out {
+				out[i] = byte(i*7 + me)
+			}
+			send := coll.Varying(coll.VBuf{Base: coll.Bytes(out).Base, Counts: sizes, Displs: displs, Type: coll.Bytes(nil).Type})
+			recv := coll.Varying(coll.VBuf{Base: coll.Bytes(in).Base, Counts: sizes, Displs: displs, Type: coll.Bytes(nil).Type})
+			if err := exchange(c, b, new(coll.Exchange).Begin(nil).Reading(reads).Neighbors(b, e, &send, &recv)); err != nil {
+				return err
+			}
+			for i := range in {
+				if want := byte(i*7 + int(from[0])); in[i] != want {
+					return fmt.Errorf("reads=%v: byte %d is %d and not %d", reads, i, in[i], want)
 				}
 			}
 		}

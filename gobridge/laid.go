@@ -247,14 +247,19 @@ func (b *board) forgetLaid() {
 //export impi_laid_message
 func impi_laid_message(comm uintptr, function *C.char, laid uintptr, n int64) int32 {
 	c, l := commOf(comm), ref[libimpi.CLaidBlock](laid)
-	if n != coll.ByMessage {
+	tag := int(l.Tag)
+	switch n {
+	case coll.ByMessage:
+	case coll.ByLongMessage: // longer than the block, which its receive says
+		tag = coll.LongTag(tag)
+	default:
 		return impi_board_truncated(comm, function, l.From, int32(n), int32(l.N))
 	}
 	block := coll.Buf{Base: l.Mem, Count: l.N, Type: datatype.Named(abi.MPI_BYTE)}
 	if l.Plan != nil {
 		block = coll.Bytes(make([]byte, l.N))
 	}
-	if err := c.TakeBlock(block, int(l.From), int(l.Tag)); err != nil {
+	if err := c.TakeBlock(block, int(l.From), tag); err != nil {
 		return fail(C.GoString(function), c, err)
 	}
 	if l.Plan != nil {

@@ -81,8 +81,8 @@ type boardPlace struct {
 	each   bool // each member says how long its part is: a long one stands in a wide slot, and the slot says so
 	longer bool // the own part does
 
-	exposes     bool   // memory of this process, for others to read (board_read.go)
-	exposed     []byte // the copy that they read, if it had to be made
+	exposes     bool     // memory of this process, for others to read (board_read.go)
+	exposed     [][]byte // the copies that they read, of what they cannot
 	ends        [2]byte
 	here, there [2]transport.Run
 }
@@ -443,7 +443,7 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 // End implements coll.Board.
 func (p *boardPlace) End() {
 	done := *p.Begun
-	if i := slices.IndexFunc(p.tasks, func(t *Task) bool { return !t.pieces.ended }); i >= 0 {
+	if i := slices.IndexFunc(p.tasks, func(t *Task) bool { return !t.ended }); i >= 0 {
 		done = p.tasks[i].place.number - 1
 	}
 	futex.Release64(p.shared.Done(p.Rank()), done)

@@ -25,9 +25,9 @@ func (v Collectives) beginExchange(b *commBoard) *coll.Exchange {
 		x = t.exchange
 	}
 	if b.Lays == nil {
-		return x.Begin(nil)
+		return x.Begin(nil).Reading(b.reads)
 	}
-	return x.Begin(b.Lays())
+	return x.Begin(b.Lays()).Reading(b.reads)
 }
 
 // exchangeOnBoard carries an exchange out, or leaves it to the task.
@@ -54,14 +54,22 @@ func (b *commBoard) lay(x *coll.Exchange) {
 
 // goOnExchange goes on with an exchange, and says whether its turn is over. Engine lock held.
 func (t *Task) goOnExchange(e *Engine) bool {
-	over, err := t.exchange.Run(&t.messages, &t.place)
-	if !over {
+	if !t.ended {
+		over, err := t.exchange.Run(&t.messages, &t.place)
+		if !over {
+			return false
+		}
+		t.note(err)
+		t.ended = true
+		t.place.End()
+	}
+	left, err := t.exchange.Left()
+	if !left {
 		return false
 	}
+	t.note(err)
+	t.note(t.err)
 	t.leave()
-	if err == nil {
-		err = t.err
-	}
 	t.missing = 0
 	for i := range t.parts {
 		if t.parts[i] != partDone {
@@ -69,8 +77,8 @@ func (t *Task) goOnExchange(e *Engine) bool {
 			t.missing++
 		}
 	}
-	if t.missing == 0 || err != nil {
-		t.end(e, err)
+	if t.missing == 0 || t.first != nil {
+		t.end(e, t.first)
 	}
 	return true
 }

@@ -13,9 +13,7 @@ import "github.com/libimpi/libimpi/coll"
 type taskPieces struct {
 	left  int         // turns, the one under way among them
 	begun bool        // there is one
-	ended bool        // it is over but for those who read this process's memory
 	slots []boardSlot // of all
-	err   error       // of a turn: all have to be taken all the same
 }
 
 // openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
@@ -117,36 +115,36 @@ func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 		p.begun, t.turn = true, *t.schedule.Turn(int(st.Req))
 		t.place.boardSlot = p.slots[len(p.slots)-p.left]
 	}
-	if !p.ended {
+	if !t.ended {
 		over, err := t.turn.Run(&t.place)
 		if !over {
 			return false, nil
 		}
-		if p.note(err); t.turn.Reads() {
-			p.ended = true
+		if t.note(err); t.turn.Reads() {
+			t.ended = true
 			t.place.End()
 		}
 	}
-	if p.ended {
+	if t.ended {
 		left, err := t.turn.Left(&t.place)
 		if !left {
 			return false, nil
 		}
-		p.note(err)
+		t.note(err)
 	}
 	p.begun = false
 	if p.left--; p.left == 0 {
 		t.leave()
-		return true, p.err
+		return true, t.first
 	}
 	t.place.number++
 	t.place.End()
 	return true, nil
 }
 
-// note notes the first error of a turn.
-func (p *taskPieces) note(err error) {
-	if p.err == nil {
-		p.err = err
+// note notes the first error of an operation on a board.
+func (t *Task) note(err error) {
+	if t.first == nil {
+		t.first = err
 	}
 }

@@ -64,11 +64,15 @@ func (p *boardPlace) Expose(mem []byte) uint64 {
 	p.here[0] = transport.Run{Addr: addressOf(p.ends[:]), Len: 2}
 	p.there = [2]transport.Run{{Addr: at.from, Len: 1}, {Addr: at.upTo - 1, Len: 1}}
 	if !p.move(p.Rank(), 1, 2) {
-		p.exposed = slices.Clone(mem)
-		return addressOf(p.exposed)
+		mem = slices.Clone(mem)
+		p.exposed = append(p.exposed, mem)
+		return addressOf(mem)
+	}
+	if at.from <= b.readable.upTo && b.readable.from <= at.upTo {
+		at = extent{min(at.from, b.readable.from), max(at.upTo, b.readable.upTo)}
 	}
 	b.readable = at
-	return at.from
+	return addressOf(mem)
 }
 
 // move reads from a member's memory what here and there say, so many runs of each.

@@ -38,6 +38,9 @@ type Task struct {
 
 	pieces taskPieces // of one whose steps are turns
 
+	ended bool  // it is over but for those who read this process's memory
+	first error // in it: it goes on all the same, as the others expect
+
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
 	missing int         // messages that the step waits for

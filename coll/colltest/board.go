@@ -11,10 +11,10 @@ import (
 type boards struct {
 	mu     sync.Mutex
 	change *sync.Cond
-	parts  [][]part // by rank and slot
-	ended  []uint64 // by rank
-	turn   uint64   // how often something has changed
-	memory [][]byte // that the ranks expose
+	parts  [][]part   // by rank and slot
+	ended  []uint64   // by rank
+	turn   uint64     // how often something has changed
+	memory [][][]byte // that the ranks expose
 }
 
 // part is what stands in a slot: of which operation, and how much.
@@ -36,7 +36,7 @@ type Board struct {
 // NewBoards makes a board for p ranks, of so many slots of so many bytes each. It blocks, or answers that something is
 // not there.
 func NewBoards(p, slots, bytes int, blocks bool) []*Board {
-	all := &boards{ended: make([]uint64, p), memory: make([][]byte, p)}
+	all := &boards{ended: make([]uint64, p), memory: make([][][]byte, p)}
 	all.change = sync.NewCond(&all.mu)
 	members := make([]*Board, p)
 	for r := range p {
@@ -55,25 +55,28 @@ func (b *Board) Blocks() bool { return b.blocks }
 
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
-	defer b.hide()
+	defer b.Hide()
 	if b.blocks {
 		return t.Do(b)
 	}
-	err := b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
-	if !t.Reads() {
-		return err
-	}
-	if left := b.repeat(func() (bool, error) { return t.Left(b) }); err == nil {
-		err = left
-	}
-	return err
+	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) }, func() (bool, error) {
+		if !t.Reads() {
+			return true, nil
+		}
+		return t.Left(b)
+	})
 }
 
-// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there.
-func (b *Board) Repeat(most int64, run func() (over bool, err error)) error {
+// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there. left says
+// whether all others have read its memory.
+func (b *Board) Repeat(most int64, run, left func() (over bool, err error)) error {
 	b.Begin(most)
-	defer b.End()
-	return b.repeat(run)
+	err := b.repeat(run)
+	b.End()
+	if lost := b.repeat(left); err == nil {
+		err = lost
+	}
+	return err
 }
 
 func (b *Board) repeat(run func() (over bool, err error)) error {
@@ -173,19 +176,20 @@ func (b *Board) End() {
 	b.all.change.Broadcast()
 }
 
-// address is where memory that ranks expose is said to begin.
-const address = 1 << 20
+// Memory that ranks expose is said to begin at address, and the next at twice this one, and so on.
+const address = 1 << 40
 
 // Expose implements coll.Exposer. Nobody may read the memory after the rank has left the operation.
 func (b *Board) Expose(mem []byte) uint64 {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
-	b.all.memory[b.rank] = mem
-	return address
+	own := &b.all.memory[b.rank]
+	*own = append(*own, mem)
+	return uint64(len(*own)) * address
 }
 
-// hide ends the time in which the rank's memory may be read.
-func (b *Board) hide() {
+// Hide ends the time in which the rank's memory may be read.
+func (b *Board) Hide() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	b.all.memory[b.rank] = nil
@@ -199,11 +203,14 @@ func (b *Board) Read(rank int, from uint64, to []byte) (n int, err error) {
 		n = min(n, 1000)
 		b.all.turn++ // there may be more to do
 	}
-	mem := b.all.memory[rank]
-	if end := from - address + uint64(n); from < address || end > uint64(len(mem)) {
-		return 0, fmt.Errorf("rank %d reads bytes up to %d of rank %d, who exposes %d", b.rank, end, rank, len(mem))
+	var mem []byte
+	if i := from / address; i > 0 && i <= uint64(len(b.all.memory[rank])) {
+		mem, from = b.all.memory[rank][i-1], from%address
 	}
-	return copy(to[:n], mem[from-address:]), nil
+	if from+uint64(n) > uint64(len(mem)) {
+		return 0, fmt.Errorf("rank %d reads bytes from %d on of rank %d, who exposes %d", b.rank, from, rank, len(mem))
+	}
+	return copy(to[:n], mem[from:]), nil
 }
 
 // Ended implements coll.Exposer.
