@@ -20,7 +20,7 @@ static inline int again(const struct impi_laid *l, const uint64_t *args)
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
-    if (l->wide) fetch_lines(part.payload, (int64_t)l->used);
+    if (l->wide) impi_fetch_lines(part.payload, (int64_t)l->used);
     memcpy(part.payload, l->head, l->head_bytes);
     for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
         move_payload(o->plan, o->mem, part.payload + o->at, o->n, 0);

@@ -22,17 +22,6 @@ static inline struct impi_board *board_of(const struct impi_fast_comm *c, int ro
     return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
 }
 
-/* Fetches the lines of a part before it is written: others have read them last, and stores fetch but few at a time. */
-static inline void fetch_lines(const unsigned char *part, int64_t n)
-{
-    for (int64_t i = 0; i < n; i += LINE)
-#if defined __x86_64__
-        __asm__ volatile("prefetchw %0" : : "m"(part[i])); /* nothing, where the processor does not know it */
-#else
-        __builtin_prefetch(part + i, 1);
-#endif
-}
-
 /* Answers the code of a call whose operation is over, and its request, if it has one. */
 static inline int over(int err, MPI_Request *request)
 {
@@ -106,7 +95,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
     if (LIKELY(t->publish)) {
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
         const int before = pieces ? t->at : t->n, after = before + t->take;
-        if (wide) fetch_lines(own.payload, t->n);
+        if (wide) impi_fetch_lines(own.payload, t->n);
         move_payload(t->own_plan, t->own, own.payload, before, 0);
         if (after < t->n) copy_payload(own.payload + after, (const char *)t->own + after, (uint64_t)(t->n - after));
         word |= (uint64_t)t->n;

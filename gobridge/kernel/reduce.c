@@ -5,13 +5,14 @@
 #include "kernels.h"
 #include "reduce.h"
 
-/* How many of the n elements that are left of two vectors come next. Of long vectors those behind them are fetched, as
- * the processor's own prefetchers stop at each page (1 MiB: 17.4 us instead of 20). */
+/* How many of the n elements that are left of two vectors come next. Of vectors that a first-level cache does not hold
+ * those behind them are fetched: the processor's own prefetchers stop at each page (1 MiB: 17.4 us instead of 20). */
 INLINE int64_t next_of(const char *left, const char *right, int64_t n, int64_t size, int64_t count)
 {
-    enum { PART = 1 << 10, LONG = 256 << 10, LINE = 64 };
+    enum { PART = 1 << 10, LONG = 32 << 10, LINE = 64 };
     if (count * size < LONG || n * size < 2 * PART) return n;
-    for (int i = PART; i < 2 * PART; i += LINE) __builtin_prefetch(left + i, 1), __builtin_prefetch(right + i);
+    impi_fetch_lines(left + PART, PART);
+    for (int i = PART; i < 2 * PART; i += LINE) __builtin_prefetch(right + i);
     return PART / size;
 }
 

@@ -102,7 +102,7 @@ func TestLongVectorsAreCombinedToTheirEnd(t *testing.T) {
 	for _, handle := range []int{abi.MPI_INT8_T, abi.MPI_SHORT, abi.MPI_FLOAT, abi.MPI_DOUBLE, abi.MPI_UINT64_T} {
 		typ := datatype.Named(handle)
 		r := rand.New(rand.NewSource(int64(handle)))
-		for _, bytes := range []int{256<<10 - 8, 256 << 10, 257<<10 + 8, 258<<10 - 8} {
+		for _, bytes := range []int{32<<10 - 8, 32 << 10, 33<<10 + 8, 34<<10 - 8, 258<<10 - 8} {
 			n := bytes / int(typ.Size())
 			left, right := numbers(r, typ, n+64), numbers(r, typ, n+64)
 			behind := string(left[bytes:])
