@@ -69,7 +69,7 @@ func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.Exchange(c, half(acc, r), 1-r, half(acc, 1-r), 1-r, tagAllreduce)
+	return s.ExchangeWritten(c, half(acc, r), 1-r, half(acc, 1-r), 1-r, tagAllreduce)
 }
 
 // allreduceAll: recursive doubling, in rank order. log2 p rounds of the whole vector, and two more if p is not a power

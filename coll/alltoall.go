@@ -40,6 +40,12 @@ func (b *Blocks) At(i int) Buf {
 	return b.buf.Block(i)
 }
 
+// size is how many bytes the block of rank i has.
+func (b *Blocks) size(i int) int64 {
+	block := b.At(i)
+	return block.Size()
+}
+
 // within is block i of a vector all that is cut as b is.
 func (b *Blocks) within(all Buf, i int) Buf {
 	if b.kind != consecutive {
@@ -209,35 +215,116 @@ func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	return nil
 }
 
-// copiedAll is how many bytes may be copied at once for an exchange in place.
-const copiedAll = 1 << 20
+const (
+	// copiedAll is how many bytes may be copied at once for an exchange in place.
+	copiedAll = 1 << 20
+	// uncut is the length in bytes of the longest block that two ranks do not swap by halves, and uncutAmong where there
+	// are more ranks, which wait for each other oftener then.
+	uncut      = 16 << 10
+	uncutAmong = 128<<10 - 1
+)
 
-// swapAll is the exchange in place, through packed copies of what goes out. If they are not long together, all of them
-// are made first, and all messages are under way at once. Else ranks whose sum is i (modulo p) swap their blocks in
-// step i. Ranks may differ in that: a rank with copies waits for nobody before it has sent all.
+// swapsShort says whether blocks of n bytes are not swapped by halves: the same at both ranks that swap them.
+func swapsShort(p int, n int64) bool {
+	return n <= uncut || p > 2 && n <= uncutAmong
+}
+
+// swapAll is the exchange in place: first of long blocks, then of the others.
 func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
-	longest, total := int64(0), int64(0)
+	long, short, total := int64(0), int64(0), int64(0) // the longest of either kind, and all short ones
 	for i := range p {
-		if i != r {
-			place := b.At(i)
-			longest, total = max(longest, place.Size()), total+place.Size()
+		switch n := b.size(i); {
+		case i == r:
+		case swapsShort(p, n):
+			short, total = max(short, n), total+n
+		default:
+			long = max(long, n)
+		}
+	}
+	if long > 0 {
+		if err := s.swapLong(c, b, long); err != nil {
+			return err
 		}
 	}
 	if p <= window/2 && total <= copiedAll {
 		return s.swapCopies(c, b, total)
 	}
+	return s.swapShort(c, b, short)
+}
+
+// swapLong swaps blocks by halves, of which the longest has so many bytes: ranks whose sum is i (modulo p) in step i.
+func (s *Scratch) swapLong(c Comm, b *Blocks, longest int64) error {
+	p, r := c.Size(), c.Rank()
+	mem, err := s.Alloc(longest - longest/2)
+	if err != nil {
+		return err
+	}
+	var packed []byte
+	for i := range p {
+		peer := (i - r + p) % p
+		place := b.At(peer)
+		if peer == r || swapsShort(p, place.Size()) {
+			continue
+		}
+		if run, ok := place.run(); ok {
+			if err := s.swapHalves(c, run, peer, mem); err != nil {
+				return err
+			}
+			continue
+		}
+		if packed == nil {
+			if packed, err = s.Alloc(longest); err != nil {
+				return err
+			}
+		}
+		out := packed[:place.Size()]
+		if err := c.Pack(out, place, 0); err != nil {
+			return err
+		}
+		if err := s.swapHalves(c, Bytes(out), peer, mem); err != nil {
+			return err
+		}
+		if err := c.Unpack(place, out, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapHalves swaps a block of bytes with a peer. Each of the two moves one half of it in both directions, the lower
+// rank the first: it gets the peer's, puts its own there, and then the peer's where its own was. So each half passes
+// through the caches of one of them only, and half a block of working memory is enough.
+func (s *Scratch) swapHalves(c Comm, block Buf, peer int, mem []byte) error {
+	half := block.Count / 2
+	own, other := block.Slice(0, half), block.Slice(half, block.Count-half)
+	if c.Rank() > peer {
+		own, other = other, own
+	}
+	in := Bytes(mem[:own.Count])
+	if err := s.Exchange(c, other, peer, in, peer, tagAlltoall); err != nil {
+		return err
+	}
+	if err := s.ExchangeWritten(c, own, peer, other, peer, tagAlltoall); err != nil {
+		return err
+	}
+	return c.Copy(own, in)
+}
+
+// swapShort swaps the other blocks in such steps, through a packed copy of what goes out.
+func (s *Scratch) swapShort(c Comm, b *Blocks, longest int64) error {
+	p, r := c.Size(), c.Rank()
 	mem, err := s.Alloc(longest)
 	if err != nil {
 		return err
 	}
 	for i := range p {
 		peer := (i - r + p) % p
-		if peer == r {
-			continue
-		}
 		place := b.At(peer)
 		n := place.Size()
+		if peer == r || !swapsShort(p, n) {
+			continue
+		}
 		if err := c.Pack(mem[:n], place, 0); err != nil {
 			return err
 		}
@@ -248,7 +335,8 @@ func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	return nil
 }
 
-// swapCopies swaps all blocks, of total bytes, at once.
+// swapCopies swaps them all at once: first all copies are made, of total bytes. Ranks may differ in that, since one
+// that does so waits for nobody before it has sent all.
 func (s *Scratch) swapCopies(c Comm, b *Blocks, total int64) error {
 	p, r := c.Size(), c.Rank()
 	mem, err := s.Alloc(total)
@@ -258,24 +346,29 @@ func (s *Scratch) swapCopies(c Comm, b *Blocks, total int64) error {
 	rest := mem
 	for k := 1; k < p; k++ {
 		place := b.At((r + k) % p)
-		if err := c.Pack(rest[:place.Size()], place, 0); err != nil {
-			return err
+		if n := place.Size(); swapsShort(p, n) {
+			if err := c.Pack(rest[:n], place, 0); err != nil {
+				return err
+			}
+			rest = rest[n:]
 		}
-		rest = rest[place.Size():]
 	}
 	for k := 1; k < p; k++ {
 		from := (r - k + p) % p
-		if err := s.add(c, true, b.At(from), from, tagAlltoall); err != nil {
-			return err
+		if place := b.At(from); swapsShort(p, place.Size()) {
+			if err := s.add(c, true, place, from, tagAlltoall); err != nil {
+				return err
+			}
 		}
 	}
 	for k := 1; k < p; k++ {
 		to := (r + k) % p
-		place := b.At(to)
-		if err := s.add(c, false, Bytes(mem[:place.Size()]), to, tagAlltoall); err != nil {
-			return err
+		if n := b.size(to); swapsShort(p, n) {
+			if err := s.add(c, false, Bytes(mem[:n]), to, tagAlltoall); err != nil {
+				return err
+			}
+			mem = mem[n:]
 		}
-		mem = mem[place.Size():]
 	}
 	return s.Wait(c)
 }

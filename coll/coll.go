@@ -41,6 +41,12 @@ type Comm interface {
 	Local
 }
 
+// Writable is a Comm where a rank can leave it to the sender of a message to write it to where it belongs.
+type Writable interface {
+	// IrecvWritten is Irecv into memory that the sender has in its caches, since it has just read it there.
+	IrecvWritten(b Buf, from, tag int) (Req, error)
+}
+
 // Local are the steps that an algorithm takes on its rank's own memory, in order with its messages.
 type Local interface {
 	// Copy moves data; source and destination may have different types of equal signature.

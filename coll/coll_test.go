@@ -255,6 +255,58 @@ func tryAlltoallvAndAlltoallw(c *colltest.Comm, p int, s shape) error {
 	return nil
 }
 
+// Blocks in place of all lengths, beside each other: those that are swapped by halves, at the bounds, too, and those
+// that are copied, all at once or, where they are many bytes together, one after the other. Of two ranks one may have
+// gaps between the elements, and two elements in one.
+func TestAlltoallInPlaceOfBlocksOfAllLengths(t *testing.T) {
+	t.Parallel()
+	pairs := func(p, a, b int) int64 { // of doubles
+		a, b = min(a, b), max(a, b)
+		if p > 8 {
+			return []int64{100, 7000, 8192, 9000}[(min(a, 2)+b)%4]
+		}
+		return []int64{0, 1, 1024, 1025, 2049, 8191, 8192, 20001}[(3*a+b+p)%8]
+	}
+	try := func(c *colltest.Comm) error {
+		p, r := c.Size(), c.Rank()
+		in := coll.WBuf{Counts: make([]int64, p), Displs: make([]int64, p), Types: make([]*datatype.Type, p)}
+		room := int64(0)
+		for i := range p {
+			if in.Types[i], in.Counts[i] = colltest.Spaced, pairs(p, r, i); (r+i)%3 == 0 || r > i {
+				in.Types[i], in.Counts[i] = colltest.Double, 2*in.Counts[i]
+			}
+			in.Displs[i] = room
+			room += in.Counts[i]*in.Types[i].Extent() + 8
+		}
+		fill := func(from, to func(i int) int) *colltest.Mem {
+			m := colltest.NewMem(room, datatype.Named(abi.MPI_BYTE))
+			for i := range p {
+				block := m.Slice(in.Displs[i], 1)
+				block.Count, block.Type = in.Counts[i], in.Types[i]
+				data := colltest.Pattern(2*pairs(p, r, i), colltest.Double, from(i), to(i))
+				if err := coll.Unpack(block, data, datatype.Native); err != nil {
+					panic(err)
+				}
+			}
+			return m
+		}
+		me, other := func(int) int { return r }, func(i int) int { return i }
+		got, want := fill(me, other), fill(other, me)
+		in.Base = got.Base
+		if err := c.Call(func() error { return coll.Alltoallw(c, coll.InPlaceW(), in) }); err != nil {
+			return err
+		}
+		return colltest.First(got.Expect("all blocks", 0, want.Get(0, room)), got.ExpectGaps())
+	}
+	for _, p := range []int{1, 2, 3, 4, 5, 6, 7, 8, 12} {
+		for _, w := range worlds(p) {
+			if err := w.Run(try); err != nil {
+				t.Fatalf("p=%d recorded=%v: %.1000v", p, w.Recorded, err)
+			}
+		}
+	}
+}
+
 // A reduction is tried with a composition of maps, in place and not, that says whether it commutes or not: the
 // order is checked where that matters, and the algorithms for long vectors with an operation that does commute
 // (maps that only add).

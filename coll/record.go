@@ -55,6 +55,7 @@ type Step struct {
 	Of        uint8 // the communicator: that of the Recorder, or of one that On has answered
 	rep       datatype.Rep
 	Exact     bool // the message has to fill A
+	Written   bool // receive: see Writable
 	Peer, Tag int32
 	Req       Req
 	A, B      Buf
@@ -167,6 +168,13 @@ func (r *Recorder) Isend(b Buf, to, tag int) (Req, error) {
 // Irecv implements Comm.
 func (r *Recorder) Irecv(b Buf, from, tag int) (Req, error) {
 	return r.message(StepRecv, b, from, tag).Req, nil
+}
+
+// IrecvWritten implements Writable.
+func (r *Recorder) IrecvWritten(b Buf, from, tag int) (Req, error) {
+	m := r.message(StepRecv, b, from, tag)
+	m.Written = true
+	return m.Req, nil
 }
 
 // Wait implements Comm.

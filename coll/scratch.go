@@ -130,6 +130,22 @@ func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error
 	return s.Wait(c)
 }
 
+// ExchangeWritten is Exchange where each rank writes what is for the other, if it can, since it has read that memory
+// last.
+func (s *Scratch) ExchangeWritten(c Comm, out Buf, to int, in Buf, from, tag int) error {
+	w, ok := c.(Writable)
+	if !ok {
+		return s.Exchange(c, out, to, in, from, tag)
+	}
+	if err := s.Add(c.Isend(out, to, tag)); err != nil {
+		return err
+	}
+	if err := s.Add(w.IrecvWritten(in, from, tag)); err != nil {
+		return err
+	}
+	return s.Wait(c)
+}
+
 // exchangeAndCombine combines in with what comes from a rank, by way of tmp, and sends out to another one meanwhile. A
 // rank below 0 is none.
 func (s *Scratch) exchangeAndCombine(c Comm, op Op, tmp, in Buf, from int, out Buf, to, tag int) error {

@@ -66,6 +66,14 @@ func (w *View) Irecv(b Buf, from, tag int) (Req, error) {
 	return w.on.Irecv(b, w.rank(from), tag+w.shift)
 }
 
+// IrecvWritten implements Writable.
+func (w *View) IrecvWritten(b Buf, from, tag int) (Req, error) {
+	if on, ok := w.on.(Writable); ok {
+		return on.IrecvWritten(b, w.rank(from), tag+w.shift)
+	}
+	return w.Irecv(b, from, tag)
+}
+
 // Vendor implements Vendored.
 func (w *View) Vendor(Comm) bool {
 	v, ok := w.on.(Vendored)

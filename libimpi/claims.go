@@ -15,6 +15,8 @@ import (
 // copy at once, from memory to memory: the sender writes into the receiver's buffer, from the front, and the receiver
 // reads out of the sender's, from the back. The first packet is empty then. Two processes that send each other about as
 // much read all of it, each by itself (peer.offers): both are busy anyway, and what one has read is in its own caches.
+// For the same reason an algorithm may have the sender write all of what goes to memory that it has just read there
+// (coll.Writable): its SyncAck names an address and no claims.
 //
 // Elsewhere the sender streams through the ring: two copies, but on two cores at once. When nothing comes for a while,
 // because the sender computes, the receiver reads, from the back.
@@ -132,7 +134,13 @@ func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 	case e.patient: // the sender would have to be woken, for what does not take long
 		return r.length <= crowdBytes
 	}
-	return r.length <= swapBytes && e.peer(peer).offers(r.length)
+	return r.length <= swapBytes && !r.written && e.peer(peer).offers(r.length)
+}
+
+// leaves says whether a message, matched and of which first bytes are here, is left to the sender to write.
+func (e *Engine) leaves(r *Request, first int64) bool {
+	return r.written && first == 0 && r.length <= min(r.total, swapBytes) && !e.patient && e.local.writer != nil &&
+		e.canPull(r)
 }
 
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
@@ -154,7 +162,7 @@ func (e *Engine) openClaims(r *Request, first int64) int32 {
 }
 
 // joinClaims is the sender's side, when the SyncAck comes; false if the name is none that a receiver gives.
-func (e *Engine) joinClaims(r *Request, name int32, into uint64) bool {
+func (e *Engine) joinClaims(r *Request, name int32) bool {
 	slot := int(name&0xff) - 1
 	p := e.peer(r.peer)
 	c := &r.claims
@@ -163,12 +171,16 @@ func (e *Engine) joinClaims(r *Request, name int32, into uint64) bool {
 		return false
 	}
 	c.word, c.use = p.direct.Claims(r.peer, true, slot), uint64(name>>8)
-	if e.local.writer != nil && p.direct.CanRead(r.peer) {
-		c.into = into
-	}
 	r.stop = r.moved
 	r.expects = true // Taken may come
 	return true
+}
+
+// writeTo notes where a message is to be written: the receiver's address of it, 0 if it has not named one.
+func (e *Engine) writeTo(r *Request, into uint64) {
+	if p := e.peer(r.peer); r.flat && p.direct != nil && e.local.writer != nil && p.direct.CanRead(r.peer) {
+		r.claims.into = into
+	}
 }
 
 // share is how many sections one side claims at once: half of those that are left, within bounds.

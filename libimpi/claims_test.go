@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -245,6 +248,103 @@ func TestProcessesThatSendEachOtherAsMuchReadAllOfIt(t *testing.T) {
 		}
 		if o := es[i].peers[1-i].offered; o != 0 {
 			t.Errorf("rank %d: %d bytes on offer at the end", i, o)
+		}
+	}
+}
+
+// In the second half of an allreduce between two ranks each writes to memory that it has just read.
+func TestWhatASenderHasJustReadItWritesAlone(t *testing.T) {
+	const n = 100 << 10 // int32, of which each rank reads one half, and writes the other
+	for form := range 3 {
+		es := makeWorld(t, options{clients: []int{2}, direct: true})
+		var copied [2]*counts
+		for i, e := range es {
+			e.patient = false
+			copied[i] = e.countCopies()
+		}
+		together(t, es, func(e *Engine) {
+			mine, sum := make([]int32, n), make([]int32, n)
+			for k := range mine {
+				mine[k] = int32((k + 1) * int(e.me+1))
+			}
+			v := e.World().Collectives
+			var task *Task
+			if form > 0 {
+				var err error
+				task, err = e.World().Later([]coll.Form{coll.Nonblocking, coll.Persistent}[form-1])
+				must(t, err)
+				v = task.Operations()
+			}
+			must(t, v.Allreduce(intBuf(mine), intBuf(sum), op.Predefined(abi.MPI_SUM)))
+			switch form {
+			case 1:
+				id := task.Start()
+				must(t, e.Wait(&id, nil))
+			case 2:
+				id := task.Keep()
+				wantStarted(t, e, id)
+				must(t, e.Wait(&id, nil))
+				must(t, e.FreeRequest(&id))
+			}
+			for k := range sum {
+				if sum[k] != int32(3*(k+1)) {
+					t.Errorf("form %d, rank %d: element %d is %d", form, e.me, k, sum[k])
+					break
+				}
+			}
+		})
+		for i, c := range copied {
+			if c.read != 2*n || c.written != 2*n {
+				t.Errorf("form %d, rank %d: %d bytes read, %d written, and %d expected of both", form, i, c.read, c.written, 2*n)
+			}
+		}
+	}
+}
+
+// broken is memory of others that can be read, and not be written.
+type broken struct{ transport.Writer }
+
+func (broken) Write(int32, uint64, []byte) bool { return false }
+
+func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
+	for _, n := range []int{1, 16 << 10, 17 << 10, 300 << 10, swapBytes, swapBytes + 1, 2 << 20} {
+		for way := range 4 {
+			writable, early := way&1 != 0, way&2 != 0 // early: the message, before its receive
+			es := makeWorld(t, options{clients: []int{2}, direct: true})
+			a, b := es[0], es[1]
+			b.patient = false
+			sender, receiver := a.countCopies(), b.countCopies()
+			if !writable {
+				sender.Writer = broken{sender.Writer}
+			}
+			data, in := pattern(n, 1), bytes.Repeat([]byte{gapByte}, n+1)
+			var send, recv coll.Req
+			var err error
+			post := func() {
+				recv, err = (&collective{c: b.World()}).IrecvWritten(coll.Bytes(in[:n]), 0, 3)
+				must(t, err)
+			}
+			if !early {
+				post()
+			}
+			send, err = (&collective{c: a.World()}).Isend(coll.Bytes(data), 1, 3)
+			must(t, err)
+			if early {
+				settle(es...)
+				post()
+			}
+			finishAll(t, es, b, (*uint64)(&recv))
+			finishAll(t, es, a, (*uint64)(&send))
+			if !bytes.Equal(in[:n], data) || in[n] != gapByte {
+				t.Errorf("%d bytes, writable %v, early %v: wrong data", n, writable, early)
+			}
+			if long := n > 16<<10 && n <= swapBytes; long && receiver.read > 0 || writable && long && sender.written != n {
+				t.Errorf("%d bytes, writable %v, early %v: %d read by the receiver, %d written by the sender", n, writable,
+					early, receiver.read, sender.written)
+			}
+			for _, e := range es {
+				idle(t, e, 0)
+			}
 		}
 	}
 }

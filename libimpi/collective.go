@@ -82,6 +82,18 @@ func (k *collective) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 	return coll.Req(k.c.irecv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag))), nil
 }
 
+// IrecvWritten implements coll.Writable.
+func (k *collective) IrecvWritten(b coll.Buf, from, tag int) (coll.Req, error) {
+	e := k.c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.newRecv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag))
+	r.written = true
+	e.postRecv(r)
+	e.leaveRunning(r)
+	return coll.Req(r.id), nil
+}
+
 func (k *collective) Wait(reqs ...coll.Req) error {
 	e := k.c.engine
 	e.mu.Lock()

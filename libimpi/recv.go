@@ -151,11 +151,15 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	r.fill(piece)
 }
 
-// ask answers a DataSync by a SyncAck: the sender shall move the rest of the message, or share it.
+// ask answers a DataSync by a SyncAck: the sender shall move the rest of the message, share it, or write all of it.
 func (e *Engine) ask(r *Request, first int64) {
 	h := &e.reply
 	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: r.peer, SrqID: r.srqid, DrqID: r.id}
-	h.Tag = e.openClaims(r, first)
+	if e.leaves(r, first) {
+		r.claims.both = true
+	} else {
+		h.Tag = e.openClaims(r, first)
+	}
 	if r.claims.both {
 		h.Addr = uint64(uintptr(r.data))
 	}

@@ -99,6 +99,7 @@ type Request struct {
 	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
 	expects bool
 	streams bool // send: stands in its peer's queue of streams
+	written bool // receive: better written by the sender than read (coll.Writable)
 	long    bool // counted in progressThread.long
 	carried bool // the vendor's library is looked after for its sake
 

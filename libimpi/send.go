@@ -295,10 +295,11 @@ func (e *Engine) syncAck(h *transport.Header) {
 		e.complete(r)
 		return
 	}
-	if h.Tag != 0 && !e.joinClaims(r, h.Tag, h.Addr) {
+	if h.Tag != 0 && !e.joinClaims(r, h.Tag) {
 		e.breach(h.Src, "answer that names no claims")
 		return
 	}
+	e.writeTo(r, h.Addr)
 	e.stream(r)
 }
 

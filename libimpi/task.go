@@ -361,6 +361,7 @@ func (t *Task) receive(e *Engine, st *coll.Step) *Request {
 		t.special = append(t.special, *st)
 	}
 	r := e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req))
+	r.written = st.Written
 	e.postRecv(r)
 	return r
 }

@@ -24,6 +24,8 @@ var (
 		v := must(datatype.Vector(3, 2, 4, Int))
 		return must(datatype.Resized(v, 0, 52))
 	}()
+	// Spaced is two doubles, with a gap between, and behind.
+	Spaced = must(datatype.Resized(must(datatype.Vector(2, 1, 2, Double)), 0, 40))
 	// Mixed is a struct of an int, a double and a short, the double first in memory and 8 bytes after the
 	// lower bound.
 	Mixed = must(datatype.Struct([]int64{1, 1, 1}, []int64{16, 8, 20},

@@ -389,6 +389,14 @@ func (c *Comm) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
 	return c.start(t), nil
 }
 
+// IrecvWritten implements coll.Writable.
+func (c *Comm) IrecvWritten(b coll.Buf, from, tag int) (coll.Req, error) {
+	if c.record != nil {
+		return c.record.IrecvWritten(b, from, tag)
+	}
+	return c.Irecv(b, from, tag)
+}
+
 // Withdraw implements coll.Withdrawer.
 func (c *Comm) Withdraw(r coll.Req) bool {
 	c.w.mu.Lock()
