@@ -17,6 +17,7 @@ import (
 // much read all of it, each by itself (peer.offers): both are busy anyway, and what one has read is in its own caches.
 // For the same reason an algorithm may have the sender write all of what goes to memory that it has just read there
 // (coll.Writable): its SyncAck names an address and no claims.
+// Medium messages whose data has just been written go through the ring even so (fresh.go).
 //
 // Elsewhere the sender streams through the ring: two copies, but on two cores at once. When nothing comes for a while,
 // because the sender computes, the receiver reads, from the back.
@@ -284,9 +285,7 @@ func (e *Engine) pullWhole(r *Request) {
 		e.ask(r, 0)
 		return
 	}
-	h := &e.reply
-	*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: r.peer, SrqID: r.srqid}
-	e.sendControl(h)
+	e.sayTaken(r.peer, r.srqid, 0)
 	r.moved = r.stop
 	e.endOfStream(r)
 }
@@ -314,7 +313,7 @@ func (e *Engine) pullBack(r *Request) bool {
 		return false
 	}
 	n := min(r.stop, r.total) - lo // nothing of what does not fit
-	if n > 0 && !p.direct.Read(r.peer, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+	if n > 0 && !e.read(p, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
 		e.stopPulling(r, k)
 		return false
 	}
@@ -332,9 +331,7 @@ func (e *Engine) stopPulling(r *Request, again int64) {
 	e.pulling = slices.Delete(e.pulling, i, i+1)
 	e.pullSince = time.Time{}
 	if r.claims.back+again > 0 {
-		h := &e.reply
-		*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: r.peer, SrqID: r.srqid, Tag: int32(again)}
-		e.sendControl(h)
+		e.sayTaken(r.peer, r.srqid, again)
 	}
 }
 

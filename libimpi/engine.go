@@ -89,6 +89,7 @@ type Engine struct {
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	noBoards  bool              // collective operations go by messages
 	direct    bool              // long messages are copied from memory to memory where that can be
+	quick     time.Duration     // transport.Reader.Quick
 	readAll   bool              // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)
@@ -214,6 +215,7 @@ type peer struct {
 	slots   uint8  // claims in use for messages from the peer, by slot
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
 	uses    uint16 // how often any of them has been used
+	fresh   freshness
 }
 
 // requestQueue is a FIFO of sends, linked through Request.next.

@@ -127,8 +127,7 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	}
 	if e.readsAlone(r, peer, first) && e.readDirect(r, peer, addr, first) {
 		r.fill(piece)
-		h.Kind = transport.Taken
-		e.sendControl(h)
+		e.sayTaken(peer, srqid, 0)
 		e.complete(r)
 		return
 	}
@@ -168,12 +167,12 @@ func (e *Engine) ask(r *Request, first int64) {
 
 // readDirect copies a long message, but for the first bytes, out of the sender's memory.
 func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bool {
-	reader := e.peer(peer).direct
-	if reader == nil || addr == 0 || !r.flat {
+	p := e.peer(peer)
+	if p.direct == nil || addr == 0 || !r.flat {
 		return false
 	}
 	n := min(r.length, r.total) - first
-	return n <= 0 || reader.Read(peer, addr+uint64(first), bytesAt(offset(r.data, first), n))
+	return n <= 0 || e.read(p, addr+uint64(first), bytesAt(offset(r.data, first), n))
 }
 
 // Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for

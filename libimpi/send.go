@@ -65,11 +65,13 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		if p.direct != nil {
 			// While the receiver copies this piece, the sender learns that it may go on.
 			h.Len = p.limits.Eager
-			if !r.flat {
-				h.Len = r.cur.Piece(h.Len, h.Len)
-			}
-			if e.withhold(p, r.ctx) || r.flat && e.direct && p.direct.CanRead(r.peer) {
+			switch {
+			case e.withhold(p, r.ctx):
 				h.Len = 0
+			case !r.flat:
+				h.Len = r.cur.Piece(h.Len, h.Len)
+			case e.direct && p.direct.CanRead(r.peer):
+				h.Len = e.firstPiece(p, r.total)
 			}
 			if r.flat {
 				h.Addr = uint64(uintptr(r.data))
@@ -306,6 +308,9 @@ func (e *Engine) syncAck(h *transport.Header) {
 // taken takes the receiver's word that it reads no more of the buffer.
 func (e *Engine) taken(h *transport.Header) {
 	r := e.awaiting(h)
+	if r != nil {
+		e.peer(h.Src).fresh.tell(h.MsgLen)
+	}
 	switch {
 	case r == nil:
 	case h.Tag < 0 || h.Tag > 0 && !r.claims.open():

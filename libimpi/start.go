@@ -90,7 +90,10 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.direct = on || e.local.reader != nil && e.local.reader.Quick()
+	if e.local.reader != nil {
+		e.quick = e.local.reader.Quick()
+	}
+	e.direct = on || e.quick > 0
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
 	e.readAll = on || !e.direct && e.patient && !bulk.Strings()
 }

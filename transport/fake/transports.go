@@ -116,8 +116,13 @@ func (n *Local) CanRead(src int32) bool {
 	return !n.p.w.o.NoRead && q != nil && q.job == n.p.job && q.machine == n.p.machine
 }
 
-// Quick implements transport.Reader.
-func (n *Local) Quick() bool { return n.p.w.o.Quick }
+// Quick implements transport.Reader. All reads are.
+func (n *Local) Quick() time.Duration {
+	if n.p.w.o.Quick {
+		return time.Minute
+	}
+	return 0
+}
 
 // Read implements transport.Reader.
 func (n *Local) Read(src int32, addr uint64, dst []byte) bool {

@@ -1,0 +1,162 @@
+package libimpi
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/transport"
+)
+
+func TestReadsAreSlowIfTheyTakeNearlyTwiceAsLongAsTheOwnCachesDo(t *testing.T) {
+	e := &Engine{quick: 2500 * time.Nanosecond}
+	for _, c := range []struct {
+		bytes int
+		took  time.Duration
+		slow  bool
+	}{
+		{transport.QuickBytes, 2500, false},
+		{transport.QuickBytes, 3300, false}, // read before, and not changed since
+		{transport.QuickBytes, 5700, true},  // just written
+		{transport.QuickBytes / 2, 1800, false},
+		{transport.QuickBytes / 2, 3200, true},
+		{128 << 10, 5100, false},
+		{128 << 10, 10800, true},
+		{1 << 20, 48000, false},
+		{1 << 20, 88000, true},
+	} {
+		if got := e.slow(c.bytes, c.took*time.Nanosecond); got != c.slow {
+			t.Errorf("%d bytes in %v: slow %v, want %v", c.bytes, c.took*time.Nanosecond, got, c.slow)
+		}
+	}
+}
+
+// findAll makes an engine find every read slow, or none.
+func (e *Engine) findAll(slow bool) {
+	e.quick = time.Minute
+	if slow {
+		e.quick = 1
+	}
+}
+
+// exchangeOne sends n bytes from one engine to another, and answers how many of them the receiver has read.
+func exchangeOne(t *testing.T, es []*Engine, copied *counts, n int) int {
+	t.Helper()
+	before := copied.read
+	data, in := pattern(n, n), bytes.Repeat([]byte{gapByte}, n+1)
+	recv := es[1].World().Irecv(at(in), int64(n), byteT, 0, 0)
+	send := es[0].World().Isend(at(data), int64(n), byteT, 1, 0, Synchronous)
+	finishAll(t, es, es[1], &recv)
+	finishAll(t, es, es[0], &send)
+	if !bytes.Equal(in[:n], data) || in[n] != gapByte {
+		t.Fatalf("%d bytes: wrong data", n)
+	}
+	return copied.read - before
+}
+
+func TestFreshDataGoesThroughTheRing(t *testing.T) {
+	for _, n := range []int{2 * sectionBytes, freshBytes - 1, freshBytes} {
+		es := makeWorld(t, options{clients: []int{2}, direct: true})
+		copied := es[1].countCopies()
+		es[1].findAll(true)
+		for i := range slowReads {
+			if exchangeOne(t, es, copied, n) == 0 {
+				t.Fatalf("%d bytes, message %d: nothing was read", n, i)
+			}
+		}
+		if exchangeOne(t, es, copied, n) != 0 {
+			t.Errorf("%d bytes: read, although reading has been slow", n)
+		}
+		if exchangeOne(t, es, copied, freshBytes+1) == 0 {
+			t.Errorf("a message of more than %d bytes went through the ring", freshBytes)
+		}
+		es[0].patient = true
+		if exchangeOne(t, es, copied, n) == 0 {
+			t.Errorf("%d bytes went through the ring, although ranks outnumber cores", n)
+		}
+		es[0].patient, es[0].readAll = false, true
+		if exchangeOne(t, es, copied, n) == 0 {
+			t.Errorf("%d bytes went through the ring, although all is to be read", n)
+		}
+		for _, e := range es {
+			idle(t, e, 0)
+		}
+	}
+}
+
+// TestDataThatIsNotFreshAnyMoreIsReadAgain counts how many messages it takes, and that some are read if it still is.
+func TestDataThatIsNotFreshAnyMoreIsReadAgain(t *testing.T) {
+	const n = 2 * sectionBytes
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	copied := es[1].countCopies()
+	es[1].findAll(true)
+	for range mostSlow {
+		exchangeOne(t, es, copied, 2*freshBytes)
+	}
+	read := 0
+	for range 2 * lookEvery {
+		if exchangeOne(t, es, copied, n) > 0 {
+			read++
+		}
+	}
+	if read != 2*looksInARow {
+		t.Errorf("%d of %d messages were read, want %d", read, 2*lookEvery, 2*looksInARow)
+	}
+	es[1].findAll(false)
+	for range lookEvery {
+		exchangeOne(t, es, copied, n)
+	}
+	for i := range 2 * lookEvery {
+		if exchangeOne(t, es, copied, n) == 0 {
+			t.Fatalf("message %d went through the ring, although reading is quick", i)
+		}
+	}
+}
+
+// TestFreshMessagesOfAllLengthsArrive sends both ways at once, in all ways that their receives may be there.
+func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
+	for _, n := range []int{17 << 10, sectionBytes, sectionBytes + 1, 64<<10 - 64, 64 << 10, 96<<10 + 5, freshBytes} {
+		for _, room := range []int{n, n + 100, n - 7, sectionBytes + 3, 16 << 10, 3} {
+			for _, late := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d bytes into %d, late %v", n, room, late), func(t *testing.T) {
+					es := makeWorld(t, options{clients: []int{2}, direct: true})
+					lengths := [2]int{n, freshBytes + sectionBytes - n} // what each sends
+					var in [2][]byte
+					var send, recv [2]uint64
+					post := func() {
+						for i, e := range es {
+							in[i] = bytes.Repeat([]byte{gapByte}, 2*freshBytes)
+							recv[i] = e.World().Irecv(at(in[i]), int64([2]int{2 * freshBytes, room}[i]), byteT, 1-i, 0)
+						}
+					}
+					if !late {
+						post()
+					}
+					for i, e := range es {
+						e.findAll(true)
+						e.peers[1-i].fresh.told = mostSlow
+						send[i] = e.World().Isend(at(pattern(lengths[i], i)), int64(lengths[i]), byteT, 1-i, 0, Standard)
+					}
+					if late {
+						settle(es...)
+						post()
+					}
+					for i, e := range es {
+						id := recv[i]
+						until(t, es, "a receive", func() bool { done, err := e.Test(&id, nil); return done || err != nil })
+						finishAll(t, es, e, &send[i])
+					}
+					for i, got := range []int{lengths[1], min(n, room)} {
+						if !bytes.Equal(in[i][:got], pattern(lengths[1-i], 1-i)[:got]) || in[i][got] != gapByte {
+							t.Errorf("rank %d received wrong data", i)
+						}
+					}
+					for _, e := range es {
+						idle(t, e, 0)
+					}
+				})
+			}
+		}
+	}
+}
