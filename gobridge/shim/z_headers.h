@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* 539feedaebbcce82 gobridge/executor/fast.h */
-/* 4b64ed33a79ed175 gobridge/executor/fast_ring.h */
+/* d756705ab3bf365d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
 /* a9fafe3b1f2969ba libimpi/z_layout.h */
