@@ -62,7 +62,7 @@ foreach(way SECRET=shared TLS=1)
 endforeach()
 
 # Long messages inside a machine, each way forced: through the ring, and out of the sender's memory.
-foreach(test pt2pt/sizes pt2pt/traffic pt2pt/unexpected datatype/transfer)
+foreach(test pt2pt/sizes pt2pt/fresh pt2pt/traffic pt2pt/unexpected datatype/transfer)
   string(REPLACE "/" "-" target test-${test})
   foreach(way 0 1)
     add_test(NAME single-copy=${way}/2/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n 2 $<TARGET_FILE:${target}>)
