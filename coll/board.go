@@ -370,26 +370,6 @@ func (t *Turn) Allgather(b Seats, send, recv Buf) *Turn {
 	return t
 }
 
-// Allgatherv is Allgatherv. n are the bytes of the longest block.
-func (t *Turn) Allgatherv(b Seats, send Buf, recv VBuf, n int64) *Turn {
-	own := send
-	if send.IsInPlace() {
-		own = recv.Block(b.Rank())
-	}
-	t.most, t.blocks = n, recv
-	t.show(own)
-	t.takeAll(b, own, Buf{}, inBlocks)
-	return t
-}
-
-// Keep makes the turn independent of the lists that it was made with. A program has to leave them alone until the
-// operation is complete (MPI 5.0, 6.12); mpi4py 4.1 does not. old is a turn that was kept before, whose memory is not
-// needed any more; it may be the zero one.
-func (t *Turn) Keep(old *Turn) {
-	t.blocks.Counts = append(old.blocks.Counts[:0], t.blocks.Counts...)
-	t.blocks.Displs = append(old.blocks.Displs[:0], t.blocks.Displs...)
-}
-
 // Alltoall is Alltoall.
 func (t *Turn) Alltoall(b Seats, send, recv Buf) *Turn {
 	n, p := recv.Size(), int64(b.Size())

@@ -3,8 +3,9 @@ package coll
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
 // rank gives, takes and keeps. A blocking call carries it out at once, as Do, and progress as far as the parts of
 // others are there, as Turn is; both post the receive of a block that is so long that it comes as a message before they
-// read that it comes. What it needs of its arguments, their lists too, it has from the function on that says which
-// operation it is, and the memory of an earlier one is used again.
+// read that it comes. What it needs of its arguments it has from the function on that says which operation it is, and
+// the memory of an earlier one is used again. It does not need their lists: a program has to leave those alone until
+// the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
 	l       listing
 	ordered bool        // entries are found by their number, and not by the rank that they are for

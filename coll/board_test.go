@@ -79,9 +79,6 @@ func TestBoardsMoveData(t *testing.T) {
 				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error {
 					return b.Do(new(coll.Turn).Allgather(b, out, in))
 				}),
-				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return b.Do(new(coll.Turn).Allgatherv(b, out, in, 2*n))
-				}),
 				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error {
 					return b.Do(new(coll.Turn).Alltoall(b, out, in))
 				}),
@@ -192,12 +189,9 @@ func TestTurnsOfRunsAreLaidOut(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, simple, c.want)
 		}
 	}
-	counts, displs := []int64{1, 1, 1}, []int64{0, 1, 2}
-	blocks := coll.VBuf{Base: recv.Base, Counts: counts, Displs: displs, Type: colltest.Int}
 	for name, turn := range map[string]*coll.Turn{
 		"alltoall in place": turn().Alltoall(b, coll.InPlace(), recv),
 		"gaps":              turn().Bcast(b, gapped, 0),
-		"several sizes":     turn().Allgatherv(b, send, blocks, 4),
 	} {
 		if got, simple := turn.Runs(); simple {
 			t.Errorf("%s: %+v", name, got)

@@ -3,7 +3,8 @@ package coll
 import "encoding/binary"
 
 // Laid is what a rank has done in an exchange of blocks on a board (board_v.go). As long as its arguments stay what
-// they were it can do the same again without looking at them, whatever the other ranks do.
+// they were it can do the same again without looking at them, whatever the other ranks do. It is also what a rank does
+// in an exchange that is settled (board_settled.go).
 type Laid struct {
 	Head    []uint64    // the list with which the part begins; nil: the rank shows none
 	Used    int         // bytes of the part
@@ -14,7 +15,8 @@ type Laid struct {
 // LaidBlock is a block that goes to the part, or comes from one.
 type LaidBlock struct {
 	Buf
-	At    int // of Out: where it begins in the part
+	At    int // where it begins in the part: of Out, and of In if that is settled
+	N     int // and then: its bytes there
 	From  int // of In: the rank whose part it is in
 	Entry int // its number in the list there
 	Tag   int // of the message that may come instead

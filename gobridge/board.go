@@ -98,7 +98,8 @@ func (c *communicator) agreeOnBoard() error {
 	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
-		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], Lay: c.board.lay, Lays: c.board.lays, Laid: c.board.laid})
+		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], Lay: c.board.lay,
+		LaySettled: c.board.laySettled, Lays: c.board.lays, Laid: c.board.laid})
 	return nil
 }
 
@@ -114,12 +115,9 @@ func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane
 	if !simple {
 		return laid
 	}
-	l := (*libimpi.CLane)(C.calloc(1, C.sizeof_struct_impi_lane))
+	l, laid := b.newLane(lane, long)
 	if l == nil {
 		return laid
-	}
-	if l.Board, l.Number = unsafe.Pointer(b.c), int32(lane); long {
-		l.Longs = b.memory.LongLane(lane)
 	}
 	if r.Own == nil {
 		r.Own = unsafe.Pointer(l)
@@ -130,9 +128,36 @@ func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane
 	if r.Shows {
 		l.Turn.Publish = 1
 	}
+	return laid
+}
+
+// laySettled implements libimpi.BoardCounters.
+func (b *board) laySettled(lane int, long bool, exchange *coll.Laid) (laid libimpi.LaidLane) {
+	if blocks := layOut(exchange, nil); blocks != nil {
+		l, laid := b.newLane(lane, long)
+		if l != nil {
+			l.Laid = unsafe.Pointer(blocks)
+			l.Turn = libimpi.CTurn{Request: unsafe.Pointer(&l.Over), End: int32(len(exchange.In))}
+			return laid
+		}
+		C.free(unsafe.Pointer(blocks))
+	}
+	return laid
+}
+
+// newLane makes a lane of which C is to know; nil if there is no memory.
+func (b *board) newLane(lane int, long bool) (*libimpi.CLane, libimpi.LaidLane) {
+	l := (*libimpi.CLane)(C.calloc(1, C.sizeof_struct_impi_lane))
+	if l == nil {
+		return nil, libimpi.LaidLane{}
+	}
+	if l.Board, l.Number = unsafe.Pointer(b.c), int32(lane); long {
+		l.Longs = b.memory.LongLane(lane)
+	}
 	c, users := b.c, b.users
 	users.Add(1)
-	return libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
+	return l, libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
+		C.free(l.Laid)
 		C.free(unsafe.Pointer(l))
 		leaveBoard(c, users)
 	}}

@@ -86,10 +86,11 @@ func (b *board) lays() *coll.Laid {
 
 // laid implements libimpi.BoardCounters.
 func (b *board) laid(l *coll.Laid) {
-	laid := b.layOut(l)
+	laid := layOut(l, b.last.arrays)
 	if laid == nil {
 		return
 	}
+	laid.Call = b.last.was
 	place := -1
 	for i, p := range b.c.Laid {
 		if old := (*libimpi.CLaid)(p); old != nil && old.Call == laid.Call || old == nil && place < 0 {
@@ -104,8 +105,9 @@ func (b *board) laid(l *coll.Laid) {
 	b.c.Laid[place] = unsafe.Pointer(laid)
 }
 
-// layOut writes what C needs into one piece of memory; nil if C cannot do it, or there is no memory.
-func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
+// layOut writes what C needs, of a call with these arrays, into one piece of memory; nil if C cannot do it, or there is
+// no memory.
+func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	out, in, loops := shapes(l.Out), shapes(l.In), 0
 	if out == nil || in == nil {
 		return nil
@@ -113,9 +115,13 @@ func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
 	for _, s := range append(out, in...) {
 		loops += min(1, int(s.nest.Depth))
 	}
+	said := 0
+	for _, a := range arrays {
+		said += a.bytes
+	}
 	const head, block, word = int(unsafe.Sizeof(libimpi.CLaid{})), int(unsafe.Sizeof(libimpi.CLaidBlock{})), 8
 	const plan = int(C.sizeof_struct_impi_plan)
-	memory := C.calloc(1, C.size_t(head+block*(len(out)+len(in))+plan*loops+word*len(l.Head)+len(b.last.said)))
+	memory := C.calloc(1, C.size_t(head+block*(len(out)+len(in))+plan*loops+word*len(l.Head)+said))
 	if memory == nil {
 		return nil
 	}
@@ -137,7 +143,6 @@ func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
 		}
 		return first, blocks
 	}
-	laid.Call = b.last.was
 	laid.Outs, laid.Ins, laid.Used = int32(len(out)), int32(len(in)), uint64(l.Used)
 	var outs, ins []libimpi.CLaidBlock
 	laid.Out, outs = blocks(out)
@@ -146,14 +151,15 @@ func (b *board) layOut(l *coll.Laid) *libimpi.CLaid {
 	}
 	laid.In, ins = blocks(in)
 	for i, from := range l.In {
-		ins[i].From, ins[i].Entry, ins[i].Tag = int32(from.From), int32(from.Entry), int32(from.Tag)
+		ins[i].From, ins[i].At = int32(from.From), int32(from.At)
+		ins[i].Entry, ins[i].Tag = int32(from.Entry), int32(from.Tag)
 	}
 	laid.Head, laid.HeadBytes = take(word*len(l.Head)), uint64(word*len(l.Head))
 	copy(unsafe.Slice((*uint64)(laid.Head), len(l.Head)), l.Head)
-	if l.Used > C.IMPI_SHM_BOARD_PAYLOAD {
+	if l.Head != nil && l.Used > C.IMPI_SHM_BOARD_PAYLOAD {
 		laid.Wide, laid.Said = 1, min(laid.HeadBytes, C.IMPI_SHM_BOARD_PAYLOAD-word)
 	}
-	for i, a := range b.last.arrays {
+	for i, a := range arrays {
 		was := take(a.bytes)
 		copy(unsafe.Slice((*byte)(was), a.bytes), a.says())
 		laid.Lists[i] = libimpi.CLaidList{Program: datatype.Pointer(ref[byte](a.p)), Was: was, Bytes: uint64(a.bytes)}

@@ -34,9 +34,10 @@ type BoardCounters struct {
 	WideTurns *uint64  // operations that have used wide slots
 	WideUsers []uint64 // the last one to use each wide slot
 
-	// Lay lays a persistent operation's turn out for C, which then may start it; nil: nothing is for C. It is called
-	// once for each lane.
-	Lay func(lane int, long bool, turn *coll.Turn) LaidLane
+	// Lay lays a persistent operation's turn out for C, which then may start it, and LaySettled its exchange; nil:
+	// nothing is for C. One of them is called, once for each lane.
+	Lay        func(lane int, long bool, turn *coll.Turn) LaidLane
+	LaySettled func(lane int, long bool, l *coll.Laid) LaidLane
 
 	// Lays answers where a call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
 	// out. Nil functions: nothing is for C.
@@ -178,9 +179,18 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 	return v.board(n * int64(blocks))
 }
 
-// board is boardFor an operation that is short enough, with parts of n bytes. Where nobody knows yet whether there is
-// one, it is opened, by an operation that may wait for the other members: not by a nonblocking one.
+// board is boardFor an operation that is short enough, with parts of n bytes.
 func (v Collectives) board(n int64) (*commBoard, error) {
+	b, err := v.opened()
+	if b != nil && v.persistent() && !b.hasLane(n) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// opened answers the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
+// for the other members: not by a nonblocking one.
+func (v Collectives) opened() (*commBoard, error) {
 	c := v.c
 	if c.engine.noBoards {
 		return nil, nil
@@ -213,9 +223,6 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 			return nil, err
 		}
 	}
-	if v.persistent() && !c.board.hasLane(n) {
-		return nil, nil
-	}
 	return &c.board, nil
 }
 
@@ -238,10 +245,12 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 	case v.task == nil:
 		return t.Do(&b.blocking)
 	case v.persistent():
-		t.Keep(new(coll.Turn))
-		return v.task.takeLane(b, *t)
+		l, err := v.task.takeLane(b, t.Most())
+		if l.laid = *t; err == nil && b.Lay != nil {
+			l.countIn(b.Lay(l.number, l.long, &l.laid))
+		}
+		return err
 	}
-	t.Keep(&v.task.turn)
 	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
 	return nil
 }

@@ -1,48 +1,52 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/coll"
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+)
 
 // Exchanges on a board (coll.Exchange): the v-forms, and those with neighbors. What does not fit the parts goes by
 // messages: of a blocking one those of the calling thread; of a nonblocking one those of its task, which start as soon
-// as the exchange finds that they are needed, and which the task awaits after its turn.
+// as the exchange finds that they are needed, and which the task awaits after its turn. As a persistent one is made,
+// the members agree where blocks stand in their parts (coll.Settled), and it gets a lane; if the longest part is too
+// long for one that is left, all of it goes by messages.
 
-// boardForExchange answers the board for an exchange; nil if it goes by messages, as those in place do, which is the
-// same at all members, and persistent ones: the longest part, by which a lane is chosen, is known to nobody.
-func (v Collectives) boardForExchange(inPlace bool) (*commBoard, error) {
-	if inPlace || v.persistent() {
-		return nil, nil
+// exchangeOnBoard carries an exchange out, or leaves it to the task. is says which one it is. False: it goes by
+// messages, for there is no board, or since all members know that it does.
+func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b coll.Seats)) (done bool, err error) {
+	if messages {
+		return false, nil
 	}
-	return v.board(0)
-}
-
-// beginExchange begins an exchange, and has it noted if C is to make the call again.
-func (v Collectives) beginExchange(b *commBoard) *coll.Exchange {
-	x := &b.exchange
-	if t := v.task; t != nil {
+	b, err := v.opened()
+	switch t := v.task; {
+	case b == nil || err != nil:
+		return false, err
+	case t == nil:
+		x := b.begin(&b.exchange)
+		is(x, b)
+		if err = x.Do(v.on, &b.blocking); err == nil {
+			b.lay(x)
+		}
+	case v.persistent():
+		return v.settle(b, is)
+	default:
 		if t.exchange == nil {
 			t.exchange = new(coll.Exchange)
 		}
-		x = t.exchange
+		is(b.begin(t.exchange), b)
+		t.exchanges, t.place = true, boardPlace{commBoard: b}
+		t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
 	}
+	return true, err
+}
+
+// begin begins an exchange, and has it noted if C is to make the call again.
+func (b *commBoard) begin(x *coll.Exchange) *coll.Exchange {
 	if b.Lays == nil {
 		return x.Begin(nil).Reading(b.reads)
 	}
 	return x.Begin(b.Lays()).Reading(b.reads)
-}
-
-// exchangeOnBoard carries an exchange out, or leaves it to the task.
-func (v Collectives) exchangeOnBoard(b *commBoard, x *coll.Exchange) error {
-	t := v.task
-	if t == nil {
-		err := x.Do(v.on, &b.blocking)
-		if err == nil {
-			b.lay(x)
-		}
-		return err
-	}
-	t.exchanges, t.place = true, boardPlace{commBoard: b}
-	t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
-	return nil
 }
 
 // lay has C make the call again whose exchange this is, if all is known of it: also of one that is under way.
@@ -50,6 +54,31 @@ func (b *commBoard) lay(x *coll.Exchange) {
 	if l := x.Laid(); l != nil {
 		b.Laid(l)
 	}
+}
+
+// settle gives a persistent exchange a lane, if the members agree on one.
+func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats)) (done bool, err error) {
+	if !b.hasLane(0) && !b.hasLane(longestOnBoard) {
+		return false, nil
+	}
+	x := new(coll.Exchange).Begin(nil)
+	is(x, b)
+	s := x.Settle()
+	used, most := []uint64{uint64(s.Used)}, []uint64{0}
+	if err := v.c.Allreduce(countBuf(used), countBuf(most), op.Predefined(abi.MPI_MAX)); err != nil {
+		return false, err
+	}
+	if most[0] > longestOnBoard || !b.hasLane(int64(most[0])) {
+		return false, nil
+	}
+	if err := s.Agree(x, &v.c.ops, &b.blocking, int64(most[0])); err != nil {
+		return false, err
+	}
+	l, err := v.task.takeLane(b, int64(most[0]))
+	if l.settled = s; err == nil && b.LaySettled != nil && !s.Not {
+		l.countIn(b.LaySettled(l.number, l.long, &s.Laid))
+	}
+	return true, err
 }
 
 // goOnExchange goes on with an exchange, and says whether its turn is over. Engine lock held.

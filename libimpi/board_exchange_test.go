@@ -65,10 +65,20 @@ func TestExchangesWithNeighborsAreUnderWayOnABoard(t *testing.T) {
 type uneven struct {
 	kind, root int
 	n          func(from, to int) int
+	turn       int // on which what blocks hold depends
 	in, out    []byte
+	gives      coll.VBuf
 }
 
 const unevenKinds = 4
+
+// newUneven draws an operation of blocks of some of these lengths, which all members draw alike.
+func newUneven(random *rand.Rand, p int, lengths []int) *uneven {
+	seed, most := random.Uint64(), 1+random.IntN(len(lengths))
+	return &uneven{kind: random.IntN(unevenKinds), root: random.IntN(p), n: func(from, to int) int {
+		return lengths[rand.New(rand.NewPCG(seed, uint64(64*from+to))).IntN(most)]
+	}}
+}
 
 // begin lays the blocks of rank me of p out, and begins the operation.
 func (u *uneven) begin(v Collectives, me, p int) error {
@@ -85,19 +95,26 @@ func (u *uneven) begin(v Collectives, me, p int) error {
 	}
 	gets, out := lay(func(r int) int { return u.length(r, me, p) })
 	gives, in := lay(func(r int) int { return u.length(me, r, p) })
-	for r := range p {
-		copy(in[gives.Displs[r]:], pattern(int(gives.Counts[r]), me+3*u.target(r)))
-	}
-	one := func(all coll.VBuf, r int) coll.Buf { return all.Block(r) }
-	switch u.in, u.out = in, out; u.kind {
+	u.gives, u.in, u.out = gives, in, out
+	u.fill(me, u.turn)
+	switch u.kind {
 	case 0:
-		return v.Gatherv(one(gives, u.root), gets, u.root)
+		return v.Gatherv(gives.Block(u.root), gets, u.root)
 	case 1:
-		return v.Scatterv(gives, one(gets, u.root), u.root)
+		return v.Scatterv(gives, gets.Block(u.root), u.root)
 	case 2:
-		return v.Allgatherv(one(gives, 0), gets)
+		return v.Allgatherv(gives.Block(0), gets)
 	}
 	return v.Alltoallv(gives, gets)
+}
+
+// fill writes what the blocks of a turn hold, and forgets what has arrived.
+func (u *uneven) fill(me, turn int) {
+	u.turn = turn
+	for r, at := range u.gives.Displs {
+		copy(u.in[at:], pattern(int(u.gives.Counts[r]), me+3*u.target(r)+turn))
+	}
+	clear(u.out)
 }
 
 // length is how many bytes go from one rank to another: nothing where the operation moves nothing.
@@ -120,7 +137,7 @@ func (u *uneven) expect(t *testing.T, name string, me, p int) {
 	t.Helper()
 	var want []byte
 	for r := range p {
-		want = append(want, pattern(u.length(r, me, p), r+3*u.target(me))...)
+		want = append(want, pattern(u.length(r, me, p), r+3*u.target(me)+u.turn)...)
 	}
 	if !bytes.Equal(u.out, want) {
 		t.Errorf("%s: kind %d with root %d: rank %d got something else", name, u.kind, u.root, me)
@@ -139,14 +156,11 @@ func TestUnevenBlocksAreUnderWayOnABoard(t *testing.T) {
 			must(t, c.Barrier()) // opens the board
 			for round := range 5 {
 				var requests [many]uint64
-				var all [many]uneven
+				var all [many]*uneven
 				random := rand.New(rand.NewPCG(uint64(round), uint64(p)))
 				late := random.IntN(many * p)
 				for i := range all {
-					seed, most := random.Uint64(), 1+random.IntN(len(lengths))
-					all[i] = uneven{kind: random.IntN(unevenKinds), root: random.IntN(p), n: func(from, to int) int {
-						return lengths[rand.New(rand.NewPCG(seed, uint64(64*from+to))).IntN(most)]
-					}}
+					all[i] = newUneven(random, p, lengths)
 					if late == i*p+me {
 						time.Sleep(time.Millisecond)
 					}
@@ -215,6 +229,147 @@ func TestBlocksUnderWayOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 				must(t, c.Barrier())
 			}
 		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// Members make many persistent operations of uneven blocks, some of them too long for a lane, and start them each in
+// its own order, one of them late now and then, with blocking and nonblocking ones among them.
+func TestPersistentUnevenBlocksAreStartedInAnyOrderOnABoard(t *testing.T) {
+	const many = 50
+	lengths := []int{0, 8, 3, 20, 56, 300, 4000, 9000, 20000}
+	for _, p := range []int{2, 3, 5} {
+		es := world(t, p)
+		together(t, es, func(e *Engine) {
+			c, me := onBoards(e), int(e.Me())
+			drawn := rand.New(rand.NewPCG(3, uint64(p)))
+			var all [many]*uneven
+			var requests [many]uint64
+			for i := range all {
+				all[i] = newUneven(drawn, p, lengths)
+				requests[i] = kept(t, c, func(v Collectives) error { return all[i].begin(v, me, p) })
+			}
+			if got := c.board.lanes; got.short == 0 || got.long == 0 {
+				t.Errorf("%d ranks: %v lanes were given", p, got)
+			}
+			random := rand.New(rand.NewPCG(uint64(me), 1))
+			for round := range 20 {
+				for _, i := range random.Perm(many) {
+					all[i].fill(me, round+i)
+					if random.IntN(400) == 0 {
+						time.Sleep(time.Millisecond)
+					}
+					if err := e.Start(requests[i]); err != nil {
+						t.Error(err)
+					}
+				}
+				once := newUneven(drawn, p, lengths)
+				task, err := c.Later(coll.Nonblocking)
+				must(t, err)
+				must(t, once.begin(task.Operations(), me, p))
+				id := task.Start()
+				if round%3 == 0 {
+					must(t, newUneven(drawn, p, lengths).begin(c.Collectives, me, p))
+				}
+				for _, i := range random.Perm(many) {
+					must(t, e.Wait(&requests[i], nil))
+					all[i].expect(t, fmt.Sprintf("%d ranks, round %d, operation %d", p, round, i), me, p)
+				}
+				must(t, e.Wait(&id, nil))
+				once.expect(t, "once", me, p)
+			}
+			must(t, c.Barrier())
+			c.NoBoard()
+		})
+		noFailure(t, es)
+	}
+}
+
+// Neighbors on a torus, where a rank may be its own one, exchange blocks again and again; some are too long for a lane.
+func TestPersistentNeighborsMeetInLanes(t *testing.T) {
+	for _, dims := range [][]int32{{1, 3}, {2, 2}, {5, 1}} {
+		p := int(dims[0] * dims[1])
+		es := world(t, p)
+		together(t, es, func(e *Engine) {
+			c, me := onBoards(e), int(e.Me())
+			torus, err := topo.NewCart(dims, []bool{true, true}, p)
+			must(t, err)
+			c.topology = torus
+			edges, err := c.edges()
+			must(t, err)
+			sizes := []int{1, 8, 56, 300, 4000, 5000}
+			in, out, requests := make([][]byte, len(sizes)), make([][]byte, len(sizes)), make([]uint64, len(sizes))
+			for i, n := range sizes {
+				in[i], out[i] = make([]byte, 4*n), make([]byte, 4*n)
+				block := int64(n)
+				requests[i] = kept(t, c, func(v Collectives) error {
+					return v.Neighbors(coll.Even(coll.Bytes(in[i]).Slice(0, block)), coll.Even(coll.Bytes(out[i]).Slice(0, block)))
+				})
+			}
+			if c.board.lanes.short == 0 || c.board.lanes.long == 0 {
+				t.Errorf("%v lanes were given", c.board.lanes)
+			}
+			for round := range 30 {
+				for i, n := range sizes {
+					for k := range 4 {
+						copy(in[i][k*n:], pattern(n, 4*me+k+round))
+					}
+					clear(out[i])
+				}
+				for i := range sizes {
+					if err := e.Start(requests[(i+me)%len(sizes)]); err != nil {
+						t.Error(err)
+					}
+				}
+				for i, n := range sizes {
+					must(t, e.Wait(&requests[i], nil))
+					for k := range 4 {
+						if got := out[i][k*n:][:n]; !bytes.Equal(got, pattern(n, 4*int(edges.In[k])+(k^1)+round)) {
+							t.Errorf("torus %v, round %d: rank %d has something else of neighbor %d, %d bytes", dims, round, me, k, n)
+						}
+					}
+				}
+			}
+			must(t, c.Barrier())
+			c.NoBoard()
+		})
+		noFailure(t, es)
+	}
+}
+
+// A block that is too long is an error of each start, at the member that gets it. What else that member gets arrives.
+func TestALaneOfBlocksSurvivesAnError(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := onBoards(e), int(e.Me())
+		for _, n := range []int{8, 1000} {
+			in, out := make([]byte, n+me), make([]byte, 3*n)
+			all := coll.VBuf{Base: startOf(out), Type: byteType, Counts: []int64{int64(n), int64(n), int64(n)},
+				Displs: []int64{0, int64(n), int64(2 * n)}}
+			if me == 1 {
+				in = in[:n] // of rank 2 alone there is too much
+			}
+			id := kept(t, c, func(v Collectives) error { return v.Gatherv(coll.Bytes(in), all, 0) })
+			for round := range 5 {
+				copy(in, pattern(n, me+round))
+				clear(out)
+				if err := e.Start(id); err != nil {
+					t.Error(err)
+				}
+				err := e.Wait(&id, nil)
+				if truncated := err != nil && AsError(err).Class == abi.MPI_ERR_TRUNCATE; truncated != (me == 0) {
+					t.Errorf("rank %d: %v", me, err)
+				}
+				if me == 0 && !bytes.Equal(out[:2*n], append(pattern(n, round), pattern(n, 1+round)...)) {
+					t.Errorf("start %d: got something else", round)
+				}
+			}
+			if err := e.FreeRequest(&id); err != nil {
+				t.Error(err)
+			}
+		}
+		must(t, c.Barrier())
 		c.NoBoard()
 	})
 	noFailure(t, es)

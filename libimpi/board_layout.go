@@ -69,6 +69,7 @@ type CTurn struct {
 type CLane struct {
 	Board  datatype.Pointer
 	Longs  datatype.Pointer // what all members have of it, if it is one for long parts; else nil
+	Laid   datatype.Pointer // the exchange that is started; nil: Turn is
 	Number int32            // on the board
 	_      int32
 	Starts uint64 // that are over, or under way in Go, which counts here, too
@@ -84,7 +85,7 @@ type CCall struct {
 }
 
 // CLaid is a call that was laid out (coll.Laid). C makes it again when the arguments and what their lists say
-// are the same.
+// are the same. That of a lane has no call, lists or list.
 type CLaid struct {
 	Call      CCall
 	Lists     [CLaidLists]CLaidList
@@ -104,7 +105,8 @@ type CLaidList struct {
 	Bytes        uint64 // 0: there is none
 }
 
-// CLaidBlock is a block (coll.LaidBlock) of at most N bytes, or of exactly so many if it does not lie in one run.
+// CLaidBlock is a block (coll.LaidBlock) of at most N bytes, or of exactly so many if it does not lie in one run, or is
+// a lane's.
 type CLaidBlock struct {
 	Mem, Own datatype.Pointer
 	Plan     datatype.Pointer // how all of it lies there; nil: in one run

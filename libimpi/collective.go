@@ -241,12 +241,10 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForExchange(false)
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Gatherv(b, send, &recv, root) })
 	switch {
-	case err != nil:
+	case done || err != nil:
 		return err
-	case board != nil:
-		return v.exchangeOnBoard(board, v.beginExchange(board).Gatherv(board, send, &recv, root))
 	case v.c.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -283,12 +281,10 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForExchange(false)
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Scatterv(b, &send, recv, root) })
 	switch {
-	case err != nil:
+	case done || err != nil:
 		return err
-	case board != nil:
-		return v.exchangeOnBoard(board, v.beginExchange(board).Scatterv(board, &send, recv, root))
 	case v.c.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -328,14 +324,14 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 		return err
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
-	board, err := v.boardFor(longest, 1)
+	tooLong := longest <= 0 || longest > longestOnBoard
+	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b coll.Seats) { x.Allgatherv(b, send, &recv) })
+	if tooLong {
+		err = v.openForPieces(longest)
+	}
 	switch {
-	case err != nil:
+	case done || err != nil:
 		return err
-	case board != nil && !v.persistent():
-		return v.exchangeOnBoard(board, v.beginExchange(board).Allgatherv(board, send, &recv))
-	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Allgatherv(&board.blocking, send, recv, longest))
 	case v.c.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
@@ -376,13 +372,11 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardForExchange(send.IsInPlace())
+	out, in := coll.Varying(send), coll.Varying(recv)
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
 	switch {
-	case err != nil:
+	case done || err != nil:
 		return err
-	case board != nil:
-		out, in := coll.Varying(send), coll.Varying(recv)
-		return v.exchangeOnBoard(board, v.beginExchange(board).Alltoallv(board, &out, &in))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -398,13 +392,11 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardForExchange(send.IsInPlace())
+	out, in := coll.Each(send), coll.Each(recv)
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
 	switch {
-	case err != nil:
+	case done || err != nil:
 		return err
-	case board != nil:
-		out, in := coll.Each(send), coll.Each(recv)
-		return v.exchangeOnBoard(board, v.beginExchange(board).Alltoallv(board, &out, &in))
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -505,12 +497,9 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	if err != nil {
 		return err
 	}
-	board, err := v.boardForExchange(false)
-	switch {
-	case err != nil:
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Neighbors(b, edges, &send, &recv) })
+	if done || err != nil {
 		return err
-	case board != nil:
-		return v.exchangeOnBoard(board, v.beginExchange(board).Neighbors(board, edges, &send, &recv))
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

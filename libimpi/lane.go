@@ -12,9 +12,10 @@ import (
 // (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones that are short
 // enough get a lane each when they are made, which all members do in the same order, and so nobody is asked: a lane is
 // counted, and never given a second time. Later ones go by messages. There are lanes for parts of a line, and fewer, of
-// fewer slots, for longer ones (transport/shm/layout.go).
+// fewer slots, for longer ones (transport/shm/layout.go). How long the parts of an exchange are the members ask each
+// other before (board_exchange.go).
 //
-//	X_init    -> takes a lane, and keeps its turn as it was laid out
+//	X_init    -> takes a lane, and keeps its turn as it was laid out, or its exchange
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
 //	          -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
 //	          nonblocking ones -> the request is complete
@@ -25,13 +26,14 @@ import (
 
 // lane is a persistent operation's (coll.Board). It never blocks.
 type lane struct {
-	*commBoard           // nil: the operation has none
-	laid       coll.Turn // the turn before it begins
-	number     int       // of the lane on the board
-	long       bool      // it is one for long parts
-	starts     *uint64   // how many there were, and the one under way
-	known      *uint64   // all others have published so many, as far as is known
-	shown      bool      // the part of the one under way
+	*commBoard               // nil: the operation has none
+	laid       coll.Turn     // the turn before it begins
+	settled    *coll.Settled // the exchange, if it is one
+	number     int           // of the lane on the board
+	long       bool          // it is one for long parts
+	starts     *uint64       // how many there were, and the one under way
+	known      *uint64       // all others have published so many, as far as is known
+	shown      bool          // the part of the one under way
 	inC        LaidLane
 }
 
@@ -61,25 +63,24 @@ func (b *commBoard) hasLane(n int64) bool {
 	return n <= int64(bytes) && *b.lanes.of(long) < lanes
 }
 
-// takeLane gives a task the next lane.
-func (t *Task) takeLane(b *commBoard, turn coll.Turn) error {
-	long := b.isLong(turn.Most())
+// takeLane gives a task the next lane, for parts of at most n bytes.
+func (t *Task) takeLane(b *commBoard, n int64) (*lane, error) {
+	long := b.isLong(n)
 	given := b.lanes.of(long)
 	*given++ // whatever comes of it here
-	if long {
-		if err := b.shared.ReserveLong(*given - 1); err != nil {
-			return err
-		}
-	}
-	t.lane = lane{commBoard: b, laid: turn, number: *given - 1, long: long}
 	l := &t.lane
-	if b.Lay != nil {
-		l.inC = b.Lay(l.number, long, &l.laid)
+	*l = lane{commBoard: b, number: *given - 1, long: long, starts: new(uint64), known: new(uint64)}
+	if long {
+		return l, b.shared.ReserveLong(l.number)
 	}
-	if l.starts, l.known = l.inC.Starts, l.inC.Known; l.starts == nil {
-		l.starts, l.known = new(uint64), new(uint64)
+	return l, nil
+}
+
+// countIn has C start the operation, if it has been laid out, which then counts.
+func (l *lane) countIn(laid LaidLane) {
+	if l.inC = laid; laid.At != 0 {
+		l.starts, l.known = laid.Starts, laid.Known
 	}
-	return nil
 }
 
 // letGo gives up what C has of the lane.
@@ -92,8 +93,12 @@ func (l *lane) letGo() {
 // enterLane begins the next start of a task. The parts of others that start at about the same time are worth a few
 // looks, since what follows otherwise takes longer. Engine lock held.
 func (t *Task) enterLane(e *Engine) {
-	t.turn, t.err = t.lane.laid, nil
-	t.lane.Begin(t.turn.Most())
+	if t.err = nil; t.lane.settled != nil {
+		t.lane.settled.Begin()
+	} else {
+		t.turn = t.lane.laid
+	}
+	t.lane.Begin(coll.AnyLength)
 	looks := laneLooks
 	if e.patient || e.shared.UnderWay > 1 {
 		looks = 0
@@ -116,6 +121,13 @@ const laneLooks = 32
 // goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnLane(e *Engine) bool {
 	l := &t.lane
+	if l.settled != nil {
+		over, err := l.settled.Run(l)
+		if over {
+			t.end(e, err)
+		}
+		return over
+	}
 	if !l.shown && !t.turn.Shows() {
 		if mem, _ := l.Put(0); mem == nil {
 			return false

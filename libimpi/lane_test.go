@@ -245,9 +245,13 @@ func TestStartsOfALaneAllocateNothing(t *testing.T) {
 		c := onBoards(e)
 		must(t, c.Barrier())
 		k := newKeptAllgather(t, c, 8)
+		blocks := coll.VBuf{Base: startOf(k.out), Type: byteType, Counts: []int64{8, 8}, Displs: []int64{0, 8}}
+		uneven := kept(t, c, func(v Collectives) error { return v.Allgatherv(coll.Bytes(k.in), blocks) })
 		start := func() {
-			_ = e.Start(k.id)
-			_ = e.Wait(&k.id, nil)
+			for _, id := range []uint64{k.id, uneven} {
+				_ = e.Start(id)
+				_ = e.Wait(&id, nil)
+			}
 		}
 		if me := e.Me(); me == 0 {
 			if n := testing.AllocsPerRun(1000, start); n >= 1 {

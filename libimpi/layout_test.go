@@ -38,8 +38,9 @@ var cNames = map[string]string{
 	"Target.Words": "impi_window_member", "Target.Control": "impi_shm_control", "View.Targets": "impi_window_target",
 	"CCall": "impi_laid_call", "CLaidList": "impi_laid_list", "CLaidBlock": "impi_laid_block", "CLaid": "impi_laid",
 	"CLaid.Out": "impi_laid_block", "CLaid.In": "impi_laid_block",
-	"CBoard": "impi_board", "CBoard.Laid": "impi_laid", "CBoard.Members": "impi_shm_board_member",
-	"CBoard.Wide": "impi_shm_board_wide", "CBoardPeer": "impi_board_peer",
+	"CLane.Laid": "impi_laid", "CBoard": "impi_board", "CBoard.Laid": "impi_laid",
+	"CBoard.Members": "impi_shm_board_member",
+	"CBoard.Wide":    "impi_shm_board_wide", "CBoardPeer": "impi_board_peer",
 	"CBoardType": "impi_board_type", "CBoards": "impi_boards", "CBoardPeer.Ctl": "impi_shm_control",
 	"CTurn": "impi_turn", "CLane": "impi_lane", "CLane.Board": "impi_board", "CLane.Longs": "impi_shm_board_longs",
 }

@@ -223,6 +223,7 @@ struct impi_turn {
 struct impi_lane {
 	struct impi_board *board;
 	struct impi_shm_board_longs *longs;
+	struct impi_laid *laid;
 	int32_t number;
 	int32_t pad;
 	uint64_t starts;
@@ -388,12 +389,13 @@ _Static_assert(offsetof(struct impi_turn, plan) == 80, "layout");
 _Static_assert(sizeof(struct impi_turn) == 88, "layout");
 _Static_assert(offsetof(struct impi_lane, board) == 0, "layout");
 _Static_assert(offsetof(struct impi_lane, longs) == 8, "layout");
-_Static_assert(offsetof(struct impi_lane, number) == 16, "layout");
-_Static_assert(offsetof(struct impi_lane, pad) == 20, "layout");
-_Static_assert(offsetof(struct impi_lane, starts) == 24, "layout");
-_Static_assert(offsetof(struct impi_lane, known) == 32, "layout");
-_Static_assert(offsetof(struct impi_lane, over) == 40, "layout");
-_Static_assert(offsetof(struct impi_lane, turn) == 48, "layout");
-_Static_assert(sizeof(struct impi_lane) == 136, "layout");
+_Static_assert(offsetof(struct impi_lane, laid) == 16, "layout");
+_Static_assert(offsetof(struct impi_lane, number) == 24, "layout");
+_Static_assert(offsetof(struct impi_lane, pad) == 28, "layout");
+_Static_assert(offsetof(struct impi_lane, starts) == 32, "layout");
+_Static_assert(offsetof(struct impi_lane, known) == 40, "layout");
+_Static_assert(offsetof(struct impi_lane, over) == 48, "layout");
+_Static_assert(offsetof(struct impi_lane, turn) == 56, "layout");
+_Static_assert(sizeof(struct impi_lane) == 144, "layout");
 
 #endif

@@ -53,6 +53,14 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 // Blocks says whether the board blocks.
 func (b *Board) Blocks() bool { return b.blocks }
 
+// Blocking calls f, while the board blocks.
+func (b *Board) Blocking(f func() error) error {
+	blocks := b.blocks
+	b.blocks = true
+	defer func() { b.blocks = blocks }()
+	return f()
+}
+
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
 	defer b.Hide()

@@ -10,20 +10,16 @@ static inline int again(const struct impi_laid *l, const uint64_t *args)
 {
     uint64_t other = l->call.names != impi_call.names;
     for (int i = 0; i < IMPI_LAID_ARGS; i++) other |= l->call.args[i] ^ args[i];
-    if (other) return 0;
-    for (int i = 0; i < IMPI_LAID_LISTS && l->lists[i].bytes; i++)
-        if (memcmp(l->lists[i].program, l->lists[i].was, l->lists[i].bytes)) return 0;
-    return 1;
+    for (int i = 0; !other && i < IMPI_LAID_LISTS && l->lists[i].bytes; i++)
+        other = memcmp(l->lists[i].program, l->lists[i].was, l->lists[i].bytes) != 0;
+    return !other;
 }
 
 /* Shows the list of the own blocks, and the blocks. */
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
-    if (l->wide) impi_fetch_lines(part.payload, (int64_t)l->used);
-    memcpy(part.payload, l->head, l->head_bytes);
-    for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
-        move_payload(o->plan, o->mem, part.payload + o->at, o->n, 0);
+    pack_blocks(l, part.payload, l->wide);
     if (l->wide) memcpy(line.payload, &l->used, sizeof l->used);
     if (l->wide) memcpy(line.payload + sizeof l->used, l->head, l->said);
     __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
@@ -36,12 +32,8 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
                       const struct impi_turn *t)
 {
     struct shown part = part_of(b, NULL, 0, in->from, s);
-    int err = LIKELY(in->own || raised(part.word, s << SHIFT)) ? MPI_SUCCESS : await(b, part.word, s << SHIFT, t);
+    int err = LIKELY(raised(part.word, s << SHIFT)) ? MPI_SUCCESS : await(b, part.word, s << SHIFT, t);
     if (UNLIKELY(err)) return err;
-    if (in->own) {
-        move_payload(in->plan, in->mem, in->own, in->n, 1);
-        return MPI_SUCCESS;
-    }
     uint64_t bytes = __atomic_load_n(part.word, __ATOMIC_RELAXED) & ELSEWHERE, entry = BY_MESSAGE;
     const uint64_t here = ((uint64_t)in->entry + 1) * sizeof entry, end = here + sizeof entry;
     const unsigned char *list = part.payload;
@@ -72,10 +64,9 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
     b->begun = s;
     if (l->head_bytes) show_blocks(b, l, s);
     for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
-        if (LIKELY(!(err = take_block(b, in, s, &t)))) continue;
-        if (request) b->left = s; /* Go begins it once more, with the same part */
-        if (request) return err;
-        problem = err;
+        if (in->own) move_payload(in->plan, in->mem, in->own, in->n, 1);
+        else if (UNLIKELY(err = take_block(b, in, s, &t)) && request) return b->left = s, err; /* once more, in Go */
+        else if (UNLIKELY(err)) problem = err;
     }
     if (l->wide) *user = s;
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);

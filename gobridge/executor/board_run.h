@@ -61,10 +61,9 @@ static inline void wake(const struct impi_board *b)
 RARE int all_done(struct impi_board *b, uint64_t least, const struct impi_turn *t)
 {
     uint64_t known = UINT64_MAX;
-    for (int r = 0; r < b->size; r++) {
+    for (int r = 0, err; r < b->size; r++) {
         const uint64_t *done = &b->members[r].done;
-        int err = raised(done, least) ? MPI_SUCCESS : await(b, done, least, t);
-        if (err) return err;
+        if (!raised(done, least) && (err = await(b, done, least, t))) return err;
         uint64_t theirs = __atomic_load_n(done, __ATOMIC_ACQUIRE); /* maybe more than what was awaited */
         if (theirs < known) known = theirs;
     }
@@ -89,6 +88,15 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
     return (struct shown){&slot->word, slot->payload};
 }
 
+/* Writes the list and the blocks of a part that Go has laid out. */
+static inline void pack_blocks(const struct impi_laid *l, unsigned char *payload, int wide)
+{
+    if (wide) impi_fetch_lines(payload, (int64_t)l->used);
+    memcpy(payload, l->head, l->head_bytes);
+    for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
+        move_payload(o->plan, o->mem, payload + o->at, o->n, 0);
+}
+
 /* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
 static inline void show(const struct impi_turn *t, struct shown own, uint64_t word, int wide)
 {
@@ -110,6 +118,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     const int wide = l ? l->longs != NULL : t->n > PAYLOAD, shift = wide ? IMPI_SHM_BOARD_WIDE_SHIFT : SHIFT;
     const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
     uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
+    const struct impi_laid *const blocks = l ? l->laid : NULL;
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
     uint64_t result[PAYLOAD / 8];
@@ -124,17 +133,20 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (!l) b->begun = s;
     if (t->publish || l) {
         const struct shown mine = part_of(b, l, wide, b->rank, turn);
-        show(t, mine, s << shift, wide);
+        if (blocks) pack_blocks(blocks, mine.payload, wide);
+        show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
         if (t->own_plan || t->combine) own = (const char *)mine.payload;
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
-    for (int r = t->first; r < t->end; r++) {
-        const char *piece = own;
+    for (int i = t->first; i < t->end; i++) {
+        const struct impi_laid_block *in = blocks ? &blocks->in[i] : NULL;
+        const int r = in ? in->from : i;
+        const char *piece = in ? in->own : own;
         if (r != b->rank) {
             const struct shown theirs = part_of(b, l, wide, r, turn);
             err = LIKELY(raised(theirs.word, s << shift)) ? MPI_SUCCESS : await(b, theirs.word, s << shift, t);
             int got = (int)(__atomic_load_n(theirs.word, __ATOMIC_RELAXED) & (((uint64_t)1 << shift) - 1));
-            int wrong = got > t->n || (t->take < t->n && got < t->n);
+            int wrong = !in && (got > t->n || (t->take < t->n && got < t->n));
             if (UNLIKELY(err || (wrong && t->request))) {
                 if (!l) b->left = s; /* if Go carries on: it does all of this again, and MPI_Wait says what is wrong */
                 return err ? err : IMPI_IN_GO;
@@ -142,13 +154,14 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
             if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
             piece = (const char *)theirs.payload;
         }
-        piece += t->at;
+        piece += in ? in->at : t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
-        if (t->combine && r > t->first) t->combine(combined, piece, t->count);
+        if (in) move_payload(in->plan, in->mem, piece, in->n, 1);
+        else if (t->combine && r > t->first) t->combine(combined, piece, t->count);
         else move_payload(t->plan, t->combine ? combined : to, piece, t->take, 1);
     }
     if (wide && !l) b->wide_turns++, *user = s;
-    if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
+    if (l) l->starts = s, l->known = !blocks && t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     wake(b);
     if (t->combine && !wide && t->first < t->end && LIKELY(!problem)) copy_payload(t->to, result, (uint64_t)t->take);

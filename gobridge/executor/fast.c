@@ -33,7 +33,7 @@ RARE void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, 
                      __ATOMIC_RELEASE);
     for (int64_t done = 0; done < n; piece = next) {
         if (n - done < piece + least) piece = n - done;
-        if ((uint64_t)piece < impi_fast.strings) fetch_lines(to + done, piece);
+        if ((uint64_t)piece < impi_fast.strings) impi_fetch_lines(to + done, piece);
         if (row) impi_plan_move_rows(plan, buf, to, done, piece, 0);
         else copy_payload(to + done, buf + done, (uint64_t)piece);
         done += piece;
@@ -77,7 +77,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-        if (n > LINE && (uint64_t)n < f->strings) fetch_lines(to, n); /* string instructions do without */
+        if (n > LINE && (uint64_t)n < f->strings) impi_fetch_lines(to, n); /* string instructions do without */
         move_payload(plan, buf, to, n, 0);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);

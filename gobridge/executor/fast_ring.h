@@ -10,6 +10,7 @@
 
 #include "fast.h"
 #include "types.h"
+#include "../kernel/lines.h"
 
 enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 
@@ -91,18 +92,6 @@ static inline uint32_t *filled_of(struct impi_shm_record *r) { return &((struct 
 static inline uint64_t record_bytes(uint64_t n)
 {
     return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1));
-}
-
-/* Fetches the lines of a part or payload before they are written: others have read them last, and stores fetch but few
- * at a time. */
-static inline void fetch_lines(const unsigned char *part, int64_t n)
-{
-    for (int64_t i = 0; i < n; i += LINE)
-#if defined __x86_64__
-        __asm__ volatile("prefetchw %0" : : "m"(part[i])); /* nothing, where the processor does not know it */
-#else
-        __builtin_prefetch(part + i, 1);
-#endif
 }
 
 /* Copies what goes to another core, or comes from there: where string instructions are quick, by these from some length

@@ -23,18 +23,6 @@ typedef void impi_combine(void *left, const void *right, int64_t count);
 void impi_combine_apart(impi_combine *combine, uintptr_t left, int64_t l, uintptr_t right, int64_t r, int64_t size,
                         int64_t count);
 
-/* Fetches the lines of n bytes that are about to be written: another core has read them last, and stores fetch but few
- * at a time. */
-static inline void impi_fetch_lines(const void *first, int64_t n)
-{
-    for (const char *line = first; line < (const char *)first + n; line += 64)
-#if defined __x86_64__
-        __asm__ volatile("prefetchw %0" : : "m"(*line)); /* nothing, where the processor does not know it */
-#else
-        __builtin_prefetch(line, 1);
-#endif
-}
-
 /* NULL where an operation is not defined, or not here. */
 __attribute__((visibility("hidden")))
 extern impi_combine *const impi_combines[IMPI_OPS][IMPI_ELEMENTS];
