@@ -12,7 +12,7 @@ type Exchange struct {
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
 	own     []kept      // from this one
-	begun   bool        // receives are posted
+	expects bool        // some of in are so long that they come as messages, whose receives are not yet posted
 	shown   bool
 	taken   int   // of in
 	err     error // of a block: the others are taken all the same
@@ -34,7 +34,7 @@ type kept struct{ to, from Buf }
 func (x *Exchange) Begin(laid *Laid) *Exchange {
 	x.l = listing{long: longBlock, laid: laid, readers: x.l.readers[:0]}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
-	x.ordered, x.begun, x.shown, x.taken, x.err = true, false, false, 0, nil
+	x.ordered, x.expects, x.shown, x.taken, x.err = true, false, false, 0, nil
 	return x
 }
 
@@ -52,6 +52,7 @@ func (x *Exchange) gives(b Buf, to, tag int) {
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
 	if b.Size() > x.l.long {
+		x.expects = true
 		x.l.laid.drop()
 	}
 }
@@ -171,8 +172,8 @@ func (x *Exchange) Do(c Comm, b Board) error {
 func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 	l := &x.l
 	l.c, l.b = c, b
-	if !x.begun {
-		x.begun = true
+	if x.expects {
+		x.expects = false
 		for i := range x.in {
 			in := &x.in[i]
 			if err := l.expect(in.Buf, int(in.peer), int(in.tag)); err != nil {
@@ -240,7 +241,7 @@ func (x *Exchange) show() (shown bool, err error) {
 			return false, err
 		}
 	}
-	for i := range x.in {
+	for i := 0; l.laid != nil && i < len(x.in); i++ {
 		in := &x.in[i]
 		l.laid.take(LaidBlock{Buf: in.Buf, From: int(in.peer), Entry: int(in.nth), Tag: int(in.tag)})
 	}

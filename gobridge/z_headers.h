@@ -12,6 +12,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* e71eb7d921a9be68 gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* a9fafe3b1f2969ba libimpi/z_layout.h */
+/* 5d9dfc8d79641017 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 087c7f70c7adab88 transport/shm/z_layout.h */

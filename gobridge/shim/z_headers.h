@@ -5,6 +5,6 @@
 /* d756705ab3bf365d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* 957df78970cae06a gobridge/kernel/kernels.h */
-/* a9fafe3b1f2969ba libimpi/z_layout.h */
+/* 5d9dfc8d79641017 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 087c7f70c7adab88 transport/shm/z_layout.h */
