@@ -12,6 +12,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* e71eb7d921a9be68 gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* 5d9dfc8d79641017 libimpi/z_layout.h */
+/* e4a64beb3a3c3558 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 087c7f70c7adab88 transport/shm/z_layout.h */

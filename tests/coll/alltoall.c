@@ -1,7 +1,7 @@
 /* Alltoall, Alltoallv and Alltoallw: every pair has its own words; unequal, empty and typed parts; in place. */
 #include "../check.h"
 
-static int word(int from, int to, int i) { return (from * 64 + to) * 20000 + i; }
+static int word(int from, int to, int i) { return (from * 64 + to) * 40000 + i; }
 
 static void equal(int n)
 {
@@ -116,10 +116,10 @@ static void nothing(void)
 
 int main(int argc, char **argv)
 {
-    static const int lengths[] = {0, 1, 2, 31, 1024, 10000};
+    static const int lengths[] = {0, 1, 2, 31, 1024, 10000, 40000};
     check_start(&argc, &argv);
     CHECK(check_size <= 64);
-    for (int l = 0; l < 6; l++) {
+    for (int l = 0; l < 7; l++) {
         equal(lengths[l]);
         unequal(lengths[l] / 4, 0);
         unequal(lengths[l] / 4, 1);
