@@ -77,7 +77,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-        if (n > LINE && (uint64_t)n < f->strings) impi_fetch_lines(to, n); /* string instructions do without */
+        if (n > INLINE && (uint64_t)n < f->strings) impi_fetch_lines(to, n); /* string instructions do without */
         move_payload(plan, buf, to, n, 0);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);
