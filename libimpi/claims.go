@@ -313,7 +313,7 @@ func (e *Engine) pullBack(r *Request) bool {
 		return false
 	}
 	n := min(r.stop, r.total) - lo // nothing of what does not fit
-	if n > 0 && !e.read(p, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+	if n > 0 && !e.read(r, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
 		e.stopPulling(r, k)
 		return false
 	}

@@ -37,15 +37,16 @@ const (
 
 // freshness is what is known of the messages that this process and a peer exchange.
 type freshness struct {
-	found  uint64 // how the last read of the peer's memory went; 0: the peer has been told, or it was short
+	found  uint64 // how the last read that was noted went; 0: the peer has been told
 	told   int32  // slow reads that the peer has told of, less the others
 	passed uint32 // messages to the peer that the ring might have served better
 }
 
-// read copies out of a peer's memory, and notes how long that takes, if it is not so little that the system call counts
-// for more.
-func (e *Engine) read(p *peer, addr uint64, dst []byte) bool {
-	if len(dst) < sectionBytes || e.quick == 0 {
+// read copies a part of a message out of its sender's memory. It notes how long that takes, unless the message is too
+// long for the ring, or the part so short that the system call counts for more.
+func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
+	p := e.peer(r.peer)
+	if r.length > freshBytes || len(dst) < sectionBytes || e.quick == 0 {
 		return p.direct.Read(p.rank, addr, dst)
 	}
 	start := e.now()

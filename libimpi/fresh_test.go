@@ -91,8 +91,8 @@ func TestDataThatIsNotFreshAnyMoreIsReadAgain(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
 	copied := es[1].countCopies()
 	es[1].findAll(true)
-	for range mostSlow {
-		exchangeOne(t, es, copied, 2*freshBytes)
+	for range slowReads {
+		exchangeOne(t, es, copied, n)
 	}
 	read := 0
 	for range 2 * lookEvery {

@@ -167,12 +167,11 @@ func (e *Engine) ask(r *Request, first int64) {
 
 // readDirect copies a long message, but for the first bytes, out of the sender's memory.
 func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bool {
-	p := e.peer(peer)
-	if p.direct == nil || addr == 0 || !r.flat {
+	if e.peer(peer).direct == nil || addr == 0 || !r.flat {
 		return false
 	}
 	n := min(r.length, r.total) - first
-	return n <= 0 || e.read(p, addr+uint64(first), bytesAt(offset(r.data, first), n))
+	return n <= 0 || e.read(r, addr+uint64(first), bytesAt(offset(r.data, first), n))
 }
 
 // Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for
