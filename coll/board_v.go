@@ -12,7 +12,7 @@ import (
 // (board_exchange.go). Each rank decides alone which of its blocks it puts on the board. Its part begins with a list
 // of all of them:
 //
-//	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage, ... | ... | blocks
+//	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage ... | ... | blocks
 //
 // A block that does not fit, or is longer than longBlock, is sent as a message at once; or where ranks read long blocks
 // (board_read.go), the part says where it lies, and its owner awaits who reads it. Whoever needs a block finds its
@@ -172,7 +172,7 @@ func entriesOf(part []byte) int {
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
-// unload moves what entry i of a rank's part stands for to its place, and says whether that is done, or has it received.
+// unload moves what entry i of a rank's part stands for to its place, or has it received, and says whether all is done.
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
 	size := to.Size()
 	if size >= blockAlign && size <= l.long {
@@ -247,7 +247,7 @@ func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err err
 	return true, Unpack(to, part, 0)
 }
 
-// left says whether all ranks have ended the operation that read blocks of this one, which has ended it. It blocks until
+// left says whether all ranks that read blocks of this one have ended the operation, as this one has. It blocks until
 // then, or answers false.
 func (l *listing) left() (bool, error) {
 	for len(l.readers) > 0 {

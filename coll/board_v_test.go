@@ -268,8 +268,8 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 			for i := range out {
 				out[i] = byte(i*7 + me)
 			}
-			send := coll.Varying(coll.VBuf{Base: coll.Bytes(out).Base, Counts: sizes, Displs: displs, Type: coll.Bytes(nil).Type})
-			recv := coll.Varying(coll.VBuf{Base: coll.Bytes(in).Base, Counts: sizes, Displs: displs, Type: coll.Bytes(nil).Type})
+			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
+			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
 			if err := exchange(c, b, new(coll.Exchange).Begin(nil).Reading(reads).Neighbors(b, e, &send, &recv)); err != nil {
 				return err
 			}
