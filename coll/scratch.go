@@ -133,17 +133,21 @@ func (s *Scratch) Exchange(c Comm, out Buf, to int, in Buf, from, tag int) error
 // ExchangeWritten is Exchange where each rank writes what is for the other, if it can, since it has read that memory
 // last.
 func (s *Scratch) ExchangeWritten(c Comm, out Buf, to int, in Buf, from, tag int) error {
-	w, ok := c.(Writable)
-	if !ok {
-		return s.Exchange(c, out, to, in, from, tag)
-	}
 	if err := s.Add(c.Isend(out, to, tag)); err != nil {
 		return err
 	}
-	if err := s.Add(w.IrecvWritten(in, from, tag)); err != nil {
+	if err := s.Add(irecvWritten(c, in, from, tag)); err != nil {
 		return err
 	}
 	return s.Wait(c)
+}
+
+// irecvWritten is Irecv of a message that its sender writes, where that is possible.
+func irecvWritten(c Comm, b Buf, from, tag int) (Req, error) {
+	if w, ok := c.(Writable); ok {
+		return w.IrecvWritten(b, from, tag)
+	}
+	return c.Irecv(b, from, tag)
 }
 
 // exchangeAndCombine combines in with what comes from a rank, by way of tmp, and sends out to another one meanwhile. A

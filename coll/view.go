@@ -68,10 +68,7 @@ func (w *View) Irecv(b Buf, from, tag int) (Req, error) {
 
 // IrecvWritten implements Writable.
 func (w *View) IrecvWritten(b Buf, from, tag int) (Req, error) {
-	if on, ok := w.on.(Writable); ok {
-		return on.IrecvWritten(b, w.rank(from), tag+w.shift)
-	}
-	return w.Irecv(b, from, tag)
+	return irecvWritten(w.on, b, w.rank(from), tag+w.shift)
 }
 
 // Vendor implements Vendored.
