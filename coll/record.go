@@ -122,6 +122,14 @@ func (r *Recorder) Turn(t *Turn) error {
 // Turns is how many turns have been recorded. Whoever carries one out copies it.
 func (s *Schedule) Turns() int { return len(s.turns) }
 
+// LongestTurn is the most that one of them shows, in bytes.
+func (s *Schedule) LongestTurn() (n int64) {
+	for i := range s.turns {
+		n = max(n, s.turns[i].most)
+	}
+	return n
+}
+
 // Turn is turn number i, from 0, that of a step with such a Req.
 func (s *Schedule) Turn(i int) *Turn { return &s.turns[i] }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -104,18 +105,18 @@ func (c *communicator) agreeOnBoard() error {
 }
 
 // lay implements libimpi.BoardCounters.
-func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane) {
+func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane) {
 	r, simple := turn.Runs()
 	var combine *C.impi_combine
 	if r.Op != nil && simple {
 		combine, simple = kernelOf(r.Op, r.Of)
 		// C combines long vectors where the result belongs, and Go may have to begin anew.
-		simple = simple && !(long && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
+		simple = simple && !(b.isLong(lane) && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
 	}
 	if !simple {
 		return laid
 	}
-	l, laid := b.newLane(lane, long)
+	l, laid := b.newLane(lane)
 	if l == nil {
 		return laid
 	}
@@ -131,10 +132,17 @@ func (b *board) lay(lane int, long bool, turn *coll.Turn) (laid libimpi.LaidLane
 	return laid
 }
 
+// isLong says whether the parts of a lane are longer than a line.
+func (b *board) isLong(lane transport.Lane) bool {
+	_, bytes, _ := lane.Slots()
+	_, short, _ := b.memory.Slots(false)
+	return bytes > short
+}
+
 // laySettled implements libimpi.BoardCounters.
-func (b *board) laySettled(lane int, long bool, exchange *coll.Laid) (laid libimpi.LaidLane) {
+func (b *board) laySettled(lane transport.Lane, exchange *coll.Laid) (laid libimpi.LaidLane) {
 	if blocks := layOut(exchange, nil); blocks != nil {
-		l, laid := b.newLane(lane, long)
+		l, laid := b.newLane(lane)
 		if l != nil {
 			l.Laid = unsafe.Pointer(blocks)
 			l.Turn = libimpi.CTurn{Request: unsafe.Pointer(&l.Over), End: int32(len(exchange.In))}
@@ -146,13 +154,16 @@ func (b *board) laySettled(lane int, long bool, exchange *coll.Laid) (laid libim
 }
 
 // newLane makes a lane of which C is to know; nil if there is no memory.
-func (b *board) newLane(lane int, long bool) (*libimpi.CLane, libimpi.LaidLane) {
+func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) {
 	l := (*libimpi.CLane)(C.calloc(1, C.sizeof_struct_impi_lane))
 	if l == nil {
 		return nil, libimpi.LaidLane{}
 	}
-	if l.Board, l.Number = unsafe.Pointer(b.c), int32(lane); long {
-		l.Longs = b.memory.LongLane(lane)
+	of := lane.(*shm.Lane)
+	slots, _, _ := of.Slots()
+	l.Board, l.Slots, l.Bytes, l.Many = unsafe.Pointer(b.c), of.First(), uint64(of.Bytes), uint64(slots)
+	if b.isLong(lane) {
+		l.Wide = 1
 	}
 	c, users := b.c, b.users
 	users.Add(1)

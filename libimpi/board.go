@@ -36,8 +36,8 @@ type BoardCounters struct {
 
 	// Lay lays a persistent operation's turn out for C, which then may start it, and LaySettled its exchange; nil:
 	// nothing is for C. One of them is called, once for each lane.
-	Lay        func(lane int, long bool, turn *coll.Turn) LaidLane
-	LaySettled func(lane int, long bool, l *coll.Laid) LaidLane
+	Lay        func(lane transport.Lane, turn *coll.Turn) LaidLane
+	LaySettled func(lane transport.Lane, l *coll.Laid) LaidLane
 
 	// Lays answers where a call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
 	// out. Nil functions: nothing is for C.
@@ -61,7 +61,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes lanes // that were given to persistent operations
+	lanes int // bytes of the memory for lanes that persistent operations have got
 
 	blocking boardPlace    // of the blocking operation under way
 	exchange coll.Exchange // likewise, if it is one
@@ -246,10 +246,13 @@ func (v Collectives) onBoard(b *commBoard, t *coll.Turn) error {
 		return t.Do(&b.blocking)
 	case v.persistent():
 		l, err := v.task.takeLane(b, t.Most())
-		if l.laid = *t; err == nil && b.Lay != nil {
-			l.countIn(b.Lay(l.number, l.long, &l.laid))
+		if err != nil {
+			return err
 		}
-		return err
+		if l.laid = *t; b.Lay != nil {
+			l.countIn(b.Lay(l.mem, &l.laid))
+		}
+		return nil
 	}
 	v.task.turn, v.task.place = *t, boardPlace{commBoard: b}
 	return nil
@@ -486,12 +489,12 @@ func (b *commBoard) enter(t *Task) {
 
 // goOnBoard goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnBoard(e *Engine) bool {
-	if t.lane.commBoard != nil {
-		return t.goOnLane(e)
-	}
 	if t.pieces.left > 0 {
 		t.advance(e)
 		return t.pieces.left == 0
+	}
+	if t.lane.commBoard != nil {
+		return t.goOnLane(e)
 	}
 	if t.exchanges {
 		return t.goOnExchange(e)

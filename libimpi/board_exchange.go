@@ -58,7 +58,7 @@ func (b *commBoard) lay(x *coll.Exchange) {
 
 // settle gives a persistent exchange a lane, if the members agree on one.
 func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats)) (done bool, err error) {
-	if !b.hasLane(0) && !b.hasLane(longestOnBoard) {
+	if !b.hasLane(0) {
 		return false, nil
 	}
 	x := new(coll.Exchange).Begin(nil)
@@ -75,10 +75,13 @@ func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats
 		return false, err
 	}
 	l, err := v.task.takeLane(b, int64(most[0]))
-	if l.settled = s; err == nil && b.LaySettled != nil && !s.Not {
-		l.countIn(b.LaySettled(l.number, l.long, &s.Laid))
+	if err != nil {
+		return false, err
 	}
-	return true, err
+	if l.settled = s; b.LaySettled != nil && !s.Not {
+		l.countIn(b.LaySettled(l.mem, &s.Laid))
+	}
+	return true, nil
 }
 
 // goOnExchange goes on with an exchange, and says whether its turn is over. Engine lock held.

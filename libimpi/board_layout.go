@@ -68,10 +68,11 @@ type CTurn struct {
 // CLane is a persistent operation that C starts.
 type CLane struct {
 	Board  datatype.Pointer
-	Longs  datatype.Pointer // what all members have of it, if it is one for long parts; else nil
+	Slots  datatype.Pointer // the first member's, of so many bytes each; those of the next one follow
 	Laid   datatype.Pointer // the exchange that is started; nil: Turn is
-	Number int32            // on the board
-	_      int32
+	Bytes  uint64
+	Many   uint64 // slots that each member has: a power of two
+	Wide   uint64 // it is one for long parts
 	Starts uint64 // that are over, or under way in Go, which counts here, too
 	Known  uint64 // all others have published so many, as far as is known
 	Over   uint64 // a request

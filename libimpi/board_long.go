@@ -6,8 +6,8 @@ import "github.com/libimpi/libimpi/coll"
 // is there from the first one on. A blocking operation begins one after the other, as it would short operations. A
 // nonblocking one gets the numbers and slots of all its turns when it is started, so that all members give the same
 // ones to what they start afterwards; what comes later waits until its slots are free. An Allreduce by slices, which is
-// two turns, is carried out in this way, too. Persistent operations, which members may start in different orders, go by
-// messages.
+// two turns, is carried out in this way, too. Persistent operations, which members may start in different orders, take
+// their turns in a lane (lane.go).
 
 // taskPieces are the turns that a task is yet to take. The one under way is Task.turn, at Task.place.
 type taskPieces struct {
@@ -19,10 +19,13 @@ type taskPieces struct {
 // openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
 // for a slot.
 func (v Collectives) openForPieces(n int64) error {
-	if n <= 0 || v.task != nil || !v.c.crowded {
+	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded {
 		return nil
 	}
 	_, err := v.board(0)
+	if v.persistent() {
+		v.task.sides[0].on.Offer(v.c.laneSeating())
+	}
 	return err
 }
 
@@ -72,12 +75,15 @@ func (p *boardPlace) takePiece() {
 
 // alert wakes the progress threads of members that wait for a piece.
 func (p *boardPlace) alert() {
-	if !p.long && !p.exposes {
-		return
+	if p.long || p.exposes {
+		p.alertOthers()
 	}
-	for r, local := range p.local {
-		if r != p.Rank() {
-			p.shared.Alert(int(local))
+}
+
+func (b *commBoard) alertOthers() {
+	for r, local := range b.local {
+		if r != b.Rank() {
+			b.shared.Alert(int(local))
 		}
 	}
 }
@@ -85,9 +91,7 @@ func (p *boardPlace) alert() {
 // enterPieces begins a task of n turns. Engine lock held.
 func (t *Task) enterPieces(e *Engine, n int) {
 	b := &t.comm.board
-	for i := range n {
-		t.longest = max(t.longest, t.schedule.Turn(i).Most())
-	}
+	t.longest = t.schedule.LongestTurn()
 	if err := b.havePieces(t.longest); err != nil {
 		t.end(e, err)
 		return
@@ -110,36 +114,61 @@ func (t *Task) enterPieces(e *Engine, n int) {
 
 // takeTurn goes on with the turn of a step, and says whether it is over.
 func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
-	p := &t.pieces
+	p, inLane := &t.pieces, t.lane.commBoard != nil
 	if !p.begun {
-		p.begun, t.turn = true, *t.schedule.Turn(int(st.Req))
-		t.place.boardSlot = p.slots[len(p.slots)-p.left]
+		if p.begun, t.turn = true, *t.schedule.Turn(int(st.Req)); inLane {
+			t.lane.Begin(t.turn.Most())
+		} else {
+			t.place.boardSlot = p.slots[len(p.slots)-p.left]
+		}
 	}
+	if inLane {
+		over, err = t.lane.run(&t.turn)
+	} else {
+		over, err = t.runTurn()
+	}
+	if !over {
+		return false, nil
+	}
+	t.note(err)
+	p.begun = false
+	switch p.left--; {
+	case p.left == 0:
+		if !inLane {
+			t.leave()
+		}
+		return true, t.first
+	case !inLane:
+		t.place.number++
+		t.place.End()
+	}
+	return true, nil
+}
+
+// runTurn goes on with the turn under way, and says whether it is over: also for those who read this process's memory.
+func (t *Task) runTurn() (over bool, err error) {
 	if !t.ended {
-		over, err := t.turn.Run(&t.place)
-		if !over {
-			return false, nil
-		}
-		if t.note(err); t.turn.Reads() {
-			t.ended = true
-			t.place.End()
-		}
-	}
-	if t.ended {
-		left, err := t.turn.Left(&t.place)
-		if !left {
-			return false, nil
+		over, err = t.turn.Run(&t.place)
+		if !over || !t.turn.Reads() {
+			return over, err
 		}
 		t.note(err)
+		t.ended = true
+		t.place.End()
 	}
-	p.begun = false
-	if p.left--; p.left == 0 {
-		t.leave()
-		return true, t.first
+	return t.turn.Left(&t.place)
+}
+
+// keepTurns gives a persistent operation a lane, if it has been recorded as turns.
+func (t *Task) keepTurns() {
+	if t.schedule.Turns() == 0 {
+		return
 	}
-	t.place.number++
-	t.place.End()
-	return true, nil
+	t.longest = t.schedule.LongestTurn()
+	l, err := t.takeLane(&t.comm.board, t.longest)
+	if t.err = err; err == nil {
+		l.pieces = true
+	}
 }
 
 // note notes the first error of an operation on a board.

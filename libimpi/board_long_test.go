@@ -151,39 +151,57 @@ func TestNonblockingLongOperationsAreUnderWayOnABoard(t *testing.T) {
 	noFailure(t, es)
 }
 
-// Members may start persistent operations in different orders: long ones do not go by the board.
-func TestLongPersistentOperationsGoByMessages(t *testing.T) {
-	es := world(t, 3)
-	together(t, es, func(e *Engine) {
-		c, me := crowdedBoards(e), int(e.Me())
-		must(t, c.Barrier())
-		begun := *c.board.Begun
-		var requests [2]uint64
-		var got, want [2][]byte
-		for i := range requests {
-			requests[i] = kept(t, c, func(v Collectives) error {
-				got[i], want[i] = longOperation(t, v, i, 20_000, i, me, 3)
-				return nil
-			})
-		}
-		for i := range requests {
-			if err := e.Start(requests[(i+me)%2]); err != nil {
-				t.Error(err)
+// Members start long persistent operations in different orders, each several times, and some are late. All are pieces
+// in lanes.
+func TestLongPersistentOperationsTakeTheirTurnsInLanes(t *testing.T) {
+	for p := 3; p <= 8; p++ {
+		es := world(t, p)
+		together(t, es, func(e *Engine) {
+			c, me := crowdedBoards(e), int(e.Me())
+			requests := make([]uint64, longKinds+2)
+			got, want := make([][]byte, len(requests)), make([][]byte, len(requests))
+			begun := uint64(0)
+			for i := range requests {
+				requests[i] = kept(t, c, func(v Collectives) error {
+					got[i], want[i] = longOperation(t, v, i%longKinds, []int{40_000, 4_000, 9_000}[i%3], i, me, p)
+					return nil
+				})
+				if i == 0 {
+					begun = *c.board.Begun
+				}
 			}
-		}
-		for i := range requests {
-			must(t, e.Wait(&requests[i], nil))
-			if !bytes.Equal(got[i], want[i]) {
-				t.Errorf("rank %d, operation %d", me, i)
+			if least := len(requests) * p * 65536; c.board.lanes < least {
+				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.lanes, least)
 			}
-		}
-		if *c.board.Begun != begun {
-			t.Errorf("rank %d has begun %d operations on its board", me, *c.board.Begun-begun)
-		}
-		must(t, c.Barrier())
-		c.NoBoard()
-	})
-	noFailure(t, es)
+			for round := range 10 {
+				for i := range got {
+					if root := i % p; i%longKinds != 0 || me != root {
+						clear(got[i])
+					}
+				}
+				for i := range requests {
+					if me == (round+i)%(3*p) {
+						time.Sleep(300 * time.Microsecond)
+					}
+					if err := e.Start(requests[(i+me)%len(requests)]); err != nil {
+						t.Error(err)
+					}
+				}
+				for i := range requests {
+					must(t, e.Wait(&requests[i], nil))
+					if !bytes.Equal(got[i], want[i]) {
+						t.Errorf("round %d: rank %d of %d, operation %d", round, me, p, i)
+					}
+				}
+			}
+			if *c.board.Begun != begun {
+				t.Errorf("rank %d has begun %d operations besides", me, *c.board.Begun-begun)
+			}
+			must(t, c.Barrier())
+			c.NoBoard()
+		})
+		noFailure(t, es)
+	}
 }
 
 // fractions are n doubles whose sums depend on the order in which they are added.
@@ -195,7 +213,7 @@ func fractions(n, first int) (b []byte) {
 }
 
 // Allreduces by slices, of ranks with a core each, are under way several at once among others, while members are late.
-// They have the bits of blocking ones.
+// They have the bits of blocking ones, and so has a persistent one.
 func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
 	doubles := func(b []byte) coll.Buf {
 		return coll.Buf{Base: startOf(b), Count: int64(len(b) / 8), Type: datatype.Named(abi.MPI_DOUBLE)}
@@ -207,10 +225,15 @@ func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
 			c, me := onBoards(e), int(e.Me())
 			c.crowded = false
 			must(t, c.Barrier()) // opens the board
+			const many = 6
+			keptGot := make([]byte, 8*1500)
+			id := kept(t, c, func(v Collectives) error { return v.Allreduce(coll.InPlace(), doubles(keptGot), sum) })
 			for round := range 20 {
-				const many = 6
 				var requests [many]uint64
 				var got, want [many][]byte
+				copy(keptGot, fractions(1500, me+round))
+				keptWant := make([]byte, len(keptGot))
+				must(t, c.Allreduce(doubles(slices.Clone(keptGot)), doubles(keptWant), sum))
 				for i := range requests {
 					own := fractions(lengths[(i+round)%len(lengths)], me+i)
 					want[i], got[i] = make([]byte, len(own)), slices.Clone(own)
@@ -231,6 +254,13 @@ func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
 				}
 				if p > 2 && *c.board.Begun-begun < many+many/2 {
 					t.Errorf("rank %d of %d has begun %d operations on its board", me, p, *c.board.Begun-begun)
+				}
+				if err := e.Start(id); err != nil {
+					t.Error(err)
+				}
+				must(t, e.Wait(&id, nil))
+				if !bytes.Equal(keptGot, keptWant) {
+					t.Errorf("round %d: rank %d of %d has other bits in the persistent operation", round, me, p)
 				}
 				for i := many - 1; i >= 0; i-- {
 					must(t, e.Wait(&requests[i], nil))

@@ -200,10 +200,10 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	switch {
 	case err != nil:
 		return err
-	case slices && !v.persistent():
+	case slices:
 		return v.twoOnBoard(board, new(coll.Turn).ReduceSlices(&board.blocking, send, recv, op),
 			new(coll.Turn).ShareSlices(&board.blocking, recv))
-	case board != nil && !slices:
+	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Allreduce(&board.blocking, send, recv, op))
 	case v.c.local != nil:
 		return v.interAllreduce(send, recv, op)

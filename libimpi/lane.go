@@ -5,75 +5,67 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
 // Lanes: where persistent operations meet on their communicator's board. Members may start those in different orders
-// (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones that are short
-// enough get a lane each when they are made, which all members do in the same order, and so nobody is asked: a lane is
-// counted, and never given a second time. Later ones go by messages. There are lanes for parts of a line, and fewer, of
-// fewer slots, for longer ones (transport/shm/layout.go). How long the parts of an exchange are the members ask each
-// other before (board_exchange.go).
+// (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones get a lane each
+// when they are made, which all members do in the same order, and so nobody is asked: lanes take their places one after
+// the other, and none is given a second time. When there is no room left, operations go by messages. A lane has as
+// much memory as the parts of its operation need (transport/shm/layout.go); how long those of an exchange are the
+// members ask each other before (board_exchange.go). An operation of several turns, as a long one has (board_long.go),
+// takes them in its lane one after the other, as if each were a start.
 //
 //	X_init    -> takes a lane, and keeps its turn as it was laid out, or its exchange
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
 //	          -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
 //	          nonblocking ones -> the request is complete
 //
-// A lane is a few slots at each member, which starts use in turn. Each member publishes one at each start, an empty
-// part if it has none. An operation is complete before it is started again: so a member that sees start n of all others
-// knows that they have completed start n-1, and may write its slot of that anew.
+// A lane is some slots at each member, which turns use one after the other. Each member publishes one in each turn, an
+// empty part if it has none. A turn is complete before the next one begins: so a member that sees turn n of all others
+// knows that they have completed turn n-1, and may write its slot of that anew.
 
 // lane is a persistent operation's (coll.Board). It never blocks.
 type lane struct {
-	*commBoard               // nil: the operation has none
-	laid       coll.Turn     // the turn before it begins
+	*commBoard // nil: the operation has none
+	mem        transport.Lane
+	slots      uint64
+	shift      uint          // bits of the length in a slot's word
+	laid       coll.Turn     // the turn before it begins, if there is one at each start
 	settled    *coll.Settled // the exchange, if it is one
-	number     int           // of the lane on the board
-	long       bool          // it is one for long parts
-	starts     *uint64       // how many there were, and the one under way
+	starts     *uint64       // how many turns there were, and the one under way
 	known      *uint64       // all others have published so many, as far as is known
 	shown      bool          // the part of the one under way
+	pieces     bool          // turns are those of a schedule
 	inC        LaidLane
 }
 
 func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
 
-// lanes are how many were given to persistent operations.
-type lanes struct{ short, long int }
-
-// of answers the count of those for parts of at most n bytes.
-func (l *lanes) of(long bool) *int {
-	if long {
-		return &l.long
-	}
-	return &l.short
-}
-
-// isLong says whether parts of at most n bytes are for a long lane.
-func (b *commBoard) isLong(n int64) bool {
-	_, _, bytes, _ := b.shared.Lanes(false)
-	return n > int64(bytes)
-}
-
 // hasLane says whether there is a lane for one more operation, whose parts have at most n bytes.
-func (b *commBoard) hasLane(n int64) bool {
-	long := b.isLong(n)
-	lanes, _, bytes, _ := b.shared.Lanes(long)
-	return n <= int64(bytes) && *b.lanes.of(long) < lanes
+func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.lanes, n) >= 0 }
+
+// laneSeating is what the members have for the next long operation that is persistent.
+func (c *Comm) laneSeating() coll.Seating {
+	s := c.seating()
+	if s.Reads = false; s.Part > 0 && !c.board.hasLane(s.Part) {
+		s.Part = 0
+	}
+	return s
 }
 
 // takeLane gives a task the next lane, for parts of at most n bytes.
 func (t *Task) takeLane(b *commBoard, n int64) (*lane, error) {
-	long := b.isLong(n)
-	given := b.lanes.of(long)
-	*given++ // whatever comes of it here
-	l := &t.lane
-	*l = lane{commBoard: b, number: *given - 1, long: long, starts: new(uint64), known: new(uint64)}
-	if long {
-		return l, b.shared.ReserveLong(l.number)
+	at := b.lanes
+	b.lanes = b.shared.LaneEnd(at, n) // whatever comes of it here
+	mem, err := b.shared.OpenLane(at, n)
+	if err != nil {
+		return nil, err
 	}
-	return l, nil
+	slots, _, shift := mem.Slots()
+	t.lane = lane{commBoard: b, mem: mem, slots: uint64(slots), shift: shift, starts: new(uint64), known: new(uint64)}
+	return &t.lane, nil
 }
 
 // countIn has C start the operation, if it has been laid out, which then counts.
@@ -93,17 +85,25 @@ func (l *lane) letGo() {
 // enterLane begins the next start of a task. The parts of others that start at about the same time are worth a few
 // looks, since what follows otherwise takes longer. Engine lock held.
 func (t *Task) enterLane(e *Engine) {
-	if t.err = nil; t.lane.settled != nil {
+	t.err, t.first = nil, nil
+	switch n := t.schedule.Turns(); {
+	case n > 0:
+		t.schedule.Begin()
+		t.pieces = taskPieces{left: n}
+		t.request.size = t.longest
+		e.bringOn(t.request)
+	case t.lane.settled != nil:
 		t.lane.settled.Begin()
-	} else {
+		t.lane.Begin(coll.AnyLength)
+	default:
 		t.turn = t.lane.laid
+		t.lane.Begin(t.turn.Most())
 	}
-	t.lane.Begin(coll.AnyLength)
 	looks := laneLooks
 	if e.patient || e.shared.UnderWay > 1 {
 		looks = 0
 	}
-	for ; !t.goOnLane(e); looks-- {
+	for ; !t.goOnBoard(e); looks-- {
 		if looks == 0 {
 			e.onBoards = append(e.onBoards, t)
 			return
@@ -120,31 +120,31 @@ const laneLooks = 32
 
 // goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnLane(e *Engine) bool {
-	l := &t.lane
-	if l.settled != nil {
-		over, err := l.settled.Run(l)
-		if over {
-			t.end(e, err)
-		}
-		return over
+	run := t.lane.run
+	if s := t.lane.settled; s != nil {
+		run = func(*coll.Turn) (bool, error) { return s.Run(&t.lane) }
 	}
-	if !l.shown && !t.turn.Shows() {
-		if mem, _ := l.Put(0); mem == nil {
-			return false
-		}
-		l.Publish(0)
-	}
-	over, err := t.turn.Run(l)
+	over, err := run(&t.turn)
 	if over {
 		t.end(e, err)
 	}
 	return over
 }
 
-// slot is a member's of a start.
-func (l *lane) slot(member int, start uint64) (word *uint64, payload []byte) {
-	_, slots, _, _ := l.shared.Lanes(l.long)
-	return l.shared.Lane(l.long, member, l.number, int(start%uint64(slots)))
+// run goes on with a turn, and says whether it is over.
+func (l *lane) run(t *coll.Turn) (over bool, err error) {
+	if !l.shown && !t.Shows() {
+		if mem, _ := l.Put(0); mem == nil {
+			return false, nil
+		}
+		l.Publish(0)
+	}
+	return t.Run(l)
+}
+
+// slot is a member's of a turn.
+func (l *lane) slot(member int, turn uint64) (word *uint64, payload []byte) {
+	return l.mem.Slot(member, int(turn&(l.slots-1)))
 }
 
 // Begin implements coll.Board.
@@ -158,8 +158,7 @@ func (l *lane) End() {}
 
 // Put implements coll.Board.
 func (l *lane) Put(n int64) ([]byte, error) {
-	_, slots, _, _ := l.shared.Lanes(l.long)
-	if starts := *l.starts; starts > *l.known+uint64(slots)-1 && !l.haveStarted(starts+1-uint64(slots)) {
+	if starts := *l.starts; starts > *l.known+l.slots-1 && !l.haveStarted(starts+1-l.slots) {
 		return nil, nil
 	}
 	_, mem := l.slot(l.Rank(), *l.starts)
@@ -187,11 +186,8 @@ func (l *lane) haveStarted(least uint64) bool {
 	return true
 }
 
-// word is what the word of a start's slot is at least.
-func (l *lane) word(start uint64) uint64 {
-	_, _, _, shift := l.shared.Lanes(l.long)
-	return start << shift
-}
+// word is what the word of a turn's slot is at least.
+func (l *lane) word(turn uint64) uint64 { return turn << l.shift }
 
 // Publish implements coll.Board.
 func (l *lane) Publish(n int64) {
@@ -199,6 +195,9 @@ func (l *lane) Publish(n int64) {
 	futex.Release64(word, l.word(*l.starts)|uint64(n))
 	l.shown = true
 	l.wake()
+	if l.pieces {
+		l.alertOthers()
+	}
 }
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.

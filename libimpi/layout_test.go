@@ -42,7 +42,7 @@ var cNames = map[string]string{
 	"CBoard.Members": "impi_shm_board_member",
 	"CBoard.Wide":    "impi_shm_board_wide", "CBoardPeer": "impi_board_peer",
 	"CBoardType": "impi_board_type", "CBoards": "impi_boards", "CBoardPeer.Ctl": "impi_shm_control",
-	"CTurn": "impi_turn", "CLane": "impi_lane", "CLane.Board": "impi_board", "CLane.Longs": "impi_shm_board_longs",
+	"CTurn": "impi_turn", "CLane": "impi_lane", "CLane.Board": "impi_board", "CLane.Slots": "impi_shm_board_slot",
 }
 
 // cPointers are the types of fields that point to something else.
@@ -135,7 +135,7 @@ func cHeader() []byte {
 		"   machines. */\n" +
 		"#ifndef IMPI_LAYOUT_H\n#define IMPI_LAYOUT_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n")
 	constants(&b)
-	for _, name := range []string{"type", "plan", "shm_control", "shm_board_member", "shm_board_wide", "shm_board_longs"} {
+	for _, name := range []string{"type", "plan", "shm_control", "shm_board_member", "shm_board_wide", "shm_board_slot"} {
 		fmt.Fprintf(&b, "struct impi_%s;\n", name)
 	}
 	b.WriteString("\n")

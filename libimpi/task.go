@@ -122,7 +122,10 @@ func (t *Task) of(c *Comm) Collectives {
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
 	seating := c.seating()
-	if t.form == coll.Persistent || c != t.comm {
+	if t.form == coll.Persistent {
+		seating = c.laneSeating()
+	}
+	if c != t.comm {
 		seating = coll.Seating{Crowded: seating.Crowded}
 	}
 	side.on.Offer(seating)
@@ -160,6 +163,7 @@ func (t *Task) Start() uint64 {
 
 // Keep answers a persistent request for what has been recorded.
 func (t *Task) Keep() uint64 {
+	t.keepTurns()
 	e := t.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()

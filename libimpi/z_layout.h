@@ -26,7 +26,7 @@ struct impi_plan;
 struct impi_shm_control;
 struct impi_shm_board_member;
 struct impi_shm_board_wide;
-struct impi_shm_board_longs;
+struct impi_shm_board_slot;
 
 #define IMPI_SHARED_FIELDS \
 	uint32_t under_way; \
@@ -222,10 +222,11 @@ struct impi_turn {
 
 struct impi_lane {
 	struct impi_board *board;
-	struct impi_shm_board_longs *longs;
+	struct impi_shm_board_slot *slots;
 	struct impi_laid *laid;
-	int32_t number;
-	int32_t pad;
+	uint64_t bytes;
+	uint64_t many;
+	uint64_t wide;
 	uint64_t starts;
 	uint64_t known;
 	uint64_t over;
@@ -388,14 +389,15 @@ _Static_assert(offsetof(struct impi_turn, stride) == 72, "layout");
 _Static_assert(offsetof(struct impi_turn, plan) == 80, "layout");
 _Static_assert(sizeof(struct impi_turn) == 88, "layout");
 _Static_assert(offsetof(struct impi_lane, board) == 0, "layout");
-_Static_assert(offsetof(struct impi_lane, longs) == 8, "layout");
+_Static_assert(offsetof(struct impi_lane, slots) == 8, "layout");
 _Static_assert(offsetof(struct impi_lane, laid) == 16, "layout");
-_Static_assert(offsetof(struct impi_lane, number) == 24, "layout");
-_Static_assert(offsetof(struct impi_lane, pad) == 28, "layout");
-_Static_assert(offsetof(struct impi_lane, starts) == 32, "layout");
-_Static_assert(offsetof(struct impi_lane, known) == 40, "layout");
-_Static_assert(offsetof(struct impi_lane, over) == 48, "layout");
-_Static_assert(offsetof(struct impi_lane, turn) == 56, "layout");
-_Static_assert(sizeof(struct impi_lane) == 144, "layout");
+_Static_assert(offsetof(struct impi_lane, bytes) == 24, "layout");
+_Static_assert(offsetof(struct impi_lane, many) == 32, "layout");
+_Static_assert(offsetof(struct impi_lane, wide) == 40, "layout");
+_Static_assert(offsetof(struct impi_lane, starts) == 48, "layout");
+_Static_assert(offsetof(struct impi_lane, known) == 56, "layout");
+_Static_assert(offsetof(struct impi_lane, over) == 64, "layout");
+_Static_assert(offsetof(struct impi_lane, turn) == 72, "layout");
+_Static_assert(sizeof(struct impi_lane) == 160, "layout");
 
 #endif

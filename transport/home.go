@@ -81,12 +81,11 @@ type Board interface {
 	// low bits of a slot's word are the length of what it holds; above them is the number of the operation.
 	Slots(wide bool) (slots, bytes int, shift uint)
 	Slot(wide bool, member, i int) (word *uint64, payload []byte)
-	// Lanes is how many lanes each member has, for short parts or long ones, and what Slots tells of the slots of each.
-	// Lane is a slot of one.
-	Lanes(long bool) (lanes, slots, bytes int, shift uint)
-	// ReserveLong sees to the memory of a long lane. Each member calls it before it uses the lane.
-	ReserveLong(lane int) error
-	Lane(long bool, member, lane, i int) (word *uint64, payload []byte)
+	// LaneEnd is the byte, counted in the memory for lanes, before which a lane ends that begins at one and is for parts
+	// of at most n bytes; -1: there is no room for it. OpenLane answers such a lane, for which there is room, and sees to
+	// its memory. Each member calls it, with the same arguments.
+	LaneEnd(at int, n int64) int
+	OpenLane(at int, n int64) (Lane, error)
 	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
 	// them. ReservePieces sees to their memory. Each member calls it before it uses one.
 	Pieces() (places, bytes int, shift uint)
@@ -100,6 +99,13 @@ type Board interface {
 	Alert(local int)
 	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
 	Leave()
+}
+
+// Lane is a part of a board where a persistent operation has slots of its own.
+type Lane interface {
+	// Slots tells of the slots that each member has there what Board.Slots tells of others.
+	Slots() (slots, bytes int, shift uint)
+	Slot(member, i int) (word *uint64, payload []byte)
 }
 
 // Memory is what the processes of a machine share besides: each part is made by one of them, mapped by others, and gone

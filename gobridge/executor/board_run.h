@@ -80,11 +80,10 @@ struct shown {
 /* Where that of an operation, of so many wide ones, or of a start of a lane's stands. */
 static inline struct shown part_of(const struct impi_board *b, const struct impi_lane *l, int wide, int r, uint64_t at)
 {
-    struct impi_shm_board_member *m = &b->members[r];
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
-    struct impi_shm_board_long *n = wide && l ? &l->longs[r].slots[at % IMPI_SHM_BOARD_LONG_SLOTS] : NULL;
-    if (wide) return n ? (struct shown){&n->word, n->payload} : (struct shown){&w->word, w->payload};
-    struct impi_shm_board_slot *slot = l ? &m->lanes[l->number][at % IMPI_SHM_BOARD_LANE_SLOTS] : &m->slots[at % SLOTS];
+    struct impi_shm_board_slot *slot = &b->members[r].slots[at % SLOTS];
+    if (l) slot = (void *)((char *)l->slots + ((uint64_t)r * l->many + (at & (l->many - 1))) * l->bytes);
+    if (wide) return (struct shown){l ? &slot->word : &w->word, l ? (unsigned char *)slot + LINE : w->payload};
     return (struct shown){&slot->word, slot->payload};
 }
 
@@ -115,7 +114,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
  * What others wrote is another process's: no length or place is taken from there. */
 HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
 {
-    const int wide = l ? l->longs != NULL : t->n > PAYLOAD, shift = wide ? IMPI_SHM_BOARD_WIDE_SHIFT : SHIFT;
+    const int wide = l ? (int)l->wide : t->n > PAYLOAD, shift = wide ? IMPI_SHM_BOARD_WIDE_SHIFT : SHIFT;
     const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
     uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
     const struct impi_laid *const blocks = l ? l->laid : NULL;
@@ -125,7 +124,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     void *combined = wide ? t->to : result;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
-    const int far = l && l->known + (wide ? IMPI_SHM_BOARD_LONG_SLOTS : IMPI_SHM_BOARD_LANE_SLOTS) <= s;
+    const int far = l && l->known + l->many <= s;
     for (int r = 0; UNLIKELY(far) && r < b->size; r++)
         if (!raised(part_of(b, l, wide, r, s - 1).word, (s - 1) << shift)) return IMPI_IN_GO; /* which looks closer */
     if (UNLIKELY(far)) l->known = s - 1;

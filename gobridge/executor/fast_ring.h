@@ -10,7 +10,6 @@
 
 #include "fast.h"
 #include "types.h"
-#include "../kernel/lines.h"
 
 enum { LINE = IMPI_SHM_LINE_BYTES, INLINE = IMPI_SHM_INLINE_BYTES };
 

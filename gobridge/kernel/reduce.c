@@ -3,7 +3,6 @@
  * numbers are as in Go (NaN if one of them is NaN, -0 below +0), without branches, or arithmetic that might trap. */
 #include "kernel_words.h"
 #include "kernels.h"
-#include "lines.h"
 #include "reduce.h"
 
 /* How many of the n elements that are left of two vectors come next. Of vectors that a first-level cache does not hold

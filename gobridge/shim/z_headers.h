@@ -2,10 +2,9 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* 539feedaebbcce82 gobridge/executor/fast.h */
-/* ccd6902996fd65f8 gobridge/executor/fast_ring.h */
+/* 4b64ed33a79ed175 gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
-/* 957df78970cae06a gobridge/kernel/kernels.h */
-/* dcc90033bf05e0d1 gobridge/kernel/lines.h */
-/* e4a64beb3a3c3558 libimpi/z_layout.h */
+/* c956d22c3755c977 gobridge/kernel/kernels.h */
+/* 810fd2b3c591cbb8 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 087c7f70c7adab88 transport/shm/z_layout.h */
+/* 8d15f7612c673627 transport/shm/z_layout.h */

@@ -350,6 +350,7 @@ int main(int argc, char **argv)
     short_ones_in_any_order();
     every_short_one(1, 1, 60);
     every_short_one(20, 73, 24);
+    if (check_size <= 4) every_short_one(3000, 3000, 2);
     nothing_grows(&w);
     forms_world_free(&w);
     return check_end();

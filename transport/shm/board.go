@@ -17,7 +17,6 @@ type Board struct {
 	number  int
 	members []boardMember
 	wide    int // where the wide slots begin in the segment
-	long    []boardLong
 	pieces  int // where the places for pieces begin in the segment
 }
 
@@ -61,35 +60,81 @@ func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 		return nil, err
 	}
 	off, at := s.boardAt(number)
-	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), s.longLanesOf(off),
-		off + boardPieceOffset(s.n)}, nil
+	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), off + boardPieceOffset(s.n)}, nil
 }
 
-// reserveBoard makes sure that memory stands behind a board, but for its long lanes and places for pieces. Another rank
+// reserveBoard makes sure that memory stands behind a board, but for its lanes and places for pieces. Another rank
 // may have done that, or says so; once is enough for this one.
 func (s *Segment) reserveBoard(number int) error {
 	if s.reserved[number].Load() {
 		return nil
 	}
 	off, _ := s.boardAt(number)
-	if err := s.reserve(off, boardLongOffset(s.n)); err != nil {
+	if err := s.reserve(off, boardLaneOffset(s.n)); err != nil {
 		return err
 	}
 	s.reserved[number].Store(true)
 	return nil
 }
 
-// ReserveLong implements transport.Board.
-func (b *Board) ReserveLong(lane int) error {
-	off, at := b.segment.boardAt(b.number)
-	size := len(b.members) * boardLongSize
-	if err := b.segment.reserve(off+boardLongOffset(b.segment.n)+lane*size, size); err != nil {
-		return err
+// Lane is a lane of a board.
+type Lane struct {
+	mem   []byte
+	slots int  // of each member
+	Bytes int  // of a slot
+	head  int  // bytes of it before the payload
+	shift uint // bits of the length in its word
+}
+
+// laneFor is a lane for parts of at most n bytes, which has no memory yet.
+func laneFor(n int64) *Lane {
+	switch {
+	case n <= boardPayload:
+		return &Lane{slots: boardLaneSlots, Bytes: lineBytes, head: lineBytes - boardPayload, shift: boardWordShift}
+	case n <= boardLongest:
+		return &Lane{slots: boardLongSlots, Bytes: lineBytes + alignLine(int(n)), head: lineBytes, shift: boardWideShift}
 	}
-	for used := atomic.LoadUint32(&at.long); int(used) <= lane; used = atomic.LoadUint32(&at.long) {
-		atomic.CompareAndSwapUint32(&at.long, used, uint32(lane)+1)
+	return &Lane{slots: boardPieces, Bytes: lineBytes + boardPiecePayload, head: lineBytes, shift: boardPieceShift}
+}
+
+// LaneEnd implements transport.Board.
+func (b *Board) LaneEnd(at int, n int64) int {
+	l, members := laneFor(n), len(b.members)
+	end := at + alignPage(members*l.slots*l.Bytes)
+	if n > boardPiecePayload || end > members*boardLaneBytes {
+		return -1
 	}
-	return nil
+	return end
+}
+
+// OpenLane implements transport.Board.
+func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
+	off, head := b.segment.boardAt(b.number)
+	off += boardLaneOffset(b.segment.n)
+	l, end := laneFor(n), b.LaneEnd(at, n)
+	if err := b.segment.reserve(off+at, end-at); err != nil {
+		return nil, err
+	}
+	for used := atomic.LoadUint64(&head.lanes); used < uint64(end); used = atomic.LoadUint64(&head.lanes) {
+		atomic.CompareAndSwapUint64(&head.lanes, used, uint64(end))
+	}
+	l.mem = b.segment.mem[off+at:][:len(b.members)*l.slots*l.Bytes]
+	return l, nil
+}
+
+// Slots implements transport.Lane.
+func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.Bytes - l.head, l.shift }
+
+// lanesKept is how many bytes of lanes a free board keeps: to clear them takes less time than to get new ones.
+const lanesKept = 8 << 20
+
+// clearLanes clears the memory of lanes, or gives it back if it is much.
+func (b *Board) clearLanes(bytes int) {
+	off, _ := b.segment.boardAt(b.number)
+	off += boardLaneOffset(b.segment.n)
+	if bytes <= lanesKept || b.segment.release(off, bytes) != nil {
+		clear(b.segment.mem[off : off+bytes])
+	}
 }
 
 // ReservePieces implements transport.Board.
@@ -129,24 +174,6 @@ func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 	return &slot.word, slot.payload[:]
 }
 
-// Lanes implements transport.Board.
-func (b *Board) Lanes(long bool) (lanes, slots, bytes int, shift uint) {
-	if long {
-		return boardLongLanes, boardLongSlots, boardLongPayload, boardWideShift
-	}
-	return boardLanes, boardLaneSlots, boardPayload, boardWordShift
-}
-
-// Lane implements transport.Board.
-func (b *Board) Lane(long bool, member, lane, i int) (word *uint64, payload []byte) {
-	if long {
-		slot := &b.long[lane*len(b.members)+member].slots[i]
-		return &slot.word, slot.payload[:]
-	}
-	slot := &b.members[member].lanes[lane][i]
-	return &slot.word, slot.payload[:]
-}
-
 // Done implements transport.Board.
 func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
 
@@ -172,11 +199,8 @@ func (b *Board) Leave() {
 		word, _ := s.wideSlot(b.wide + i*boardWideSize)
 		atomic.StoreUint64(word, 0)
 	}
-	long := b.long[:int(atomic.SwapUint32(&at.long, 0))*len(b.members)]
-	for i := range long {
-		for k := range long[i].slots {
-			atomic.StoreUint64(&long[i].slots[k].word, 0)
-		}
+	if used := min(atomic.SwapUint64(&at.lanes, 0), uint64(len(b.members)*boardLaneBytes)); used > 0 {
+		b.clearLanes(int(used))
 	}
 	if atomic.SwapUint32(&at.pieces, 0) != 0 {
 		for i := range len(b.members) * boardPieces {

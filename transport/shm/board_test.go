@@ -69,6 +69,29 @@ func TestAllMembersSeeTheSameBoard(t *testing.T) {
 	}
 }
 
+// lanes opens lanes one after the other, as many as there is room for, and calls f with the last slot of a member.
+func (b *Board) lanes(t *testing.T, member int, f func(word *uint64)) {
+	t.Helper()
+	lengths := []int64{0, boardPayload, boardPayload + 1, 1000, boardLongest, boardLongest + 1, boardPiecePayload}
+	for at, i := 0, 0; b.LaneEnd(at, lengths[i%len(lengths)]) > 0; i++ {
+		n := lengths[i%len(lengths)]
+		l, err := b.OpenLane(at, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slots, bytes, shift := l.Slots()
+		word, payload := l.Slot(member, slots-1)
+		if slots&(slots-1) != 0 || int64(bytes) < n || len(payload) != bytes || bytes >= 1<<shift {
+			t.Errorf("lane %d: %d slots of %d bytes", i, slots, bytes)
+		}
+		f(word)
+		at = b.LaneEnd(at, n)
+	}
+	if b.LaneEnd(0, boardPiecePayload+1) >= 0 {
+		t.Error("there is a lane for parts that are longer than a piece")
+	}
+}
+
 func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	all := members(t, 3)
 	number := all[0].TakeBoard([]int32{0, 1, 2})
@@ -77,11 +100,6 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		b := opened(t, s, number)
 		_, m := b.view()
 		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
-		for lane := range boardLongLanes {
-			if err := b.ReserveLong(lane); err != nil {
-				t.Fatal(err)
-			}
-		}
 		if err := b.ReservePieces(); err != nil {
 			t.Fatal(err)
 		}
@@ -90,11 +108,7 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		if *word = 9; len(payload) != bytes || bytes >= 1<<shift {
 			t.Errorf("a piece of %d bytes, not %d", len(payload), bytes)
 		}
-		for _, long := range []bool{false, true} {
-			lanes, slots, _, _ := b.Lanes(long)
-			last, _ := b.Lane(long, i, lanes-1, slots-1)
-			*last = 9
-		}
+		b.lanes(t, i, func(word *uint64) { *word = 9 })
 		boards = append(boards, b)
 	}
 	boards[2].Leave()
@@ -110,8 +124,12 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	if *at != (board{}) || slices.ContainsFunc(m, func(m boardMember) bool { return m != boardMember{} }) {
 		t.Error("not cleared")
 	}
-	if slices.ContainsFunc(boards[1].long, func(l boardLong) bool { return l != boardLong{} }) {
-		t.Error("long lanes are not cleared")
+	for i := range all {
+		boards[1].lanes(t, i, func(word *uint64) {
+			if *word != 0 {
+				t.Errorf("a lane of member %d is not cleared", i)
+			}
+		})
 	}
 	for i := range all {
 		if word, _ := boards[1].Piece(i, boardPieces-1); *word != 0 {
@@ -121,6 +139,21 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	if again := all[2].TakeBoard([]int32{0, 2}); again != number {
 		t.Errorf("took board %d, not %d", again, number)
 	}
+}
+
+func TestLanesAreClearedWhereTheSystemTakesNoMemoryBack(t *testing.T) {
+	all := members(t, 3)
+	b := opened(t, all[0], all[0].TakeBoard([]int32{0, 1, 2}))
+	b.lanes(t, 0, func(word *uint64) { *word = 9 })
+	fd := all[0].fd
+	all[0].fd = -1
+	b.clearLanes(len(all) * boardLaneBytes) // more than is kept
+	all[0].fd = fd
+	b.lanes(t, 0, func(word *uint64) {
+		if *word != 0 {
+			t.Error("a lane is not cleared")
+		}
+	})
 }
 
 func TestBoardsRunOutAndComeBack(t *testing.T) {

@@ -80,19 +80,21 @@ import (
 // line:
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
-//	 4  u32  long: so many long lanes may have been used
 //	 8  u32  pieces: 1 if places for pieces may have been used
+//	16  u64  lanes: so many bytes of the memory for lanes may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
 //	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 56 bytes
-//	8256       lanes of 16 slots like those, of which start s of a lane's operation, counted from 1, uses number s%16;
-//	           the word has the number of the start
 //	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, 12 long lanes, in each of which each member has 4 slots. Start s uses number s%4: a line
-//	         that begins with such a word, and a payload of at most 16 KiB. Memory stands behind those that are used
+//	         from a new page on, room for lanes, 4 MiB for each member, which lanes take one after the other, each from a
+//	         new page on. A lane has slots of the size that its operation needs, one member's after the other's, of
+//	         which turn s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or
+//	         16 of a line, which begins with a word as that of a wide slot, and a payload of at most 16 KiB; or 4 with a
+//	         word as that of a piece, and a payload of 64 KiB. The word has the number of the turn. Memory stands behind
+//	         those lanes that are used
 //	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
 //	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
 //	         first such operation on
@@ -100,8 +102,9 @@ import (
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before, and the
 // pieces of long ones, each of which is an operation, the places for pieces. A lane belongs to one persistent
-// operation. Each member publishes a slot of it at each start, and writes that of start s when it sees that all others
-// have published start s-15, of a long lane s-3: they have completed the start before that then.
+// operation, which takes one turn at each start, or, if it is a long one, a turn for each of its pieces. Each member
+// publishes a slot of the lane in each turn, and writes that of turn s, where there are n slots, when it sees that all
+// others have published turn s-n+1: they have completed the turn before that then.
 //
 // The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
 //
@@ -149,7 +152,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 12
+	version = 13
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.
@@ -175,9 +178,7 @@ const (
 	boardSlots      = 128
 	boardPayload    = lineBytes - 8
 	boardWordShift  = 8
-	boardLanes      = 16
-	boardLaneSlots  = 16
-	boardMemberSize = (1 + boardSlots + boardLanes*boardLaneSlots) * lineBytes
+	boardMemberSize = (1 + boardSlots) * lineBytes
 
 	boardWideSlots   = transport.BoardWideSlots
 	boardLongest     = 16 << 10 // of one part; a list of blocks may have a line beside it
@@ -185,11 +186,9 @@ const (
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
 
-	boardLongLanes    = 12
-	boardLongSlots    = 4
-	boardLongPayload  = boardLongest
-	boardLongSlotSize = lineBytes + boardLongPayload
-	boardLongSize     = boardLongSlots * boardLongSlotSize // of a member's, in a lane
+	boardLaneSlots = 128 // of a line
+	boardLongSlots = 16
+	boardLaneBytes = 4 << 20 // of all lanes, for each member
 
 	boardPieces       = 4
 	boardPiecePayload = 64 << 10
@@ -260,11 +259,11 @@ func boardBytes(n int) int {
 
 // boardPieceOffset is where the places for pieces of a board begin.
 func boardPieceOffset(n int) int {
-	return alignPage(boardLongOffset(n) + boardLongLanes*min(n, BoardMembers)*boardLongSize)
+	return boardLaneOffset(n) + min(n, BoardMembers)*boardLaneBytes
 }
 
-// boardLongOffset is where the long lanes of a board begin.
-func boardLongOffset(n int) int {
+// boardLaneOffset is where the lanes of a board begin.
+func boardLaneOffset(n int) int {
 	return alignPage(boardWideOffset(n) + min(n, BoardMembers)*boardWideSlots*boardWideSize)
 }
 

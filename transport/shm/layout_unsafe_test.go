@@ -35,7 +35,6 @@ func places() []place {
 		in inbound
 		pe peer
 		bs boardSlot
-		bl boardLongSlot
 		bm boardMember
 		b  board
 	)
@@ -112,13 +111,10 @@ func places() []place {
 		{unsafe.Sizeof(bs), lineBytes, "board_slot", ""},
 		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
-		{unsafe.Offsetof(bm.lanes), 8256, "board_member", "lanes"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
-		{unsafe.Offsetof(bl.payload), 64, "board_long", "payload"},
-		{unsafe.Sizeof(bl), boardLongSlotSize, "board_long", ""},
-		{unsafe.Sizeof(boardLong{}), boardLongSize, "board_longs", ""},
 		{unsafe.Offsetof(b.present), 0, "board", "present"},
-		{unsafe.Offsetof(b.long), 4, "board", "in_use_long"},
+		{unsafe.Offsetof(b.pieces), 8, "board", "pieces"},
+		{unsafe.Offsetof(b.lanes), 16, "board", "lanes"},
 		{unsafe.Sizeof(b), lineBytes, "board", ""},
 	}
 }
@@ -222,19 +218,9 @@ struct impi_shm_board_slot {
 	unsigned char payload[IMPI_SHM_BOARD_PAYLOAD];
 };
 
-struct impi_shm_board_long {
-	uint64_t word, pad[7];
-	unsigned char payload[IMPI_SHM_BOARD_LONG_PAYLOAD];
-};
-
-struct impi_shm_board_longs {
-	struct impi_shm_board_long slots[IMPI_SHM_BOARD_LONG_SLOTS];
-};
-
 struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
-	struct impi_shm_board_slot lanes[IMPI_SHM_BOARD_LANES][IMPI_SHM_BOARD_LANE_SLOTS];
 };
 
 struct impi_shm_board_wide {
@@ -243,7 +229,8 @@ struct impi_shm_board_wide {
 };
 
 struct impi_shm_board {
-	uint32_t present, in_use_long, pad[14];
+	uint32_t present, pad, pieces, pad2;
+	uint64_t lanes, pad3[5];
 	struct impi_shm_board_member members[];
 };
 
@@ -266,9 +253,7 @@ func cHeader() []byte {
 		{"STATE_DEAD", stateDead},
 		{"SLEEPERS_NO_BARRIER", sleepersNoBarrier},
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
-		{"BOARD_WORD_SHIFT", boardWordShift}, {"BOARD_LANES", boardLanes}, {"BOARD_LANE_SLOTS", boardLaneSlots},
-		{"BOARD_LONG_LANES", boardLongLanes}, {"BOARD_LONG_SLOTS", boardLongSlots},
-		{"BOARD_LONG_PAYLOAD", boardLongPayload},
+		{"BOARD_WORD_SHIFT", boardWordShift},
 		{"BOARD_WIDE_SLOTS", boardWideSlots}, {"BOARD_WIDE_PAYLOAD", boardWidePayload}, {"BOARD_LONGEST", boardLongest},
 		{"BOARD_WIDE_SHIFT", boardWideShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},

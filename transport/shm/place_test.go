@@ -57,7 +57,7 @@ func TestRingsStandInTheMemoryOfTheRankThatReadsThem(t *testing.T) {
 
 // Each member's block and its wide slots, without the pages that it shares with others, once for each board.
 func TestBoardsStandInTheMemoryOfTheMembersThatWriteThem(t *testing.T) {
-	const block, wide = 4 * pageBytes, 15 * pageBytes
+	const block, wide = 2 * pageBytes, 15 * pageBytes
 	for _, tt := range []struct {
 		nodes   []int
 		members []int32

@@ -272,6 +272,11 @@ func (s *Segment) Return() { atomic.StoreUint32(&s.bell.state, stateAttached) }
 // reserve makes sure that memory stands behind a part of the segment.
 func (s *Segment) reserve(off, n int) error { return reserve(s.fd, off, n) }
 
+// release gives memory back that stands behind whole pages: they are zero from now on.
+func (s *Segment) release(off, n int) error {
+	return unix.Fallocate(s.fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(n))
+}
+
 // reserve makes sure that memory stands behind a part of a file: without it a store could be SIGBUS.
 func reserve(fd, off, n int) error {
 	for {

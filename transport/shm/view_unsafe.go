@@ -84,31 +84,20 @@ type boardSlot struct {
 	payload [boardPayload]byte
 }
 
-// boardLongSlot is what it publishes in one start of a persistent operation that does not fit a line.
-type boardLongSlot struct {
-	word    uint64
-	_       [7]uint64
-	payload [boardLongPayload]byte
-}
-
-// boardLong is what a member has of a long lane.
-type boardLong struct {
-	slots [boardLongSlots]boardLongSlot
-}
-
 type boardMember struct {
 	done  uint64
 	_     [7]uint64
 	slots [boardSlots]boardSlot
-	lanes [boardLanes][boardLaneSlots]boardSlot
 }
 
 // board is the first line of a board; its members' blocks follow.
 type board struct {
 	present uint32
-	long    uint32
+	_       uint32
 	pieces  uint32
-	_       [13]uint32
+	_       uint32
+	lanes   uint64
+	_       [5]uint64
 }
 
 type pointerPad [8 - unsafe.Sizeof(uintptr(0))]byte
@@ -196,15 +185,13 @@ func (b *Board) Members() unsafe.Pointer { return unsafe.Pointer(&b.members[0]) 
 // Wide is where the wide slots of the board begin.
 func (b *Board) Wide() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.wide]) }
 
-// LongLane is where a long lane begins: that of the first member.
-func (b *Board) LongLane(lane int) unsafe.Pointer {
-	return unsafe.Pointer(&b.long[lane*len(b.members)])
-}
+// First is the first slot of a lane's first member; the others follow, one of Bytes after the other.
+func (l *Lane) First() unsafe.Pointer { return unsafe.Pointer(&l.mem[0]) }
 
-// longLanesOf are the long lanes of a board at an offset, one after the other, with a part for each member.
-func (s *Segment) longLanesOf(off int) []boardLong {
-	long := (*boardLong)(unsafe.Pointer(&s.mem[off+boardLongOffset(s.n)]))
-	return unsafe.Slice(long, boardLongLanes*min(s.n, BoardMembers))
+// Slot implements transport.Lane.
+func (l *Lane) Slot(member, i int) (word *uint64, payload []byte) {
+	slot := l.mem[(member*l.slots+i)*l.Bytes:][:l.Bytes:l.Bytes]
+	return (*uint64)(unsafe.Pointer(&slot[0])), slot[l.head:]
 }
 
 // membersOf are the blocks of all members that a board can have.

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0xc)
+#define IMPI_SHM_VERSION UINT64_C(0xd)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x10000)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -26,11 +26,6 @@
 #define IMPI_SHM_BOARD_SLOTS UINT64_C(0x80)
 #define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
-#define IMPI_SHM_BOARD_LANES UINT64_C(0x10)
-#define IMPI_SHM_BOARD_LANE_SLOTS UINT64_C(0x10)
-#define IMPI_SHM_BOARD_LONG_LANES UINT64_C(0xc)
-#define IMPI_SHM_BOARD_LONG_SLOTS UINT64_C(0x4)
-#define IMPI_SHM_BOARD_LONG_PAYLOAD UINT64_C(0x4000)
 #define IMPI_SHM_BOARD_WIDE_SLOTS UINT64_C(0x10)
 #define IMPI_SHM_BOARD_WIDE_PAYLOAD UINT64_C(0x4040)
 #define IMPI_SHM_BOARD_LONGEST UINT64_C(0x4000)
@@ -126,19 +121,9 @@ struct impi_shm_board_slot {
 	unsigned char payload[IMPI_SHM_BOARD_PAYLOAD];
 };
 
-struct impi_shm_board_long {
-	uint64_t word, pad[7];
-	unsigned char payload[IMPI_SHM_BOARD_LONG_PAYLOAD];
-};
-
-struct impi_shm_board_longs {
-	struct impi_shm_board_long slots[IMPI_SHM_BOARD_LONG_SLOTS];
-};
-
 struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
-	struct impi_shm_board_slot lanes[IMPI_SHM_BOARD_LANES][IMPI_SHM_BOARD_LANE_SLOTS];
 };
 
 struct impi_shm_board_wide {
@@ -147,7 +132,8 @@ struct impi_shm_board_wide {
 };
 
 struct impi_shm_board {
-	uint32_t present, in_use_long, pad[14];
+	uint32_t present, pad, pieces, pad2;
+	uint64_t lanes, pad3[5];
 	struct impi_shm_board_member members[];
 };
 
@@ -223,13 +209,10 @@ _Static_assert(offsetof(struct impi_shm_board_slot, payload) == 8, "layout");
 _Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
-_Static_assert(offsetof(struct impi_shm_board_member, lanes) == 8256, "layout");
-_Static_assert(sizeof(struct impi_shm_board_member) == 24640, "layout");
-_Static_assert(offsetof(struct impi_shm_board_long, payload) == 64, "layout");
-_Static_assert(sizeof(struct impi_shm_board_long) == 16448, "layout");
-_Static_assert(sizeof(struct impi_shm_board_longs) == 65792, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 8256, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
-_Static_assert(offsetof(struct impi_shm_board, in_use_long) == 4, "layout");
+_Static_assert(offsetof(struct impi_shm_board, pieces) == 8, "layout");
+_Static_assert(offsetof(struct impi_shm_board, lanes) == 16, "layout");
 _Static_assert(sizeof(struct impi_shm_board) == 64, "layout");
 
 #endif
