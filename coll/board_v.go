@@ -96,15 +96,11 @@ func (l *listing) add(block Buf, to, tag int) error {
 	if size >= blockAlign {
 		at = aligned(at)
 	}
-	run, isRun := contiguous(block)
 	switch {
 	case to < 0:
 		n = 0
-	case size >= readInstead && l.reads && isRun && at+exposedBytes <= len(l.mem):
+	case size >= readInstead && l.reads && l.expose(block, at, to):
 		n = ByReading
-		l.laid.drop()
-		l.expose(l.mem[at:], run, to)
-		l.used = at + exposedBytes
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
 		l.laid.put(block, at)
@@ -185,6 +181,7 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		entry = ByLongMessage // as of all that have no entry
 	}
 	at, n, there := int(entry>>offsetBits&lengthMask), int64(entry&lengthMask), uint64(0)
+	byReading := n == ByReading && at+exposedBytes <= len(part)
 	switch {
 	case n == ByLongMessage && l.foreseen(size):
 		l.expected++
@@ -195,7 +192,7 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		}
 		s := l.messages()
 		return true, s.Add(l.c.Irecv(to, from, tagOf(int(n), tag)))
-	case n == ByReading && at+exposedBytes <= len(part):
+	case byReading:
 		there, n = exposed(part[at:])
 	case at+int(n) > len(part):
 		return true, &Error{Class: abi.MPI_ERR_INTERN,
@@ -205,7 +202,7 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
 			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
 	}
-	if there != 0 {
+	if byReading {
 		return l.read(to, from, there, n)
 	}
 	if err := l.takeBack(from, size); err != nil {
@@ -214,10 +211,17 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 	return true, Unpack(to, part[at:at+int(n)], 0)
 }
 
-// expose says in a part where a run of bytes lies that another rank is to read.
-func (l *listing) expose(part []byte, run Buf, to int) {
-	putExposed(part, l.b.(Exposer), run)
+// expose says in the part where a block lies, which another rank is to read, if it is a run of bytes, and there is room.
+func (l *listing) expose(block Buf, at, to int) bool {
+	run, isRun := contiguous(block)
+	if !isRun || at+exposedBytes > len(l.mem) {
+		return false
+	}
+	putExposed(l.mem[at:], l.b.(Exposer), run)
 	l.readers = append(l.readers, int32(to))
+	l.used = at + exposedBytes
+	l.laid.drop()
+	return true
 }
 
 // read reads n bytes of another rank's memory, and says whether it has all of them.
