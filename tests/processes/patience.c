@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     MPI_Isend(out, N, MPI_BYTE, next, 1, MPI_COMM_WORLD, &q[1]);
     double start = MPI_Wtime();
     CHECK_CLASS(MPI_Comm_accept(port, info, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
-    CHECK(MPI_Wtime() - start >= 0.15);
+    CHECK(check_rank > 0 || MPI_Wtime() - start >= 0.15); /* of the root's waiting; others may have come late */
     CHECK_EQ(MPI_Waitall(2, q, MPI_STATUSES_IGNORE), MPI_SUCCESS);
     CHECK_EQ(check_differs(in, N, before), -1);
     free(out), free(in);
