@@ -16,6 +16,7 @@ import (
 //	             on the board           by messages, with copies into working memory
 //	bcast        p n                    2 (p-1) n
 //	allgather    p n                    2 (p-1) n
+//	gather       2 n                    n, for which all others wait
 //	reduce       2 (p-1) n              4 (p-1) n + p n
 //	allreduce    about 3 p n            6 (p-1) n + p n
 //	scan         about 3 p n            4 (p-1) n + p n
@@ -219,6 +220,38 @@ func unflatBlocks(c Comm, b, flat VBuf) error {
 		}
 	}
 	return nil
+}
+
+// gatherBoard: all but root show their blocks in pieces, which root takes.
+func (s *Scratch) gatherBoard(c Comm, send, recv Buf, root int, block int64) error {
+	p, r := c.Size(), c.Rank()
+	k := cutAt(block, c.(Boarded).Board().Part)
+	if r != root {
+		own, err := s.flat(c, send, true)
+		if err != nil {
+			return err
+		}
+		return s.turns(c, k.n, func(t *Turn, i int) { t.most, t.own, t.shows = k.longest(), k.of(own, i, i+1), true })
+	}
+	if err := copyOwn(c, recv.Block(r), send); err != nil {
+		return err
+	}
+	blocks, err := s.evenly(c, recv)
+	if err != nil {
+		return err
+	}
+	all, err := s.flatBlocks(blocks, p)
+	if err != nil {
+		return err
+	}
+	all.Counts[r] = 0 // is there
+	if err := s.turns(c, k.n, func(t *Turn, i int) {
+		t.most, t.blocks, t.from, t.upTo = k.longest(), all, k.start(i), k.start(i+1)
+		t.takeAll(c, Buf{}, Buf{}, inBlocks)
+	}); err != nil {
+		return err
+	}
+	return unflatBlocks(c, blocks, all)
 }
 
 // alltoallBoard: in a turn each rank shows its blocks for some ranks, as many as are a part, and those take theirs.

@@ -9,6 +9,7 @@ var (
 	gathers = newOperation("gather", "a block", gatherTable,
 		&gatherBy{name: "binomial", run: (*Scratch).gatherTree, needs: threeRanks},
 		&gatherBy{name: "linear", run: (*Scratch).gatherLinear},
+		&gatherBy{name: boardName, run: (*Scratch).gatherBoard, needs: onBoard},
 		&gatherBy{name: "machines", needs: severalMachines},
 	)
 	gathervs = newOperation("gatherv", "", gathervTable,
@@ -33,7 +34,7 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if run := gathers.pick(Case{Ranks: p, Bytes: block, Machines: machinesOf(c)}); run != nil {
+	if run := gathers.pick(Case{Ranks: p, Bytes: block, Machines: machinesOf(c)}.on(c)); run != nil {
 		return run(s, c, send, recv, root, block)
 	}
 	return s.gatherMachines(c, send, recv, root, block)

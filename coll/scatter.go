@@ -6,7 +6,7 @@ type (
 )
 
 var (
-	scatters = newOperation("scatter", "a block", gatherTable,
+	scatters = newOperation("scatter", "a block", scatterTable,
 		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
 		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
 		&scatterBy{name: "machines", needs: severalMachines},

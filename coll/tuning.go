@@ -194,6 +194,10 @@ const (
 	readForAll = 128 << 10
 )
 
+// gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
+// they go on meanwhile, where with messages each waits for root to read its block.
+const gatherPieces = 64 << 10
+
 // The tables. The first row counts that fits, and whose algorithm can be used.
 
 func barrierTable(*bounds) []rule {
@@ -256,6 +260,10 @@ func scanTable(b *bounds) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
+	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true}}, scatterTable(b)...)
+}
+
+func scatterTable(b *bounds) []rule {
 	return []rule{
 		{use: "machines", below: b.gatherLong, shared: true},
 		{use: "binomial", ranks: 3, below: b.gatherLong},
