@@ -188,7 +188,7 @@ const (
 
 	boardLaneSlots = 128 // of a line
 	boardLongSlots = 16
-	boardLaneBytes = 4 << 20 // of all lanes, for each member
+	boardLaneBytes = 2 << 20 // of all lanes, for each member
 
 	boardPieces       = 4
 	boardPiecePayload = 64 << 10
