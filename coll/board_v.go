@@ -211,7 +211,7 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 	return true, Unpack(to, part[at:at+int(n)], 0)
 }
 
-// expose says in the part where a block lies, which another rank is to read, if it is a run of bytes, and there is room.
+// expose says in the part where a block lies that another rank is to read, if it is a run of bytes, and there is room.
 func (l *listing) expose(block Buf, at, to int) bool {
 	run, isRun := contiguous(block)
 	if !isRun || at+exposedBytes > len(l.mem) {

@@ -524,7 +524,7 @@ func (t *Task) leaveBoard(e *Engine) {
 	}
 }
 
-// goOnBoards goes on with the turns of all tasks, and tells whether one is over. Engine lock held.
+// goOnBoards goes on with the turns of all tasks, and tells whether one is over or can go on at once. Engine lock held.
 func (e *Engine) goOnBoards() bool {
 	under := e.onBoards
 	e.onBoards = e.onBoards[:0]
@@ -534,7 +534,9 @@ func (e *Engine) goOnBoards() bool {
 		}
 	}
 	clear(under[len(e.onBoards):])
-	return len(e.onBoards) < len(under)
+	goesOn := e.goesOn
+	e.goesOn = false
+	return goesOn || len(e.onBoards) < len(under)
 }
 
 // wake wakes the members that sleep, after something was stored that they may wait for.

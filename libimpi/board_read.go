@@ -88,6 +88,9 @@ func (p *boardPlace) Read(rank int, from uint64, to []byte) (n int, err error) {
 	p.here[0] = transport.Run{Addr: addressOf(to), Len: uint64(n)}
 	p.there[0] = transport.Run{Addr: from, Len: uint64(n)}
 	if p.move(rank, 1, 1) {
+		if n < len(to) {
+			p.c.engine.goesOn = true
+		}
 		return n, nil
 	}
 	if alive, err := p.Ended(rank); !alive || err != nil {

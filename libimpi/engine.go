@@ -85,6 +85,7 @@ type Engine struct {
 	pullSince time.Time         // since when nothing has come for the first of them; zero: not known
 	now       func() time.Time  // Home.Now
 	onBoards  []*Task           // operations on boards that are under way
+	goesOn    bool              // one of them has more to read
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	noBoards  bool              // collective operations go by messages
