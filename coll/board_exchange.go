@@ -237,8 +237,8 @@ func (x *Exchange) show() (shown bool, err error) {
 	}
 	x.shown = true
 	for i := range x.own {
-		if err := l.copyOwn(x.own[i].to, x.own[i].from); err != nil {
-			return false, err
+		if err := l.copyOwn(x.own[i].to, x.own[i].from); err != nil && x.err == nil {
+			x.err = err
 		}
 	}
 	for i := 0; l.laid != nil && i < len(x.in); i++ {

@@ -198,15 +198,17 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		return true, &Error{Class: abi.MPI_ERR_INTERN,
 			Msg: fmt.Sprintf("rank %d shows a block that ends beyond its part", from)}
 	}
+	if l.moved == 0 {
+		if err := l.takeBack(from, size); err != nil {
+			return true, err
+		}
+	}
 	if n > size || n < 0 {
 		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
 			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
 	}
 	if byReading {
 		return l.read(to, from, there, n)
-	}
-	if err := l.takeBack(from, size); err != nil {
-		return true, err
 	}
 	return true, Unpack(to, part[at:at+int(n)], 0)
 }
@@ -238,16 +240,18 @@ func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err err
 	}
 	for mem := run.bytes()[:n]; l.moved < n; {
 		got, err := l.b.(Exposer).Read(from, at+uint64(l.moved), mem[l.moved:])
-		l.moved += int64(got)
-		if err != nil || l.moved < n {
-			return err != nil, err
+		if l.moved += int64(got); err != nil {
+			l.moved, l.gapped = 0, nil
+			return true, err
+		}
+		if l.moved < n {
+			return false, nil
 		}
 	}
-	if l.moved = 0; isRun {
+	part := l.gapped
+	if l.moved, l.gapped = 0, nil; isRun {
 		return true, nil
 	}
-	part := l.gapped
-	l.gapped = nil
 	return true, Unpack(to, part, 0)
 }
 

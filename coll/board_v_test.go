@@ -1,6 +1,8 @@
 package coll_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand"
 	"testing"
@@ -11,7 +13,8 @@ import (
 
 // Counts on both sides of what a board takes: of a part at hand, of a long block, and of all blocks together.
 var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {20, colltest.Mixed},
-	{300, colltest.Double}, {900, colltest.Double}, {2048, colltest.Double}, {5000, colltest.Gapped}}
+	{300, colltest.Double}, {900, colltest.Double}, {2048, colltest.Double}, {3000, colltest.Double},
+	{5000, colltest.Gapped}}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
@@ -278,6 +281,63 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 					return fmt.Errorf("reads=%v: byte %d is %d and not %d", reads, i, in[i], want)
 				}
 			}
+		}
+		return nil
+	})
+}
+
+// A rank that has less room than the block that it is to read notices, and the others get theirs.
+func TestABlockThatIsReadMayBeTooLong(t *testing.T) {
+	const has, less = 20000, 10000
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		me := c.Rank()
+		before := (me - 1 + p) % p
+		e, err := coll.NewEdges(me, []int32{int32(before)}, []int32{int32((me + 1) % p)}, false)
+		if err != nil {
+			return err
+		}
+		out, in := bytes.Repeat([]byte{byte(1 + me)}, has), make([]byte, has)
+		send, recv := coll.Even(coll.Bytes(out)), coll.Even(coll.Bytes(in))
+		short := min(1, p-1)
+		if me == short {
+			recv = coll.Even(coll.Bytes(in[:less]))
+		}
+		err = exchange(c, b, new(coll.Exchange).Begin(nil).Reading(true).Neighbors(b, e, &send, &recv))
+		switch {
+		case me == short && err == nil:
+			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
+		case me != short && err == nil && !bytes.Equal(in, bytes.Repeat([]byte{byte(1 + before)}, has)):
+			return errors.New("got something else")
+		case me != short:
+			return err
+		}
+		return nil
+	})
+}
+
+// A rank whose own block does not fit its place takes those of the others all the same: receives of them are posted.
+func TestABlockOfOnesOwnMayBeTooLong(t *testing.T) {
+	const has, less = 12000, 9000
+	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		me, other := c.Rank(), has
+		if p%2 == 0 {
+			other = 100 // on the board
+		}
+		counts, room, displs, total := make([]int64, p), make([]int64, p), make([]int64, p), int64(0)
+		for r := range p {
+			counts[r], displs[r] = int64(other), total
+			if r == me {
+				counts[r] = has
+			}
+			room[r] = max(counts[r], 9000)
+			total += room[r]
+		}
+		room[me] = less
+		out, in := make([]byte, total), make([]byte, total)
+		send := coll.Varying(coll.VBuf{coll.Bytes(out).Base, counts, displs, coll.Bytes(out).Type})
+		recv := coll.Varying(coll.VBuf{coll.Bytes(in).Base, room, displs, coll.Bytes(in).Type})
+		if err := exchange(c, b, new(coll.Exchange).Begin(nil).Alltoallv(b, &send, &recv)); err == nil {
+			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
 		}
 		return nil
 	})
