@@ -83,14 +83,15 @@ func (f *freshness) tell(found uint64) {
 }
 
 // firstPiece is how many bytes of a message that its receiver can read go with its first packet: none, so that it is
-// read, or some if the ring serves better. Where ranks outnumber cores, it never does: it needs both sides at once.
-func (e *Engine) firstPiece(p *peer, bytes int64) int {
+// read, or some if the ring serves better. Where ranks outnumber cores, it never does: it needs both sides at once. Nor
+// does it in collective operations, whose algorithms say where data is fresh (coll.Writable).
+func (e *Engine) firstPiece(p *peer, r *Request) int {
 	f := &p.fresh
-	if f.told < slowReads || bytes > freshBytes || e.patient || e.readAll {
+	if f.told < slowReads || r.total > freshBytes || e.patient || e.readAll || r.ctx == r.ctx.comm.coll {
 		return 0
 	}
 	if f.passed++; f.passed%lookEvery >= lookEvery-looksInARow {
 		return 0
 	}
-	return int(min(bytes, sectionBytes, int64(p.limits.Packet)))
+	return int(min(r.total, sectionBytes, int64(p.limits.Packet)))
 }

@@ -71,7 +71,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 			case !r.flat:
 				h.Len = r.cur.Piece(h.Len, h.Len)
 			case e.direct && p.direct.CanRead(r.peer):
-				h.Len = e.firstPiece(p, r.total)
+				h.Len = e.firstPiece(p, r)
 			}
 			if r.flat {
 				h.Addr = uint64(uintptr(r.data))
