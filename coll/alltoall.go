@@ -267,7 +267,7 @@ func (s *Scratch) swapLong(c Comm, b *Blocks, longest int64) error {
 		if peer == r || swapsShort(p, place.Size()) {
 			continue
 		}
-		if run, ok := place.run(); ok {
+		if run, ok := contiguous(place); ok {
 			if err := s.swapHalves(c, run, peer, mem); err != nil {
 				return err
 			}

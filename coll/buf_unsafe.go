@@ -53,12 +53,6 @@ func Bytes(p []byte) Buf {
 // bytes is the memory of a buffer that Bytes has made.
 func (b Buf) bytes() []byte { return unsafe.Slice((*byte)(b.Base), b.Count) }
 
-// run is b as one run of bytes; false if it is none.
-func (b Buf) run() (Buf, bool) {
-	base, n, ok := b.Type.Span(b.Base, b.Count)
-	return Buf{base, n, byteType}, ok
-}
-
 // Size is the number of bytes of data in b, in this machine's representation.
 func (b Buf) Size() int64 {
 	if b.Count == 0 {
