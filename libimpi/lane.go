@@ -120,11 +120,13 @@ const laneLooks = 32
 
 // goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnLane(e *Engine) bool {
-	run := t.lane.run
+	var over bool
+	var err error
 	if s := t.lane.settled; s != nil {
-		run = func(*coll.Turn) (bool, error) { return s.Run(&t.lane) }
+		over, err = s.Run(&t.lane)
+	} else {
+		over, err = t.lane.run(&t.turn)
 	}
-	over, err := run(&t.turn)
 	if over {
 		t.end(e, err)
 	}
