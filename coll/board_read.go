@@ -65,7 +65,7 @@ func (t *Turn) runReading(b Exposer) (over bool, err error) {
 		t.shows = false
 	}
 	for p := b.Size(); t.next < p; t.next++ {
-		if there, err := t.readBlock(b, (b.Rank()+t.next)%p); !there || err != nil {
+		if done, err := t.readBlock(b, (b.Rank()+t.next)%p); !done || err != nil {
 			return err != nil, err
 		}
 		t.moved = 0
@@ -104,14 +104,17 @@ func (t *Turn) readBlock(b Exposer, r int) (done bool, err error) {
 		}
 		return true, err
 	}
-	for mem := to.bytes(); t.moved < len(mem); {
-		got, err := b.Read(r, at+uint64(t.at)+uint64(t.moved), mem[t.moved:])
-		t.moved += got
-		if err != nil || t.moved < len(mem) {
-			return false, err
-		}
+	return readRest(b, r, at+uint64(t.at), to.bytes(), &t.moved)
+}
+
+// readRest goes on to fill mem, of which *moved bytes are there, from a rank's memory, and says whether that is over.
+func readRest(b Exposer, rank int, from uint64, mem []byte, moved *int) (done bool, err error) {
+	if *moved == len(mem) {
+		return true, nil
 	}
-	return true, nil
+	n, err := b.Read(rank, from+uint64(*moved), mem[*moved:])
+	*moved += n
+	return err != nil || *moved == len(mem), err
 }
 
 // Left says whether all who may read the memory that a turn has exposed have ended theirs, as this rank has. It blocks

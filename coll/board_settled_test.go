@@ -46,46 +46,7 @@ func nothing() (bool, error) { return true, nil }
 
 func TestSettledExchangesMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		var x coll.Exchange
-		for _, s := range vShapes {
-			for _, root := range roots(p) {
-				if err := colltest.First(
-					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-						return settled(c, b, x.Begin(nil).Gatherv(b, out, &in, root))
-					}),
-					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-						return settled(c, b, x.Begin(nil).Scatterv(b, &out, in, root))
-					})); err != nil {
-					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
-				}
-			}
-			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, false)
-			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, false)
-			send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
-			for i := range p {
-				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
-			}
-			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
-			if err := colltest.First(
-				colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					if longest(in) > 1<<14 {
-						return coll.Allgatherv(c, out, in)
-					}
-					return settled(c, b, x.Begin(nil).Allgatherv(b, out, &in))
-				}),
-				tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-					return settled(c, b, x.Begin(nil).Neighbors(b, e, send, recv))
-				}),
-				settled(c, b, x.Begin(nil).Alltoallv(b, &out, &in))); err != nil {
-				return fmt.Errorf("count=%d: %w", s.count, err)
-			}
-			for i := range p {
-				if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
-					return fmt.Errorf("count=%d: %w", s.count, err)
-				}
-			}
-		}
-		return nil
+		return tryUneven(c, b, p, false, settled)
 	})
 }
 

@@ -60,7 +60,7 @@ type listing struct {
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 	readers  []int32
-	moved    int64  // bytes of the block that is being read
+	moved    int    // bytes of the block that is being read
 	gapped   []byte // it, if its elements have gaps
 }
 
@@ -238,19 +238,12 @@ func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err err
 		}
 		run = Bytes(l.gapped)
 	}
-	for mem := run.bytes()[:n]; l.moved < n; {
-		got, err := l.b.(Exposer).Read(from, at+uint64(l.moved), mem[l.moved:])
-		if l.moved += int64(got); err != nil {
-			l.moved, l.gapped = 0, nil
-			return true, err
-		}
-		if l.moved < n {
-			return false, nil
-		}
+	if done, err = readRest(l.b.(Exposer), from, at, run.bytes()[:n], &l.moved); !done {
+		return false, nil
 	}
 	part := l.gapped
-	if l.moved, l.gapped = 0, nil; isRun {
-		return true, nil
+	if l.moved, l.gapped = 0, nil; isRun || err != nil {
+		return true, err
 	}
 	return true, Unpack(to, part, 0)
 }

@@ -18,45 +18,55 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		var x coll.Exchange
-		for _, s := range vShapes {
-			for _, root := range roots(p) {
-				if err := colltest.First(
-					colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-						return exchange(c, b, x.Begin(nil).Gatherv(b, out, &in, root))
-					}),
-					colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-						return exchange(c, b, x.Begin(nil).Scatterv(b, &out, in, root))
-					})); err != nil {
-					return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
-				}
+		return tryUneven(c, b, p, reads(c), exchange)
+	})
+}
+
+// tryUneven tries exchanges of blocks of all lengths, in which long ones are read where they lie, if so. do carries one
+// out.
+func tryUneven(c *colltest.Comm, b *colltest.Board, p int, reads bool,
+	do func(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error) error {
+	var x coll.Exchange
+	begin := func() *coll.Exchange { return x.Begin(nil).Reading(reads) }
+	for _, s := range vShapes {
+		for _, root := range roots(p) {
+			if err := colltest.First(
+				colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+					return do(c, b, begin().Gatherv(b, out, &in, root))
+				}),
+				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+					return do(c, b, begin().Scatterv(b, &out, in, root))
+				})); err != nil {
+				return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 			}
-			if err := colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
+		}
+		sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, false)
+		rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, false)
+		send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
+		for i := range p {
+			send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
+		}
+		out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
+		if err := colltest.First(
+			colltest.TryAllgatherv(c, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
 				if longest(in) > 1<<14 {
 					return coll.Allgatherv(c, out, in)
 				}
-				return exchange(c, b, x.Begin(nil).Allgatherv(b, out, &in))
-			}); err != nil {
+				return do(c, b, begin().Allgatherv(b, out, &in))
+			}),
+			tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+				return do(c, b, begin().Neighbors(b, e, send, recv))
+			}),
+			do(c, b, begin().Alltoallv(b, &out, &in))); err != nil {
+			return fmt.Errorf("count=%d: %w", s.count, err)
+		}
+		for i := range p {
+			if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
 				return fmt.Errorf("count=%d: %w", s.count, err)
 			}
-			sc, sd, sroom := colltest.Matrix(p, c.Rank(), s.count, true, false)
-			rc, rd, rroom := colltest.Matrix(p, c.Rank(), s.count, false, false)
-			send, recv := colltest.NewMem(sroom, s.typ), colltest.NewMem(rroom, s.typ)
-			for i := range p {
-				send.Put(sd[i], colltest.Pattern(sc[i], s.typ, c.Rank(), i))
-			}
-			out, in := coll.Varying(send.V(sc, sd)), coll.Varying(recv.V(rc, rd))
-			if err := exchange(c, b, x.Begin(nil).Reading(reads(c)).Alltoallv(b, &out, &in)); err != nil {
-				return err
-			}
-			for i := range p {
-				if err := recv.Expect("alltoallv", rd[i], colltest.Pattern(rc[i], s.typ, i, c.Rank())); err != nil {
-					return fmt.Errorf("count=%d: %w", s.count, err)
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // exchange carries an exchange out: on a board that does not block as progress does, which awaits its messages
@@ -201,20 +211,6 @@ func TestNeighborsOfAGraphExchangeBlocks(t *testing.T) {
 		return tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
 			return coll.Neighbors(c, e, send, recv)
 		})
-	})
-}
-
-func TestNeighborsOfAGraphExchangeBlocksOnBoards(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		var x coll.Exchange
-		for _, s := range vShapes {
-			if err := tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return exchange(c, b, x.Begin(nil).Reading(reads(c)).Neighbors(b, e, send, recv))
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
 	})
 }
 
