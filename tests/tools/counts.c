@@ -167,22 +167,30 @@ static void queues(void)
     MPI_Comm_free(&dup);
 }
 
+/* Rank 0 comes late to a barrier, and the others wait for it. The machine may run one of them as late as rank 0, so
+   that it waits for nobody: it all is done again then. */
 static void waits(void)
 {
     OK(MPI_T_pvar_session_create(&s));
     MPI_T_pvar_handle count = tool_started(s, "waits", MPI_T_PVAR_CLASS_COUNTER, NULL);
     MPI_T_pvar_handle waiting = tool_started(s, "time_waiting", MPI_T_PVAR_CLASS_TIMER, NULL);
-    MPI_Barrier(MPI_COMM_WORLD);
-    double begin = MPI_Wtime();
-    if (check_rank == 0)
-        while (MPI_Wtime() < begin + 0.05) {}
-    MPI_Barrier(MPI_COMM_WORLD);
-    double took = MPI_Wtime() - begin, waited = tool_read_double(s, waiting);
-    CHECK_SAY(waited >= 0 && waited <= took + 1, "%f s of %f", waited, took);
-    if (check_rank > 0) {
-        CHECK_SAY(waited > 0.03, "waited %f s of %f", waited, took);
-        CHECK(tool_read(s, count) > 0);
+    double waited = 0;
+    int seen = 0;
+    for (int i = 0; i < 100 && !seen; i++) {
+        double start = MPI_Wtime(), before = tool_read_double(s, waiting);
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begin = MPI_Wtime();
+        if (check_rank == 0)
+            while (MPI_Wtime() < begin + 0.05) {}
+        MPI_Barrier(MPI_COMM_WORLD);
+        waited = tool_read_double(s, waiting) - before;
+        double took = MPI_Wtime() - start;
+        CHECK_SAY(waited >= 0 && waited <= took + 1e-3, "waited %f s of %f", waited, took);
+        seen = check_rank == 0 || waited > 0.03;
+        MPI_Allreduce(MPI_IN_PLACE, &seen, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     }
+    CHECK_SAY(seen, "waited %f s the last time", waited);
+    if (check_rank > 0) CHECK(tool_read(s, count) > 0);
     OK(MPI_T_pvar_session_free(&s));
 }
 
