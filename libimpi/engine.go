@@ -22,9 +22,10 @@ import (
 
 // Engine is the state of one MPI process.
 type Engine struct {
-	mu   futex.Mutex    // in memory that the bridge's C shares
-	bell transport.Bell // on which threads sleep
-	home transport.Home
+	mu       futex.Mutex    // in memory that the bridge's C shares
+	bell     transport.Bell // on which threads sleep
+	home     transport.Home
+	balancer balancer
 
 	me     int32
 	job    *transport.Job

@@ -76,6 +76,9 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.world, err = e.newComm(all, 0); err != nil {
 		return nil, err
 	}
+	if e.balancer.open(&c.Home); e.patient {
+		e.balancer.balance()
+	}
 	e.world.Name = "MPI_COMM_WORLD"
 	e.ids, e.world.spare = contexts.New(int(e.job.Clients))
 	if e.self, err = e.newComm(NewGroup([]int32{e.me}), contexts.Self); err != nil {

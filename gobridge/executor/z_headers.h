@@ -8,4 +8,4 @@
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
 /* 810fd2b3c591cbb8 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 8d15f7612c673627 transport/shm/z_layout.h */
+/* 40b39190d7b84781 transport/shm/z_layout.h */
