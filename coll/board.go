@@ -72,7 +72,8 @@ type Turn struct {
 	// Of blocks that are read where they lie (board_read.go).
 	reads bool
 	moved int // bytes of the block that is read next
-	left  int // from this rank on, others may still read the own memory
+	left  int // from this rank on, before stays, others may still read the own memory
+	stays int
 }
 
 // place says where a part belongs.

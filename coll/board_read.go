@@ -9,16 +9,17 @@ import (
 
 // Long blocks that are read where they lie: single copy, for ranks that outnumber their cores, where the kernel copies
 // quickly between processes. An operation is one turn on the board. A rank shows where its memory begins, and how long
-// it is; all others read what they need of it, each by itself, and end the turn; a rank leaves when all others have
-// ended theirs. A message, on the other hand, waits for the answer to its first packet, and then for its sender to have
-// a core again. A block moves once for each rank that needs it:
+// it is; others read what they need of it, each by itself, and end the turn; a rank leaves when all who read its memory
+// have ended theirs. A message, on the other hand, waits for the answer to its first packet, and then for its sender to
+// have a core again. A block moves once for each rank that needs it:
 //
 //	allgather    p (p-1) n
 //	alltoall     p (p-1) n
+//	scatter      (p-1) n
 //
-// What one rank alone has for the others is not read in this way: the kernel locks the pages of a process one by one,
-// for which its readers contend, and a piece on the board is in the cache when the second rank of a core needs it. Nor
-// is what one alone reads, for then there is nothing to do for others meanwhile.
+// What is for all others is not read in this way where one rank alone has it: the kernel locks the pages of a process
+// one by one, for which its readers contend, and a piece on the board is in the cache when the second rank of a core
+// needs it. Nor is what one alone reads, for then there is nothing to do for others meanwhile.
 
 // singleCopyName is what the algorithms of this file are called.
 const singleCopyName = "single-copy"
@@ -52,8 +53,7 @@ func exposed(part []byte) (at uint64, n int64) {
 // Reads says whether ranks read each other's memory in a turn: it is for a Board that is an Exposer.
 func (t *Turn) Reads() bool { return t.reads }
 
-// runReading is Run of such a turn. Each rank begins with itself and goes on with the one above it: so not all read the
-// same memory.
+// runReading is Run of such a turn.
 func (t *Turn) runReading(b Exposer) (over bool, err error) {
 	if t.shows {
 		mem, err := b.Put(exposedBytes)
@@ -64,8 +64,12 @@ func (t *Turn) runReading(b Exposer) (over bool, err error) {
 		b.Publish(exposedBytes)
 		t.shows = false
 	}
-	for p := b.Size(); t.next < p; t.next++ {
-		if done, err := t.readBlock(b, (b.Rank()+t.next)%p); !done || err != nil {
+	for ; t.next < t.end; t.next++ {
+		r, to := t.next%b.Size(), t.to
+		if t.where == inBlocks {
+			to = t.blocks.at(r)
+		}
+		if done, err := t.readBlock(b, r, to); !done || err != nil {
 			return err != nil, err
 		}
 		t.moved = 0
@@ -74,8 +78,7 @@ func (t *Turn) runReading(b Exposer) (over bool, err error) {
 }
 
 // readBlock reads what a rank has for this one, and says whether that is done.
-func (t *Turn) readBlock(b Exposer, r int) (done bool, err error) {
-	to := t.blocks.at(r)
+func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 	if to.Count == 0 {
 		return true, nil
 	}
@@ -120,7 +123,7 @@ func readRest(b Exposer, rank int, from uint64, mem []byte, moved *int) (done bo
 // Left says whether all who may read the memory that a turn has exposed have ended theirs, as this rank has. It blocks
 // until then, or answers false.
 func (t *Turn) Left(b Exposer) (left bool, err error) {
-	for ; t.left < b.Size(); t.left++ {
+	for ; t.left < t.stays; t.left++ {
 		if t.left == b.Rank() {
 			continue
 		}
@@ -131,9 +134,14 @@ func (t *Turn) Left(b Exposer) (left bool, err error) {
 	return true, nil
 }
 
+// exposes has a turn show where the own memory is, which all others may read.
+func (t *Turn) exposes(b Seats, own Buf) {
+	t.own, t.shows, t.stays = own, true, b.Size()
+}
+
 // reading takes a turn in which each rank reads its blocks of all, whole ones, or the piece from byte `at` on.
 func (s *Scratch) reading(c Comm, own Buf, blocks VBuf, at int64, whole bool) error {
-	p := c.Size()
+	p, r := c.Size(), c.Rank()
 	own, err := s.flat(c, own, true)
 	if err != nil {
 		return err
@@ -144,7 +152,9 @@ func (s *Scratch) reading(c Comm, own Buf, blocks VBuf, at int64, whole bool) er
 	}
 	if err := s.turns(c, 1, func(t *Turn, _ int) {
 		t.reads, t.most = true, exposedBytes
-		t.own, t.shows, t.blocks, t.at, t.whole = own, true, all, at, whole
+		t.exposes(c, own)
+		t.blocks, t.where, t.at, t.whole = all, inBlocks, at, whole
+		t.next, t.end = r, r+p // so not all read the same memory
 	}); err != nil {
 		return err
 	}
@@ -176,4 +186,31 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 	}
 	send.Count *= int64(c.Size())
 	return s.reading(c, send, blocks, int64(c.Rank())*recv.Size(), false)
+}
+
+// scatterReading: all others read their blocks of root.
+func (s *Scratch) scatterReading(c Comm, send, recv Buf, root int, block int64) (err error) {
+	var all, mine Buf
+	isRoot, inPlace := c.Rank() == root, recv.IsInPlace()
+	if isRoot {
+		send.Count *= int64(c.Size())
+		if all, err = s.flat(c, send, true); err != nil {
+			return err
+		}
+	}
+	if !inPlace {
+		if mine, err = s.flat(c, recv, false); err != nil {
+			return err
+		}
+	}
+	err = s.turns(c, 1, func(t *Turn, _ int) {
+		if t.reads, t.most = true, exposedBytes; isRoot {
+			t.exposes(c, all)
+		}
+		t.next, t.end, t.to, t.where, t.at = root, root+1, mine, inTo, int64(c.Rank())*block
+	})
+	if err != nil || inPlace {
+		return err
+	}
+	return unflat(c, recv, mine, false)
 }

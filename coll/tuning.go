@@ -190,8 +190,9 @@ const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 // ones pass by their board, where a block that is for all is written once, and read from a core's cache by its second
 // rank.
 const (
-	readForOne = 24 << 10 // blocks of an alltoall
-	readForAll = 128 << 10
+	readForOne  = 24 << 10 // blocks of an alltoall
+	readFromOne = 32 << 10 // of a scatter
+	readForAll  = 128 << 10
 )
 
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
@@ -260,10 +261,14 @@ func scanTable(b *bounds) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
-	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true}}, scatterTable(b)...)
+	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true}}, rootTable(b)...)
 }
 
 func scatterTable(b *bounds) []rule {
+	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true}}, rootTable(b)...)
+}
+
+func rootTable(b *bounds) []rule {
 	return []rule{
 		{use: "machines", below: b.gatherLong, shared: true},
 		{use: "binomial", ranks: 3, below: b.gatherLong},

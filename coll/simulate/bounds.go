@@ -141,6 +141,7 @@ var Bounds = []Bound{
 	{"allgather", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"allgatherv", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"alltoall", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
+	{"scatter", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 }
 
 // What bounds are made of: functions of p ranks and n bytes.

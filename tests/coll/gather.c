@@ -1,4 +1,5 @@
-/* Gather, Gatherv, Scatter and Scatterv for every root: equal and unequal parts, gaps, empty parts, in place. */
+/* Gather, Gatherv, Scatter and Scatterv for every root: equal and unequal parts, gaps between parts and within
+ * them, empty parts, in place. */
 #include "../check.h"
 
 static int word(int rank, int i) { return rank * 100000 + i; }
@@ -69,6 +70,28 @@ static void gatherv(int scale, int root)
     free(all);
 }
 
+/* Words with gaps between them, at root, at the others, or at both, as bits of `gaps` say: there and back again. */
+static void apart(int n, int root, int gaps)
+{
+    MPI_Datatype gapped;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gapped);
+    MPI_Type_commit(&gapped);
+    int far = 1 + gaps % 2, near = 1 + gaps / 2;
+    int *mine = malloc(sizeof(int) * (size_t)(n * near)), *all = malloc(sizeof(int) * (size_t)(n * check_size * far));
+    for (int i = 0; i < n * near; i++) mine[i] = -1;
+    for (int i = 0; i < n * check_size * far; i++) all[i] = i % far ? -2 : word(i / far / n, i / far % n);
+    MPI_Datatype here = near > 1 ? gapped : MPI_INT, there = far > 1 ? gapped : MPI_INT;
+    MPI_Scatter(all, n, there, mine, n, here, root, MPI_COMM_WORLD);
+    for (int i = 0; i < n * near; i++) CHECK_EQ(mine[i], i % near ? -1 : word(check_rank, i / near));
+    if (check_rank == root)
+        for (int i = 0; i < n * check_size * far; i++) all[i] = -2;
+    MPI_Gather(mine, n, here, all, n, there, root, MPI_COMM_WORLD);
+    for (int i = 0; i < n * check_size * far; i++) CHECK_EQ(all[i], i % far ? -2 : word(i / far / n, i / far % n));
+    MPI_Type_free(&gapped);
+    free(mine);
+    free(all);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -84,5 +107,9 @@ int main(int argc, char **argv)
     gather(20000, check_size - 1);
     gatherv(256, check_size / 2);
     gatherv(7000, 0);
+    for (int gaps = 0; gaps < 4; gaps++) {
+        apart(7, gaps % check_size, gaps);
+        apart(30000, gaps % check_size, gaps);
+    }
     return check_end();
 }
