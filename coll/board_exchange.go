@@ -1,5 +1,7 @@
 package coll
 
+import "math"
+
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
 // rank gives, takes and keeps. A blocking call carries it out at once, as Do, and progress as far as the parts of
 // others are there, as Turn is; both post the receive of a block that is so long that it comes as a message before they
@@ -32,14 +34,13 @@ type kept struct{ to, from Buf }
 // Begin begins a new Exchange, of which laid notes what it does, if not nil. What it is says one of the functions that
 // follow, which answer the Exchange.
 func (x *Exchange) Begin(laid *Laid) *Exchange {
-	x.l = listing{long: longBlock, laid: laid, readers: x.l.readers[:0]}
+	x.l = listing{long: longBlock, mostRead: math.MaxInt64, laid: laid, readers: x.l.readers[:0]}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
 	x.ordered, x.expects, x.shown, x.taken, x.err = true, false, false, 0, nil
 	return x
 }
 
-// Reading has long blocks read where they lie, if so, in operations of which each rank has several readers, and several
-// to read from.
+// Reading has long blocks read where they lie, if so.
 func (x *Exchange) Reading(reads bool) *Exchange {
 	x.l.reads = reads
 	return x
@@ -61,7 +62,7 @@ func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 
 // Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
+	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -96,7 +97,7 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	x.l.entries, x.l.others, x.l.reads = b.Size(), true, false
+	x.l.entries, x.l.others, x.l.mostRead = b.Size(), true, readAlone
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x

@@ -19,7 +19,7 @@ import (
 //
 // What is for all others is not read in this way where one rank alone has it: the kernel locks the pages of a process
 // one by one, for which its readers contend, and a piece on the board is in the cache when the second rank of a core
-// needs it. Nor is what one alone reads, for then there is nothing to do for others meanwhile.
+// needs it. What one alone reads gains little, for then there is nothing to do for others meanwhile.
 
 // singleCopyName is what the algorithms of this file are called.
 const singleCopyName = "single-copy"

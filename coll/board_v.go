@@ -41,7 +41,8 @@ const (
 	ByLongMessage = lengthMask - 1
 	ByReading     = lengthMask - 2
 
-	readInstead = 16 << 10 // bytes, of a block that is read where it lies: messages that are not longer take no longer
+	readInstead = 16 << 10  // bytes, of a block that is read where it lies: messages that are not longer take no longer
+	readAlone   = 256 << 10 // where one rank alone reads, or is read: longer messages take less, as both sides copy
 )
 
 // listing is an operation under way: the own part as it is written, and the messages.
@@ -55,6 +56,7 @@ type listing struct {
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
 	reads    bool  // or are read
+	mostRead int64 // if they are not longer than this
 	others   bool  // an entry for each rank, with no block for the own one
 	laid     *Laid // what is done is noted here; nil: nowhere
 	seen     byte
@@ -99,7 +101,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 	switch {
 	case to < 0:
 		n = 0
-	case size >= readInstead && l.reads && l.expose(block, at, to):
+	case l.readsSo(size) && l.expose(block, at, to):
 		n = ByReading
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
@@ -136,7 +138,12 @@ func tagOf(entry, tag int) int {
 func LongTag(tag int) int { return tagOf(ByLongMessage, tag) }
 
 // foreseen says whether a block of so many bytes is so long that it comes as a message.
-func (l *listing) foreseen(n int64) bool { return n > l.long && !(l.reads && n >= readInstead) }
+func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
+
+// readsSo says whether a block of so many bytes is read where it lies.
+func (l *listing) readsSo(n int64) bool {
+	return l.reads && n > l.long && n >= readInstead && n <= l.mostRead
+}
 
 // aligned is the place of a part that comes next and is a whole number of lines into the memory.
 func aligned(at int) int { return (at+partLead+blockAlign-1)&^(blockAlign-1) - partLead }

@@ -5,7 +5,7 @@
 /* ranks: 1 3 4 8 */
 #include "../check.h"
 
-enum { REPEATS = 5, MOST = 8192, RANKS = 8, KINDS = 19, NONBLOCKING = 10 };
+enum { REPEATS = 5, MOST = 16384, RANKS = 8, KINDS = 19, NONBLOCKING = 10 };
 
 static char in[RANKS * MOST], out[RANKS * MOST];
 static int sends[RANKS], gets[RANKS], sent_at[RANKS], got_at[RANKS], in_bytes[RANKS], out_bytes[RANKS];
@@ -90,12 +90,12 @@ static void call(int kind, int turn, int n, int root, MPI_Comm comm, MPI_Comm ri
 
 static void all_kinds(MPI_Comm comm, int turn)
 {
-    static const int lengths[] = {8, 0, 64, 40, 1000, 4000, MOST};
+    static const int lengths[] = {8, 0, 64, 40, 1000, 4000, 8192, MOST};
     int period = 1;
     MPI_Comm ring;
     MPI_Cart_create(comm, 1, &check_size, &period, 0, &ring);
     for (int kind = 0; kind < KINDS; kind++)
-        for (int i = 0; i < 7; i++)
+        for (int i = 0; i < 8; i++)
             for (int k = 0; k < REPEATS; k++) call(kind, turn + k, lengths[i], (kind + i) % check_size, comm, ring);
     for (int k = 0; k < 3 * REPEATS; k++) /* more than are remembered, in turn */
         for (int kind = 0; kind < KINDS; kind++) call(kind, k, 24, 0, comm, ring);

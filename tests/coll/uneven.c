@@ -3,9 +3,9 @@
  * with operations of equal blocks between them. Every other time the calls do not block. */
 #include "../check.h"
 
-enum { CALLS = 300, LENGTHS = 9 };
+enum { CALLS = 300, LENGTHS = 11, LONGEST = 270000 };
 
-static const int length[LENGTHS] = {0, 1, 7, 40, 56, 700, 8192, 8193, 30000};
+static const int length[LENGTHS] = {0, 1, 7, 40, 56, 700, 8192, 8193, 16384, 30000, LONGEST};
 
 /* How many bytes go from one rank to another in a call. */
 static int bytes(int call, int from, int to) { return length[(call * 7 + from * 5 + to * 3 + from * to) % LENGTHS]; }
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     CHECK(check_size <= 64);
-    size_t room = (size_t)check_size * 30001;
+    size_t room = (size_t)check_size * (LONGEST + 1);
     in = malloc(room), out = malloc(room);
     sends = malloc(sizeof(int) * 64), at = malloc(sizeof(int) * 64);
     gets = malloc(sizeof(int) * 64), from_at = malloc(sizeof(int) * 64);
