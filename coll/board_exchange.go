@@ -40,9 +40,11 @@ func (x *Exchange) Begin(laid *Laid) *Exchange {
 	return x
 }
 
-// Reading has long blocks read where they lie, if so.
-func (x *Exchange) Reading(reads bool) *Exchange {
-	x.l.reads = reads
+// On says what the ranks have for long blocks.
+func (x *Exchange) On(seating Seating) *Exchange {
+	if x.l.reads = seating.Reads; seating.Crowded {
+		x.l.piece = seating.Part
+	}
 	return x
 }
 
@@ -52,17 +54,21 @@ func (x *Exchange) gives(b Buf, to, tag int) {
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
-	if b.Size() > x.l.long {
+	switch n := b.Size(); {
+	case n > x.l.long:
 		x.expects = true
+		x.l.laid.drop()
+	case x.l.isPiece(n):
 		x.l.laid.drop()
 	}
 }
 
 func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 
-// Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there.
+// Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If ranks
+// outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
+	x.l.entries, x.l.long, x.l.mostRead = 1, max(mostRoom, min(x.l.piece-blockAlign, ByReading-1)), readAlone
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x

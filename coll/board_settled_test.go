@@ -46,7 +46,7 @@ func nothing() (bool, error) { return true, nil }
 
 func TestSettledExchangesMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		return tryUneven(c, b, p, false, settled)
+		return tryUneven(c, b, p, coll.Seating{}, settled)
 	})
 }
 

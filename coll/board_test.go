@@ -16,17 +16,18 @@ import (
 func onBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
 	t.Parallel()
 	onBlockingBoards(t, f)
-	onSomeBoards(t, false, f)
+	onBoardsOf(t, 1<<14+64, false, f)
 }
 
 // onBlockingBoards is onBoards for operations that are never carried out turn by turn.
 func onBlockingBoards(t *testing.T, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
-	onSomeBoards(t, true, f)
+	onBoardsOf(t, 1<<14+64, true, f)
 }
 
-func onSomeBoards(t *testing.T, blocks bool, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
+// onBoardsOf runs f on boards whose slots have so many bytes.
+func onBoardsOf(t *testing.T, bytes int, blocks bool, f func(c *colltest.Comm, b *colltest.Board, p int) error) {
 	for p := 1; p <= 9 && !(race && p > 4); p++ {
-		boards := colltest.NewBoards(p, 3, 1<<14+64, blocks)
+		boards := colltest.NewBoards(p, 3, bytes, blocks)
 		if err := colltest.New(p).Run(func(c *colltest.Comm) error { return f(c, boards[c.Rank()], p) }); err != nil {
 			t.Fatalf("p=%d, blocks=%v: %v", p, blocks, err)
 		}

@@ -55,7 +55,8 @@ type listing struct {
 	s        *Scratch
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
-	reads    bool  // or are read
+	piece    int64 // bytes of a piece, where ranks outnumber their cores
+	reads    bool  // long blocks are read
 	mostRead int64 // if they are not longer than this
 	others   bool  // an entry for each rank, with no block for the own one
 	laid     *Laid // what is done is noted here; nil: nowhere
@@ -73,7 +74,12 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err er
 	for i := 0; i < entries && need <= leastRoom; i++ {
 		need += (blocks(i).Size() + entryBytes - 1) &^ (entryBytes - 1)
 	}
-	if need > leastRoom {
+	switch {
+	case need <= leastRoom:
+	case entries == 1 && l.isPiece(blocks(0).Size()):
+		need = l.long + blockAlign
+		l.laid.drop()
+	default:
 		need = mostRoom + blockAlign
 	}
 	mem, err := l.b.Put(need)
@@ -144,6 +150,9 @@ func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
 func (l *listing) readsSo(n int64) bool {
 	return l.reads && n > l.long && n >= readInstead && n <= l.mostRead
 }
+
+// isPiece says whether a block of so many bytes stands on the board in a place for pieces.
+func (l *listing) isPiece(n int64) bool { return n > mostRoom && n <= l.long }
 
 // aligned is the place of a part that comes next and is a whole number of lines into the memory.
 func aligned(at int) int { return (at+partLead+blockAlign-1)&^(blockAlign-1) - partLead }

@@ -18,16 +18,27 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		return tryUneven(c, b, p, reads(c), exchange)
+		return tryUneven(c, b, p, coll.Seating{Reads: reads(c)}, exchange)
 	})
 }
 
-// tryUneven tries exchanges of blocks of all lengths, in which long ones are read where they lie, if so. do carries one
-// out.
-func tryUneven(c *colltest.Comm, b *colltest.Board, p int, reads bool,
+// Some pieces find room on the board, and others, for which the memory is missing, go by messages.
+func TestBoardsMoveUnevenPieces(t *testing.T) {
+	t.Parallel()
+	for _, bytes := range []int{1 << 14, 20000, 1 << 15} {
+		for _, blocks := range []bool{false, true} {
+			onBoardsOf(t, bytes+64, blocks, func(c *colltest.Comm, b *colltest.Board, p int) error {
+				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: true, Reads: reads(c)}, exchange)
+			})
+		}
+	}
+}
+
+// tryUneven tries exchanges of blocks of all lengths between ranks that have this for long ones. do carries one out.
+func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating,
 	do func(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error) error {
 	var x coll.Exchange
-	begin := func() *coll.Exchange { return x.Begin(nil).Reading(reads) }
+	begin := func() *coll.Exchange { return x.Begin(nil).On(seating) }
 	for _, s := range vShapes {
 		for _, root := range roots(p) {
 			if err := colltest.First(
@@ -228,7 +239,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(nil).Reading(reads(c)).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: reads(c)}).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -269,7 +280,8 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 			}
 			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
 			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
-			if err := exchange(c, b, new(coll.Exchange).Begin(nil).Reading(reads).Neighbors(b, e, &send, &recv)); err != nil {
+			x := new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: reads})
+			if err := exchange(c, b, x.Neighbors(b, e, &send, &recv)); err != nil {
 				return err
 			}
 			for i := range in {
@@ -298,7 +310,7 @@ func TestABlockThatIsReadMayBeTooLong(t *testing.T) {
 		if me == short {
 			recv = coll.Even(coll.Bytes(in[:less]))
 		}
-		err = exchange(c, b, new(coll.Exchange).Begin(nil).Reading(true).Neighbors(b, e, &send, &recv))
+		err = exchange(c, b, new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: true}).Neighbors(b, e, &send, &recv))
 		switch {
 		case me == short && err == nil:
 			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)

@@ -258,6 +258,9 @@ func impi_laid_message(comm uintptr, function *C.char, laid uintptr, n int64) in
 	case coll.ByMessage:
 	case coll.ByLongMessage: // longer than the block, which its receive says
 		tag = coll.LongTag(tag)
+	case coll.ByReading: // or in a piece
+		return fail(C.GoString(function), c, libimpi.Errorf(abi.MPI_ERR_TRUNCATE,
+			"rank %d has more than the %d bytes that this rank expects, on %s", l.From, l.N, c))
 	default:
 		return impi_board_truncated(comm, function, l.From, int32(n), int32(l.N))
 	}

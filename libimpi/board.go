@@ -79,14 +79,23 @@ type boardPlace struct {
 	waits  bool
 	number uint64
 	boardSlot
-	each   bool // each member says how long its part is: a long one stands in a wide slot, and the slot says so
-	longer bool // the own part does
+	each   bool     // each member says how long its part is: a long one stands elsewhere, and the slot says so
+	stands standing // where the own part stands then
 
 	exposes     bool     // memory of this process, for others to read (board_read.go)
 	exposed     [][]byte // the copies that they read, of what they cannot
 	ends        [2]byte
 	here, there [2]transport.Run
 }
+
+// standing is where a part stands of which each member says how long its own is.
+type standing uint8
+
+const (
+	inSlot  standing = iota
+	inWide           // in a wide slot
+	inPiece          // in a place for pieces
+)
 
 // boardSlot is which slot of each member an operation uses.
 type boardSlot struct {
@@ -292,7 +301,7 @@ func (p *boardPlace) Begin(n int64) {
 	}
 	*b.Begun++
 	p.number, p.free = *b.Begun, 0
-	p.each, p.longer, p.exposes, p.exposed = n == coll.AnyLength, false, false, nil
+	p.each, p.stands, p.exposes, p.exposed = n == coll.AnyLength, inSlot, false, nil
 	slots, bytes, shift := b.shared.Slots(false)
 	if p.wide, p.long, p.shift = n > int64(bytes), false, shift; !p.wide {
 		p.slot = int(p.number % uint64(slots))
@@ -330,12 +339,8 @@ func (b *commBoard) awaitTasks() {
 
 // Put implements coll.Board.
 func (p *boardPlace) Put(n int64) ([]byte, error) {
-	wide, slot := p.wide, p.slot
-	if _, bytes, _ := p.shared.Slots(false); p.each && n > int64(bytes) {
-		if wide, slot = true, p.wideSlot(); !p.longer {
-			p.longer = true
-			p.free, p.WideUsers[slot] = max(p.free, p.WideUsers[slot]), p.number
-		}
+	if p.each && p.stands == inSlot {
+		p.choose(n)
 	}
 	switch b := p.commBoard; {
 	case *b.Known >= p.free:
@@ -346,24 +351,52 @@ func (p *boardPlace) Put(n int64) ([]byte, error) {
 	case !b.haveDone(p.free):
 		return nil, nil
 	}
-	_, mem := p.at(wide, p.Rank(), slot)
+	if p.stands != inSlot {
+		return p.elsewhere(p.stands, p.Rank()), nil
+	}
+	_, mem := p.at(p.Rank())
 	return mem, nil
 }
 
-// at is where a member's part of an operation stands.
-func (p *boardPlace) at(wide bool, member, slot int) (word *uint64, mem []byte) {
-	if p.long {
-		return p.shared.Piece(member, slot)
+// choose chooses where an own part of n bytes stands, if each member says how long its part is: in the slot that the
+// operation's number says, of those that are long enough.
+func (p *boardPlace) choose(n int64) {
+	if _, bytes, _ := p.shared.Slots(false); n <= int64(bytes) {
+		return
 	}
-	return p.shared.Slot(wide, member, slot)
+	p.stands = inWide
+	users := p.WideUsers
+	if _, bytes, _ := p.shared.Slots(true); n > int64(bytes) && p.havePieces(n) == nil {
+		p.stands, users = inPiece, p.pieceUsers
+	}
+	user := &users[p.number%uint64(len(users))]
+	p.free, *user = max(p.free, *user), p.number
 }
 
-// wideSlot is where a long part of this operation stands, if each member says how long its part is.
-func (p *boardPlace) wideSlot() int { return int(p.number % uint64(len(p.WideUsers))) }
+// at is where a member's part of an operation stands.
+func (p *boardPlace) at(member int) (word *uint64, mem []byte) {
+	if p.long {
+		return p.shared.Piece(member, p.slot)
+	}
+	return p.shared.Slot(p.wide, member, p.slot)
+}
 
-// elsewhere is the length that is said of a part that stands in a wide slot; its own stands in its place. So the line
-// of the wide slot's word is not read.
-func (p *boardPlace) elsewhere() uint64 { return 1<<p.shift - 1 }
+// elsewhere is the memory of a part that stands elsewhere than in its slot.
+func (p *boardPlace) elsewhere(stands standing, member int) (mem []byte) {
+	if stands == inPiece {
+		places, _, _ := p.shared.Pieces()
+		_, mem = p.shared.Piece(member, int(p.number%uint64(places)))
+		return mem
+	}
+	_, mem = p.shared.Slot(true, member, int(p.number%uint64(len(p.WideUsers))))
+	return mem
+}
+
+// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and pieceMark if that
+// is in a place for pieces. So the line of the other place's word is not read.
+func (p *boardPlace) longer() uint64 { return 1<<p.shift - 1 }
+
+const pieceMark = 1 << 63
 
 // haveDone says whether all members have completed so many operations.
 func (b *commBoard) haveDone(least uint64) bool {
@@ -420,12 +453,15 @@ const (
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
 	length := uint64(n)
-	word, mem := p.at(p.wide, p.Rank(), p.slot)
-	if p.longer {
-		binary.NativeEndian.PutUint64(mem, length)
-		_, part := p.shared.Slot(true, p.Rank(), p.wideSlot())
+	word, mem := p.at(p.Rank())
+	if p.stands != inSlot {
+		part := p.elsewhere(p.stands, p.Rank())
 		copy(mem[8:], part[:length]) // the list with which it begins, or as much as there is room for
-		length = p.elsewhere()
+		if p.stands == inPiece {
+			length |= pieceMark
+		}
+		binary.NativeEndian.PutUint64(mem, length)
+		length = p.longer()
 	}
 	futex.Release64(word, p.number<<p.shift|length)
 	if !p.waits {
@@ -436,7 +472,7 @@ func (p *boardPlace) Publish(n int64) {
 
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (p *boardPlace) Get(rank int) ([]byte, error) {
-	word, mem := p.at(p.wide, rank, p.slot)
+	word, mem := p.at(rank)
 	if there := p.number << p.shift; p.waits {
 		if err := p.await(word, there); err != nil {
 			return nil, err
@@ -445,9 +481,12 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 		return nil, nil
 	}
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
-	if p.each && n == p.elsewhere() {
-		n = binary.NativeEndian.Uint64(mem)
-		_, mem = p.shared.Slot(true, rank, p.wideSlot())
+	if p.each && n == p.longer() {
+		stands := inWide
+		if n = binary.NativeEndian.Uint64(mem); n&pieceMark != 0 {
+			stands, n = inPiece, n&^pieceMark
+		}
+		mem = p.elsewhere(stands, rank)
 	}
 	return mem[:min(n, uint64(len(mem)))], nil
 }

@@ -144,15 +144,19 @@ func (u *uneven) expect(t *testing.T, name string, me, p int) {
 	}
 }
 
-// last to the first, and make blocking ones among them.
-// to the first, and make blocking ones among them.
+// Ranks begin many exchanges of uneven blocks, wait for them from the last to the first, and make blocking ones among
+// them: also ranks that outnumber their cores, whose long blocks stand in places for pieces.
 func TestUnevenBlocksAreUnderWayOnABoard(t *testing.T) {
 	const many = 40
-	lengths := []int{0, 8, 40, 300, 8192, 9000, 16 << 10, 20000, 70000}
-	for _, p := range []int{2, 3, 5} {
+	lengths := []int{0, 8, 40, 300, 8192, 9000, 16 << 10, 20000, 65000, 70000}
+	for _, w := range []struct {
+		p  int
+		on func(e *Engine) *Comm
+	}{{2, onBoards}, {3, onBoards}, {3, crowdedBoards}, {5, onBoards}, {5, crowdedBoards}} {
+		p := w.p
 		es := world(t, p)
 		together(t, es, func(e *Engine) {
-			c, me := onBoards(e), int(e.Me())
+			c, me := w.on(e), int(e.Me())
 			must(t, c.Barrier()) // opens the board
 			for round := range 5 {
 				var requests [many]uint64
@@ -224,6 +228,53 @@ func TestBlocksUnderWayOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 					got := out[r*trial.room:][:trial.has]
 					if r != me && !bytes.Equal(got, pattern(trial.has, r+round)) {
 						t.Errorf("rank %d: %d bytes into %d: got something else of rank %d", me, trial.has, trial.room, r)
+					}
+				}
+				must(t, c.Barrier())
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// The same for blocks that stand in places for pieces.
+func TestPiecesMayBeShorterThanTheirRoom(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c, me := crowdedBoards(e), int(e.Me())
+		must(t, c.Barrier())
+		for i, trial := range []struct{ has, room int }{{20000, 20000}, {20000, 60000}, {40000, 20000}, {40000, 10000},
+			{40000, 50}, {9000, 60000}, {70000, 60000}, {60000, 70000}, {16384, 16384}, {16385, 16384}, {100, 100}} {
+			in, out := pattern(trial.has, me+i), make([]byte, 3*trial.room)
+			all := coll.VBuf{Base: startOf(out), Type: byteType}
+			for r := range 3 {
+				all.Counts, all.Displs = append(all.Counts, int64(trial.room)), append(all.Displs, int64(r*trial.room))
+			}
+			all.Counts[0] = 0
+			for later := range 2 {
+				mine := coll.Bytes(in)
+				if me == 0 {
+					mine.Count = 0
+				}
+				clear(out)
+				var err error
+				if later > 0 {
+					task, failed := c.Later(coll.Nonblocking)
+					must(t, failed)
+					must(t, task.Operations().Gatherv(mine, all, 0))
+					id := task.Start()
+					err = e.Wait(&id, nil)
+				} else {
+					err = c.Gatherv(mine, all, 0)
+				}
+				truncated := err != nil && AsError(err).Class == abi.MPI_ERR_TRUNCATE
+				if truncated != (me == 0 && trial.has > trial.room) {
+					t.Errorf("rank %d: %d bytes into %d: %v", me, trial.has, trial.room, err)
+				}
+				for r := 1; r < 3 && me == 0 && err == nil; r++ {
+					if !bytes.Equal(out[r*trial.room:][:trial.has], pattern(trial.has, r+i)) {
+						t.Errorf("%d bytes into %d: got something else of rank %d", trial.has, trial.room, r)
 					}
 				}
 				must(t, c.Barrier())

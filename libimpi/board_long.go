@@ -75,7 +75,7 @@ func (p *boardPlace) takePiece() {
 
 // alert wakes the progress threads of members that wait for a piece.
 func (p *boardPlace) alert() {
-	if p.long || p.exposes {
+	if p.long || p.exposes || p.stands == inPiece {
 		p.alertOthers()
 	}
 }

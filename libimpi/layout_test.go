@@ -83,7 +83,7 @@ func constants(b *bytes.Buffer) {
 	fmt.Fprintf(b, "enum { IMPI_FAST_TYPES = %d, IMPI_BOARD_OP_HANDLES = %d };\n", CTypes, cOps)
 	fmt.Fprintf(b, "enum { IMPI_LAID_ARGS = %d, IMPI_LAID_LISTS = %d, IMPI_LAID_CALLS = %d };\n", CLaidArgs, CLaidLists,
 		CLaidCalls)
-	fmt.Fprintf(b, "enum { IMPI_LAID_BY_MESSAGE = %#x };\n", coll.ByMessage)
+	fmt.Fprintf(b, "enum { IMPI_LAID_BY_MESSAGE = %#x, IMPI_LAID_BY_READING = %#x };\n", coll.ByMessage, coll.ByReading)
 	fmt.Fprintf(b, "#define IMPI_QUICK_BIT ((uintptr_t)%#x)\n", quickBit)
 	fmt.Fprintf(b, "#define IMPI_SENT_REQUEST ((uintptr_t)%#x)\n\n", sentRequest)
 }

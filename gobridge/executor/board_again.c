@@ -42,7 +42,7 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
         list = end + sizeof bytes <= PAYLOAD ? list + sizeof bytes : part.payload;
     }
     if (bytes <= IMPI_SHM_BOARD_WIDE_PAYLOAD && end <= bytes) memcpy(&entry, list + here, sizeof entry);
-    const int64_t n = (uint16_t)entry;
+    const int64_t n = bytes > IMPI_SHM_BOARD_WIDE_PAYLOAD ? IMPI_LAID_BY_READING : (uint16_t)entry; /* it is longer */
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
         return t->request ? IMPI_IN_GO

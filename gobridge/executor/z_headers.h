@@ -6,6 +6,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* e71eb7d921a9be68 gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* 810fd2b3c591cbb8 libimpi/z_layout.h */
+/* bccfecfb100df405 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 40b39190d7b84781 transport/shm/z_layout.h */

@@ -5,6 +5,6 @@
 /* 4b64ed33a79ed175 gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* c956d22c3755c977 gobridge/kernel/kernels.h */
-/* 810fd2b3c591cbb8 libimpi/z_layout.h */
+/* bccfecfb100df405 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 40b39190d7b84781 transport/shm/z_layout.h */
