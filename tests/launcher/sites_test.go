@@ -195,6 +195,11 @@ func TestTheDeathOfAMachineInATreeEndsAll(t *testing.T) {
 			}
 		}
 		r := j.wait()
+		// The guard of the victim kills the job's processes on its machine, which here is that of the others, too. One
+		// of their ranks may be seen to be killed before the connection is seen to end.
+		if r.code == 137 && strings.Contains(r.stderr, "was killed by signal 9 (SIGKILL, killed)") {
+			continue
+		}
 		if r.code != 1 || !strings.Contains(r.stderr, "machine "+victim+": the connection has ended") {
 			t.Errorf("%s: code %d, %q", victim, r.code, r.stderr)
 		}
