@@ -1,11 +1,14 @@
 package libimpi
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/kernel"
+	"golang.org/x/sys/unix"
 )
 
 // How ranks that outnumber their cores share them evenly. The kernel likes to run a thread that it wakes beside the one
@@ -28,25 +31,18 @@ const maxCPUs = 1024
 
 // open gives a balancer what it needs.
 func (b *balancer) open(home *transport.Home) {
-	may, failed := kernel.Allowed()
-	if home.CoreOf == nil || failed != 0 {
+	if home.CoreOf == nil {
 		return
 	}
-	for cpu := range maxCPUs {
-		if may.IsSet(cpu) {
-			b.cpus = append(b.cpus, cpu)
-		}
-	}
+	b.cpus = slices.Sorted(maps.Keys(mask()))
 	b.own, b.others, b.ranks = home.CoreOf(home.Rank), home.CoreOf, len(home.World)
 }
 
-// say tells the others on which CPU this thread is.
-func (b *balancer) say() (cpu int) {
-	cpu = kernel.Core()
+// say tells the others on which CPU this thread is, if they want to know.
+func (b *balancer) say() {
 	if b.own != nil {
-		atomic.StoreUint32(b.own, uint32(cpu+1))
+		atomic.StoreUint32(b.own, uint32(kernel.Core()+1))
 	}
-	return cpu
 }
 
 // balance moves this thread, which has just woken, to a CPU that has fewer ranks, if there is one. Those that sleep
@@ -55,7 +51,8 @@ func (b *balancer) balance() {
 	if b.own == nil {
 		return
 	}
-	cpu := b.say()
+	cpu := kernel.Core()
+	atomic.StoreUint32(b.own, uint32(cpu+1))
 	var ranks [maxCPUs]int32
 	for local := range b.ranks {
 		if said := atomic.LoadUint32(b.others(local)); said > 0 && said <= maxCPUs {
@@ -68,9 +65,12 @@ func (b *balancer) balance() {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if may, failed := kernel.Allowed(); failed == 0 && may.IsSet(to) { // the program may have bound this thread
+	var may, there unix.CPUSet
+	there.Set(to)
+	if unix.SchedGetaffinity(0, &may) == nil && may.IsSet(to) { // the program may have bound this thread
 		atomic.StoreUint32(b.own, uint32(to+1)) // before the others of this CPU look, who would come along
-		kernel.MoveTo(to, may)
+		unix.SchedSetaffinity(0, &there)
+		unix.SchedSetaffinity(0, &may)
 	}
 }
 

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"testing"
@@ -43,25 +44,35 @@ func TestARankMovesToTheCoreWithTheFewestIfThatHasTwoLess(t *testing.T) {
 	}
 }
 
+// balancerOf4 is the balancer of a rank that may use several CPUs, and the words of all 4.
+func balancerOf4(t *testing.T) (b *balancer, words []uint32) {
+	words = make([]uint32, 4)
+	b = new(balancer)
+	b.open(&transport.Home{World: make([]int32, len(words)), CoreOf: func(local int) *uint32 { return &words[local] }})
+	if len(b.cpus) < 2 {
+		t.Skip("one CPU")
+	}
+	return b, words
+}
+
+// allAt has all ranks say that they are on a CPU.
+func allAt(words []uint32, cpu int) {
+	for i := range words {
+		words[i] = uint32(cpu + 1)
+	}
+}
+
 // The kernel may move the thread at any time, but not each time.
 func TestARankThatWakesLeavesACrowdedCore(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	may, failed := kernel.Allowed()
-	if failed != 0 || may.Count() < 2 {
-		t.Skip("one CPU")
-	}
-	words := make([]uint32, 4)
-	home := transport.Home{World: make([]int32, len(words)), CoreOf: func(local int) *uint32 { return &words[local] }}
-	var b balancer
-	b.open(&home)
+	b, words := balancerOf4(t)
+	may := mask()
 	for range 1000 {
 		before := kernel.Core()
-		for i := range words {
-			words[i] = uint32(before + 1)
-		}
+		allAt(words, before)
 		b.balance()
-		if after, failed := kernel.Allowed(); failed != 0 || after != may {
+		if after := mask(); !maps.Equal(after, may) {
 			t.Fatalf("the rank may run on %v, after it was %v", after, may)
 		}
 		if at := kernel.Core(); at != before && words[0] == uint32(at+1) {
@@ -73,24 +84,15 @@ func TestARankThatWakesLeavesACrowdedCore(t *testing.T) {
 
 func TestABoundThreadStaysWhereItIs(t *testing.T) {
 	runtime.LockOSThread() // for good: the thread ends with the goroutine
-	may, failed := kernel.Allowed()
-	if failed != 0 || may.Count() < 2 {
-		t.Skip("one CPU")
-	}
-	words := make([]uint32, 4)
-	home := transport.Home{World: make([]int32, len(words)), CoreOf: func(local int) *uint32 { return &words[local] }}
-	var b balancer
-	b.open(&home)
+	b, words := balancerOf4(t)
 	var one unix.CPUSet
 	one.Set(b.cpus[0])
-	if failed := kernel.MoveTo(b.cpus[0], one); failed != 0 {
-		t.Skip(failed)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		t.Skip(err)
 	}
-	for i := range words {
-		words[i] = uint32(b.cpus[0] + 1)
-	}
+	allAt(words, b.cpus[0])
 	b.balance()
-	if after, failed := kernel.Allowed(); failed != 0 || after != one || kernel.Core() != b.cpus[0] {
-		t.Errorf("a thread that may run on %v runs on CPU %d, and may run on %v", one, kernel.Core(), after)
+	if after := mask(); len(after) != 1 || !after[b.cpus[0]] || kernel.Core() != b.cpus[0] {
+		t.Errorf("a thread that may run on CPU %d runs on %d, and may run on %v", b.cpus[0], kernel.Core(), after)
 	}
 }

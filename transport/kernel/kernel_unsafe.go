@@ -96,27 +96,5 @@ func Core() int {
 	return int(cpu)
 }
 
-// Allowed are the CPUs on which the calling thread may run.
-func Allowed() (cpus unix.CPUSet, e syscall.Errno) {
-	_, _, e = unix.RawSyscall(unix.SYS_SCHED_GETAFFINITY, 0, unsafe.Sizeof(cpus), uintptr(unsafe.Pointer(&cpus)))
-	return cpus, e
-}
-
-// MoveTo moves the calling thread to a CPU, from where it may go on to those in may. The caller has locked the
-// goroutine to it.
-func MoveTo(cpu int, may unix.CPUSet) syscall.Errno {
-	var there unix.CPUSet
-	there.Set(cpu)
-	if e := allow(&there); e != 0 {
-		return e
-	}
-	return allow(&may)
-}
-
-func allow(cpus *unix.CPUSet) syscall.Errno {
-	_, _, e := unix.RawSyscall(unix.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(*cpus), uintptr(unsafe.Pointer(cpus)))
-	return e
-}
-
 // Yield lets another process have the core, if one wants it.
 func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
