@@ -93,14 +93,14 @@ static inline uint64_t record_bytes(uint64_t n)
     return n <= INLINE ? LINE : LINE + ((n + LINE - 1) & ~(uint64_t)(LINE - 1));
 }
 
-/* Copies what goes to another core, or comes from there: where string instructions are quick, by these from some length
- * on (transport/bulk). On some virtual machines they take five times as long as a loop over vector registers. */
+/* Copies what goes to another core or comes from there: by string instructions if these are quick (transport/bulk). */
 static inline void copy_payload(void *to, const void *from, uint64_t n)
 {
     if (n == 8) memcpy(to, from, 8);
     else if (n == 4) memcpy(to, from, 4);
 #if defined __x86_64__
-    else if (n >= impi_fast.strings) __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+    else if (n >= impi_fast.strings && !impi_slips(to, from))
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 #endif
     else if (n > 2048) impi_move_run(to, from, (int64_t)n); /* the C library may take them anyway */
     else if (n > 0) memcpy(to, from, n); /* nothing may lie nowhere */

@@ -85,8 +85,7 @@ static inline void set_empty(MPI_Status *status)
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
 }
 
-/* Completes a request that was over; 0 if it is not any more: it stood twice in the program's array, or another thread
- * has completed it. Lock held. */
+/* Completes a request that was over; 0 if it is not now: it was twice in the array, or a thread has. Lock held. */
 HOT int settle(MPI_Request *request, MPI_Status *status)
 {
     struct impi_quick_slot *s;

@@ -38,15 +38,16 @@ KERNEL(blocks_128, EACH_AHEAD(128, 4))
 KERNEL(blocks_256, EACH_AHEAD(256, 4))
 CLONED_512 static void runs(char *restrict dst, int64_t d, const char *restrict src, int64_t s, int64_t b, int64_t n)
 {
-    if (b < LONG_RUN) EACH(run) else EACH(impi_move_run)
+    if (b < LONG_RUN || impi_slips(dst, src)) EACH(run) else EACH(impi_move_run)
 }
 
 /* From LONG_RUN on, the C library's copy is as good as any, of no more at once than fits a second-level cache: there it
- * takes string instructions if they are quick, and no longer for more (1 MiB: 65 GB/s against 56). */
+ * takes string instructions if they are quick, and no longer for more (1 MiB: 65 GB/s against 56). See impi_slips. */
 void impi_move_run(void *dst, const void *src, int64_t n)
 {
-    for (; n >= 2 * MOST; n -= MOST, dst = (char *)dst + MOST, src = (const char *)src + MOST) memcpy(dst, src, MOST);
-    if (n > WIDE && n < LONG_RUN) runs(dst, 0, src, 0, n, 1);
+    for (; n >= 2 * MOST && !impi_slips(dst, src); n -= MOST, dst = (char *)dst + MOST, src = (const char *)src + MOST)
+        memcpy(dst, src, MOST);
+    if (n > WIDE && (n < LONG_RUN || impi_slips(dst, src))) runs(dst, 0, src, 0, n, 1);
     else if (n > 0) memcpy(dst, src, (size_t)n); /* nothing may lie nowhere */
 }
 

@@ -20,8 +20,7 @@ struct impi_nest {
     int64_t block;
 };
 
-/* Fetches the lines of n bytes that are about to be written: another core has read them last, and stores fetch but few
- * at a time. */
+/* Fetches lines of n bytes that are about to be written: another core has read them, and stores fetch few at once. */
 static inline void impi_fetch_lines(const void *first, int64_t n)
 {
     for (const char *line = first; line < (const char *)first + n; line += 64)
@@ -35,8 +34,9 @@ static inline void impi_fetch_lines(const void *first, int64_t n)
 /* `depth` loops around a block. */
 void impi_move_loops(uintptr_t mem, uintptr_t buf, const struct impi_dim *dims, int depth, int64_t block, int unpack);
 
-/* n bytes. */
+/* n bytes. Where impi_slips says so, string instructions, memcpy's too, take 20 times as long (transport/bulk). */
 void impi_move_run(void *dst, const void *src, int64_t n);
+static inline int impi_slips(const void *d, const void *s) { return (((uintptr_t)d - (uintptr_t)s - 1) & 4095) < 31; }
 
 /* n blocks at mem + offs[i]*scale, of lens[i]*block bytes, at least `least` and at most `most`; in the buffer they
  * follow each other. Without lens all are of `block` bytes. */

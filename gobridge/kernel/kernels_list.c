@@ -64,7 +64,7 @@ INLINE void varied(char *mem, char *buf, const struct impi_list *l, int wide, in
     else if (least >= 16 && most <= 64) { LISTED(entry(lens, wide, i) * unit, FOUR(u8x16)) }
     else if (least >= 32 && most <= 128) { LISTED(entry(lens, wide, i) * unit, FOUR(u8x32)) }
     else if (least >= 128 && most < LONG_RUN) { LISTED(entry(lens, wide, i) * unit, run(dst, src, b)) }
-    else { LISTED(entry(lens, wide, i) * unit, memcpy(dst, src, b)) }
+    else { LISTED(entry(lens, wide, i) * unit, b <= WIDE ? (void)memcpy(dst, src, b) : impi_move_run(dst, src, b)) }
 }
 
 /* Functions of their own: in one that does all, the loops would run out of registers. */

@@ -2,9 +2,9 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* 539feedaebbcce82 gobridge/executor/fast.h */
-/* 4b64ed33a79ed175 gobridge/executor/fast_ring.h */
+/* f28df1ec7ba829ec gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
-/* c956d22c3755c977 gobridge/kernel/kernels.h */
+/* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* bccfecfb100df405 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 40b39190d7b84781 transport/shm/z_layout.h */

@@ -1,6 +1,6 @@
-/* Plans of the bridge (gobridge/kernel/plan.c): an element moved in parts is the element, a part touches no other rows,
- * and takes as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are counted by the kernel,
- * instruction by instruction, where it lets a process trace its child. */
+/* Runs of bytes are copied. Plans of the bridge (gobridge/kernel/plan.c): an element moved in parts is the element, a
+ * part touches no other rows, and takes as many steps wherever it begins. Linked with the bridge's C; no MPI. Steps are
+ * counted by the kernel, instruction by instruction, where it lets a process trace its child. */
 #include "../../gobridge/kernel/kernels.h"
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +37,23 @@ static struct impi_plan loops(int depth, const int64_t *n, const int64_t *mem, i
 static void fill(unsigned char *to, int64_t n, unsigned seed)
 {
     for (int64_t i = 0; i < n; i++) to[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
+}
+
+/* Wherever source and destination lie within their pages, also where string instructions are not taken. */
+static void runs_are_copied(void)
+{
+    static const int64_t lengths[] = {1, 255, 257, 2049, 65535, 65536, 200000, 600000}, longest = 600000;
+    unsigned char *from = malloc((size_t)longest), *to = malloc((size_t)longest + 2 * PAGE);
+    fill(from, longest, 1);
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (int behind = 0; behind < PAGE; behind += behind < 40 ? 1 : behind < PAGE - 90 ? 1013 : 1) {
+            unsigned char *at = to + (((uintptr_t)from - (uintptr_t)to + (uintptr_t)behind) & (PAGE - 1));
+            memset(at, 0, (size_t)lengths[k] + 1);
+            impi_move_run(at, from, lengths[k]);
+            CHECK(memcmp(at, from, (size_t)lengths[k]) == 0 && at[lengths[k]] == 0);
+        }
+    free(from);
+    free(to);
 }
 
 static void parts_are_the_whole(void)
@@ -160,6 +177,7 @@ int main(void)
 {
     memory = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
+    runs_are_copied();
     parts_are_the_whole();
     a_part_touches_no_other_rows();
     steps_do_not_depend_on_the_place();

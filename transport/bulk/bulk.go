@@ -6,6 +6,10 @@
 // string instruction, 35 by vector registers where the cores share a cache; where they do not, 22, 160 by vector
 // registers, and 46 by stores past the caches. On some virtual machines it takes five times as long as vector
 // registers, however. So what it takes here is looked at, once.
+//
+// AMD's processors from Zen 3 on copy 2 bytes in a nanosecond by it, not 40, where the destination lies 1 to 31 bytes
+// behind the source within their pages: as a program's long buffer does, 16 bytes behind the begin of a page, to a
+// piece of a board. The C library's memcpy takes it all the same (impi_slips in gobridge/kernel/kernels.h).
 package bulk
 
 import (
@@ -19,8 +23,7 @@ const Least = 8 << 10
 
 // Copy is copy.
 func Copy(dst, src []byte) int {
-	if n := min(len(dst), len(src)); n >= Least && Strings() {
-		copyString(&dst[0], &src[0], n)
+	if n := min(len(dst), len(src)); n >= Least && Strings() && copyString(&dst[0], &src[0], n) {
 		return n
 	}
 	return copy(dst, src)

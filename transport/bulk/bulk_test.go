@@ -41,15 +41,36 @@ func TestTheShorterSideCounts(t *testing.T) {
 	}
 }
 
-// TestTheStringInstructionIsCopyWhereItIsNotChosen holds the instruction itself to copy.
-func TestTheStringInstructionIsCopyWhereItIsNotChosen(t *testing.T) {
+// TestTheStringInstruction copies by it to all places of a page beside that of the source, where it is quick, and has
+// it decline where it is slow.
+func TestTheStringInstruction(t *testing.T) {
 	if !canCopyString {
 		t.Skip("no string instruction here")
 	}
-	src, dst := []byte("0123456789"), make([]byte, 10)
-	copyString(&dst[1], &src[2], 7)
-	if want := "\x002345678\x00\x00"; string(dst) != want {
-		t.Errorf("copied %q, want %q", dst, want)
+	const page, n, from = 4096, Least, 1000
+	memory := make([]byte, from+2*n+2*page+1)
+	src := memory[from:][:n]
+	for i := range src {
+		src[i] = byte(i*7) | 1
+	}
+	for behind := range page {
+		at := from + (n+2*page-1)/page*page + behind
+		dst, around := memory[at:][:n], []*byte{&memory[at-1], &memory[at+n]}
+		clear(dst)
+		took := copyString(&dst[0], &src[0], n)
+		if slow := behind > 0 && behind < 32; took == slow {
+			t.Errorf("%d bytes behind the source in its page: %t", behind, took)
+		}
+		if bytes.Equal(dst, src) != took {
+			t.Errorf("%d bytes behind the source in its page: it says %t, which is not so", behind, took)
+		}
+		if Copy(dst, src) != n || !bytes.Equal(dst, src) {
+			t.Errorf("%d bytes behind the source in its page: not copied", behind)
+		}
+		clear(dst)
+		if *around[0] != 0 || *around[1] != 0 {
+			t.Errorf("%d bytes behind the source in its page: more than the destination has been written", behind)
+		}
 	}
 }
 

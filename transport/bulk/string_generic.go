@@ -4,4 +4,4 @@ package bulk
 
 const canCopyString = false
 
-func copyString(dst, src *byte, n int) { panic("bulk: no string instruction on this machine") }
+func copyString(dst, src *byte, n int) bool { panic("bulk: no string instruction on this machine") }
