@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"sync"
@@ -223,7 +224,7 @@ func (w *Window) accumulatesFar(a onesided.Accumulation, p Place) error {
 		a.Most = max(datatype.ListedRuns*f.there.Run()/a.Element.Size(), 1)
 		a.Lock, a.Unlock = w.atomically(p.Target)
 		if err := a.Do(); err != onesided.ErrUnread {
-			return err
+			return w.unlessDead(p.Target, err)
 		}
 	}
 	return w.askHolding(p.Target, func() error {
@@ -245,7 +246,7 @@ func (w *Window) swapsFar(origin, compare, result datatype.Pointer, p Place) err
 		err := w.farMemory(p, addr).swap(origin, compare, result, p.Type)
 		w.words.Drop(p.Target)
 		if err != onesided.ErrUnread {
-			return err
+			return w.unlessDead(p.Target, err)
 		}
 	}
 	return w.askHolding(p.Target, func() error { return w.askSwap(origin, compare, result, p) })
@@ -264,6 +265,18 @@ func (f *farMemory) swap(origin, compare, result datatype.Pointer, t *datatype.T
 		return onesided.ErrLost
 	}
 	return nil
+}
+
+// unlessDead is the error of what was done to a target's memory. Memory that is gone in the middle is, as a rule, that
+// of a process that has died, which is the cause then: the target is asked for a sign of life.
+func (w *Window) unlessDead(target int, err error) error {
+	if err != onesided.ErrLost {
+		return err
+	}
+	w.engine.mu.Lock()
+	w.requests.targets[target].changed = true
+	w.engine.mu.Unlock()
+	return cmp.Or(w.flush(target), err)
 }
 
 // askHolding asks a target for an accumulate while this process holds the target's lock, and waits until it is done.

@@ -2,6 +2,7 @@ package libimpi
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -42,6 +43,20 @@ var windowWays = []struct {
 type unreached struct{ transport.Writer }
 
 func (unreached) Move(int32, []transport.Run, []transport.Run, bool) bool { return false }
+
+// lostAtPut is a transport that reads the memory of windows, and finds it gone when it is to store something there.
+type lostAtPut struct {
+	transport.Writer
+	then func()
+}
+
+func (l lostAtPut) Move(peer int32, here, there []transport.Run, put bool) bool {
+	if put {
+		l.then()
+		return false
+	}
+	return l.Writer.Move(peer, here, there, put)
+}
 
 // apart is memory of processes that do not find what others share, but for what these have made from some time on.
 type apart struct {
@@ -86,6 +101,43 @@ func everyWay(t *testing.T, n int, body func(t *testing.T, e *Engine, w *Window,
 			noFailure(t, es)
 			for _, e := range es {
 				idle(t, e, 0)
+			}
+		})
+	}
+}
+
+// Memory that is gone in the middle of an accumulate is an error of it, unless its process has died: then that is the
+// cause, which is found a little later.
+func TestMemoryThatIsGoneInTheMiddle(t *testing.T) {
+	sum := op.Predefined(abi.MPI_SUM)
+	for _, class := range []int{abi.MPI_ERR_RMA_RANGE, abi.MPI_ERR_PROC_ABORTED} {
+		es := makeWorld(t, options{clients: []int{2}, fake: &fake.Options{Seed: 7, Late: 10}})
+		es[0].local.writer = lostAtPut{es[0].local.writer, func() {
+			if class == abi.MPI_ERR_PROC_ABORTED {
+				fakeOf(es[1]).Kill(1)
+			}
+		}}
+		together(t, es, func(e *Engine) {
+			mem := make([]int64, 4)
+			w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 1).Base, Size: 32,
+				Unit: 8, Contiguous: true})
+			must(t, err)
+			if e.me == 0 {
+				must(t, w.LockAll(0))
+				_, err := w.Accumulate(longBuf([]int64{1}, 1), coll.Buf{}, w.long(1, 0, 1), sum, longT, false)
+				wantClass(t, err, class)
+				one, none, was := []int64{1}, []int64{0}, []int64{0}
+				err = w.CompareAndSwap(longBuf(one, 1).Base, longBuf(none, 1).Base, longBuf(was, 1).Base, w.long(1, 0, 1))
+				wantClass(t, err, class)
+				err = w.UnlockAll()
+				if class == abi.MPI_ERR_RMA_RANGE {
+					must(t, err)
+				}
+			}
+			if err := w.Free(); class == abi.MPI_ERR_RMA_RANGE {
+				must(t, err)
+			} else {
+				wantClass(t, err, class)
 			}
 		})
 	}
@@ -428,6 +480,9 @@ func TestDynamicWindowsReachWhatIsAttached(t *testing.T) {
 			w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
 			must(t, err)
 			mem := make([]int64, 3000)
+			var pin runtime.Pinner // others know mem by its address alone, and a stack would move it
+			pin.Pin(&mem[0])
+			defer pin.Unpin()
 			base := addressOf(bytesAt(longBuf(mem, 1).Base, 8))
 			must(t, w.Attach(base, 8*3000))
 			wantClass(t, w.Attach(base+8, 8), abi.MPI_ERR_RMA_ATTACH)
