@@ -276,6 +276,14 @@ func (t *Turn) show(own Buf) {
 	t.own, t.shows = own, true
 }
 
+// showBut has a turn show a part without its elements from hole on, before behind; not at all, if there are no others.
+// Then nobody may await it.
+func (t *Turn) showBut(own Buf, hole, behind int64) {
+	if t.show(own); hole < behind {
+		t.hole, t.behind, t.shows = hole, behind, behind-hole < own.Count
+	}
+}
+
 // showPieces has a turn show a part with a piece for each rank.
 func (t *Turn) showPieces(b Seats, first Buf) {
 	t.own, t.piece, t.shows = first, first.Count, true

@@ -13,13 +13,14 @@ import (
 // messages a broadcast moves each byte twice for each rank, and a rank has to wait for the answer to the first packet
 // of each. Bytes that all of p ranks move in memory, n being the length of the vector, message, or of all blocks:
 //
-//	             on the board           by messages, with copies into working memory
-//	bcast        p n                    2 (p-1) n
-//	allgather    p n                    2 (p-1) n
-//	gather       2 n                    n, for which all others wait
-//	reduce       2 (p-1) n              4 (p-1) n + p n
-//	allreduce    about 3 p n            6 (p-1) n + p n
-//	scan         about 3 p n            4 (p-1) n + p n
+//	                on the board           by messages, with copies into working memory
+//	bcast           p n                    2 (p-1) n
+//	allgather       p n                    2 (p-1) n
+//	gather          2 n                    n, for which all others wait
+//	reduce          2 (p-1) n              4 (p-1) n + p n
+//	reduce_scatter  2 (p-1) n              4 (p-1) n
+//	allreduce       about 3 p n            6 (p-1) n + p n
+//	scan            about 3 p n            4 (p-1) n + p n
 //
 // In an alltoall each byte is for one rank: it moves twice on the board. So long blocks are read where they lie
 // (board_read.go), or go by messages.
@@ -152,6 +153,40 @@ func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 	})
 }
 
+// reduceScatterBoard: each rank shows the pieces of its vector. Those whose blocks have elements of a piece combine
+// them; the others go on.
+func (s *Scratch) reduceScatterBoard(c Comm, send Blocks, all, recv Buf, op Op) error {
+	p, r := c.Size(), c.Rank()
+	blocks, err := s.cutAs(&send, p)
+	if err != nil {
+		return err
+	}
+	out, inPlace := recv, all.Base == recv.Base && r > 0
+	if inPlace { // some of the vector that is yet to be shown is where the result belongs
+		if out, err = s.Typed(recv.Count, recv.Type); err != nil {
+			return err
+		}
+	}
+	first, end := blocks.start(r), blocks.start(r+1)
+	k := boardCut(c, all.Count, all.Type.Size())
+	err = s.turns(c, k.n, func(t *Turn, i int) {
+		start, piece := k.start(i), k.of(all, i, i+1)
+		from, upTo := max(start, first), min(k.start(i+1), end)
+		t.most = piece.Size()
+		if from >= upTo {
+			t.show(piece)
+			return
+		}
+		t.showBut(piece, from-start, upTo-start)
+		mine := piece.Slice(from-start, upTo-from)
+		t.combineOthers(c, mine, out.Slice(from-first, upTo-from), op, (from-start)*all.Type.Size())
+	})
+	if err != nil || !inPlace {
+		return err
+	}
+	return c.Copy(recv, out)
+}
+
 // scanBoard: each rank combines the pieces that the one below it shows with its own, and shows the result.
 func (s *Scratch) scanBoard(c Comm, own, recv Buf, op Op, apart bool) error {
 	k := boardCut(c, own.Count, own.Type.Size())
@@ -225,7 +260,7 @@ func unflatBlocks(c Comm, b, flat VBuf) error {
 // gatherBoard: all but root show their blocks in pieces, which root takes.
 func (s *Scratch) gatherBoard(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
-	k := cutAt(block, c.(Boarded).Board().Part)
+	k := boardCut(c, block, 1)
 	if r != root {
 		own, err := s.flat(c, send, true)
 		if err != nil {

@@ -10,6 +10,7 @@ var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterT
 	&reduceScatterBy{name: "butterfly", run: (*Scratch).reduceScatterButterfly},
 	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
 	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
+	&reduceScatterBy{name: boardName, run: (*Scratch).reduceScatterBoard, needs: onBoard | commuting},
 	&reduceScatterBy{name: "fold", run: (*Scratch).reduceScatterFold},
 )
 
@@ -46,8 +47,7 @@ func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (er
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: all.Size(), Longest: longest * all.Type.Size(), Count: all.Count,
-		Commutes: op.Commutative()}
+	k := Case{Ranks: p, Bytes: all.Size(), Longest: longest * all.Type.Size(), Count: all.Count}.forVector(c, all, op)
 	return reduceScatters.pick(k)(s, c, send, all, recv, op)
 }
 

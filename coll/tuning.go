@@ -131,6 +131,7 @@ func fewest(holds func(ranks int) bool) int {
 type rule struct {
 	use     string
 	ranks   int   // at least
+	pair    bool  // two ranks
 	bytes   int64 // at least
 	below   int64 // bytes; 0: any
 	each    int64 // bytes for each rank at least
@@ -142,7 +143,7 @@ type rule struct {
 }
 
 func (r *rule) fits(k *Case) bool {
-	return k.Ranks >= r.ranks && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
+	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven()) &&
 		(!r.vendor || k.Vendor) && (!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
@@ -160,6 +161,7 @@ func (r *rule) String() string {
 		}
 	}
 	say(r.ranks > 0, "from %d ranks on", r.ranks)
+	say(r.pair, "of 2 ranks")
 	say(r.bytes > 0, "from %d bytes on", r.bytes)
 	say(r.below > 0, "below %d bytes", r.below)
 	say(r.each > 0, "from %d bytes a rank on", r.each)
@@ -197,7 +199,15 @@ const (
 
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
 // they go on meanwhile, where with messages each waits for root to read its block.
-const gatherPieces = 64 << 10
+const gatherPieces = 128 << 10
+
+// Two ranks put on their board what is shorter than this, as measured. As a message it would be read where it lies, and
+// then the lines of data that its sender writes anew each time, as programs do, change cores twice. Longer vectors pass
+// by the board where their receiver combines them: half of a message is written to its caches by the sender's core.
+const (
+	pairPieces   = 64 << 10
+	pairOperands = 256 << 10
+)
 
 // The tables. The first row counts that fits, and whose algorithm can be used.
 
@@ -211,6 +221,7 @@ func bcastTable(b *bounds) []rule {
 	return []rule{
 		{use: vendorName, vendor: true, bytes: vendorBcast, below: vendorBcastLong},
 		{use: boardName, ranks: 3, crowded: true},
+		{use: boardName, pair: true, below: pairPieces},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.bcastLong},
 		{use: "binomial"},
@@ -220,6 +231,7 @@ func bcastTable(b *bounds) []rule {
 func reduceTable(b *bounds) []rule {
 	return []rule{
 		{use: boardName, ranks: 3, crowded: true},
+		{use: boardName, pair: true, below: pairOperands},
 		{use: "machines", shared: true},
 		{use: "circulant", ranks: 3, bytes: b.reduceLong},
 		{use: "butterfly", ranks: 4, bytes: b.reduceLong},
@@ -243,6 +255,7 @@ func allreduceTable(b *bounds) []rule {
 
 func reduceScatterTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
 		{use: "pair", bytes: b.pairLong},
 		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
 		{use: "circulant", bytes: b.scatterLong},
@@ -251,9 +264,13 @@ func reduceScatterTable(b *bounds) []rule {
 	}
 }
 
-func scanTable(b *bounds) []rule {
+func scanTable(b *bounds) []rule   { return chainTable(b, pairOperands) }
+func exscanTable(b *bounds) []rule { return chainTable(b, pairPieces) } // of two ranks, one gets the other's vector
+
+func chainTable(b *bounds, onBoard int64) []rule {
 	return []rule{
 		{use: boardName, ranks: 3, crowded: true},
+		{use: boardName, pair: true, below: onBoard},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
 		{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
 		{use: "doubling"},
@@ -261,7 +278,8 @@ func scanTable(b *bounds) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
-	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true}}, rootTable(b)...)
+	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true},
+		{use: boardName, pair: true, below: pairPieces}}, rootTable(b)...)
 }
 
 func scatterTable(b *bounds) []rule {

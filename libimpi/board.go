@@ -1,7 +1,6 @@
 package libimpi
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync/atomic"
 
@@ -71,39 +70,6 @@ type commBoard struct {
 	readable   extent   // the own memory that others have been told of last
 	pieces     int      // operations that have used places for pieces
 	pieceUsers []uint64 // the last one to use each
-}
-
-// boardPlace is where an operation stands on a board (coll.Board).
-type boardPlace struct {
-	*commBoard
-	waits  bool
-	number uint64
-	boardSlot
-	each   bool     // each member says how long its part is: a long one stands elsewhere, and the slot says so
-	stands standing // where the own part stands then
-
-	exposes     bool     // memory of this process, for others to read (board_read.go)
-	exposed     [][]byte // the copies that they read, of what they cannot
-	ends        [2]byte
-	here, there [2]transport.Run
-}
-
-// standing is where a part stands of which each member says how long its own is.
-type standing uint8
-
-const (
-	inSlot  standing = iota
-	inWide           // in a wide slot
-	inPiece          // in a place for pieces
-)
-
-// boardSlot is which slot of each member an operation uses.
-type boardSlot struct {
-	wide  bool
-	long  bool // it is a place for pieces
-	slot  int
-	shift uint   // bits of the length in its word
-	free  uint64 // so many operations have to be completed by all before it is free
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -293,30 +259,6 @@ func (b *commBoard) Rank() int { return int(b.c.rank) }
 // Size implements coll.Board.
 func (b *commBoard) Size() int { return len(b.local) }
 
-// Begin implements coll.Board. Only one thread of a member begins operations at a time.
-func (p *boardPlace) Begin(n int64) {
-	b := p.commBoard
-	if p.waits {
-		b.mayBlock()
-	}
-	*b.Begun++
-	p.number, p.free = *b.Begun, 0
-	p.each, p.stands, p.exposes, p.exposed = n == coll.AnyLength, inSlot, false, nil
-	slots, bytes, shift := b.shared.Slots(false)
-	if p.wide, p.long, p.shift = n > int64(bytes), false, shift; !p.wide {
-		p.slot = int(p.number % uint64(slots))
-		p.free = max(p.number, uint64(slots)) - uint64(slots)
-		return
-	}
-	if _, bytes, p.shift = b.shared.Slots(true); n > int64(bytes) {
-		p.takePiece()
-		return
-	}
-	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))
-	*b.WideTurns++
-	p.free, b.WideUsers[p.slot] = b.WideUsers[p.slot], p.number
-}
-
 // mayBlock gives what is under way its turn, and returns when no operation of this board is.
 func (b *commBoard) mayBlock() {
 	e := b.c.engine
@@ -336,67 +278,6 @@ func (b *commBoard) awaitTasks() {
 		b.c.engine.waitFor(func() bool { return len(b.tasks) == 0 }, anyPeer)
 	}
 }
-
-// Put implements coll.Board.
-func (p *boardPlace) Put(n int64) ([]byte, error) {
-	if p.each && p.stands == inSlot {
-		p.choose(n)
-	}
-	switch b := p.commBoard; {
-	case *b.Known >= p.free:
-	case p.waits:
-		if err := b.allDone(p.free); err != nil {
-			return nil, err
-		}
-	case !b.haveDone(p.free):
-		return nil, nil
-	}
-	if p.stands != inSlot {
-		return p.elsewhere(p.stands, p.Rank()), nil
-	}
-	_, mem := p.at(p.Rank())
-	return mem, nil
-}
-
-// choose chooses where an own part of n bytes stands, if each member says how long its part is: in the slot that the
-// operation's number says, of those that are long enough.
-func (p *boardPlace) choose(n int64) {
-	if _, bytes, _ := p.shared.Slots(false); n <= int64(bytes) {
-		return
-	}
-	p.stands = inWide
-	users := p.WideUsers
-	if _, bytes, _ := p.shared.Slots(true); n > int64(bytes) && p.havePieces(n) == nil {
-		p.stands, users = inPiece, p.pieceUsers
-	}
-	user := &users[p.number%uint64(len(users))]
-	p.free, *user = max(p.free, *user), p.number
-}
-
-// at is where a member's part of an operation stands.
-func (p *boardPlace) at(member int) (word *uint64, mem []byte) {
-	if p.long {
-		return p.shared.Piece(member, p.slot)
-	}
-	return p.shared.Slot(p.wide, member, p.slot)
-}
-
-// elsewhere is the memory of a part that stands elsewhere than in its slot.
-func (p *boardPlace) elsewhere(stands standing, member int) (mem []byte) {
-	if stands == inPiece {
-		places, _, _ := p.shared.Pieces()
-		_, mem = p.shared.Piece(member, int(p.number%uint64(places)))
-		return mem
-	}
-	_, mem = p.shared.Slot(true, member, int(p.number%uint64(len(p.WideUsers))))
-	return mem
-}
-
-// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and pieceMark if that
-// is in a place for pieces. So the line of the other place's word is not read.
-func (p *boardPlace) longer() uint64 { return 1<<p.shift - 1 }
-
-const pieceMark = 1 << 63
 
 // haveDone says whether all members have completed so many operations.
 func (b *commBoard) haveDone(least uint64) bool {
@@ -449,58 +330,6 @@ const (
 	boardLooks   = 500
 	patientLooks = 32
 )
-
-// Publish implements coll.Board.
-func (p *boardPlace) Publish(n int64) {
-	length := uint64(n)
-	word, mem := p.at(p.Rank())
-	if p.stands != inSlot {
-		part := p.elsewhere(p.stands, p.Rank())
-		copy(mem[8:], part[:length]) // the list with which it begins, or as much as there is room for
-		if p.stands == inPiece {
-			length |= pieceMark
-		}
-		binary.NativeEndian.PutUint64(mem, length)
-		length = p.longer()
-	}
-	futex.Release64(word, p.number<<p.shift|length)
-	if !p.waits {
-		p.wake()
-	}
-	p.alert()
-}
-
-// Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
-func (p *boardPlace) Get(rank int) ([]byte, error) {
-	word, mem := p.at(rank)
-	if there := p.number << p.shift; p.waits {
-		if err := p.await(word, there); err != nil {
-			return nil, err
-		}
-	} else if atomic.LoadUint64(word) < there {
-		return nil, nil
-	}
-	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
-	if p.each && n == p.longer() {
-		stands := inWide
-		if n = binary.NativeEndian.Uint64(mem); n&pieceMark != 0 {
-			stands, n = inPiece, n&^pieceMark
-		}
-		mem = p.elsewhere(stands, rank)
-	}
-	return mem[:min(n, uint64(len(mem)))], nil
-}
-
-// End implements coll.Board.
-func (p *boardPlace) End() {
-	done := *p.Begun
-	if i := slices.IndexFunc(p.tasks, func(t *Task) bool { return !t.ended }); i >= 0 {
-		done = p.tasks[i].place.number - 1
-	}
-	futex.Release64(p.shared.Done(p.Rank()), done)
-	p.wake()
-	p.alert()
-}
 
 // enterBoard begins the turn of a task. Engine lock held.
 func (t *Task) enterBoard(e *Engine) {

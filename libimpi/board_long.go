@@ -19,7 +19,7 @@ type taskPieces struct {
 // openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
 // for a slot.
 func (v Collectives) openForPieces(n int64) error {
-	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded {
+	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded && v.c.Size() > 2 {
 		return nil
 	}
 	_, err := v.board(0)

@@ -41,6 +41,25 @@ func integers(b []byte) coll.Buf {
 	return coll.Buf{Base: startOf(b), Count: int64(len(b) / 8), Type: datatype.Named(abi.MPI_INT64_T)}
 }
 
+// blockCounts are the counts of blocks, one for each rank.
+type blockCounts []int64
+
+// growing are counts of 0, n, 2 n and so on.
+func growing(n, p int) (counts blockCounts) {
+	for r := range p {
+		counts = append(counts, int64(r*n))
+	}
+	return counts
+}
+
+// before is how many elements the blocks before that of rank r have.
+func (b blockCounts) before(r int) (n int64) {
+	for _, count := range b[:r] {
+		n += count
+	}
+	return n
+}
+
 // longOperation is one of several kinds, of n integers a rank, that begin with `first`, and what it makes.
 func longOperation(t *testing.T, v Collectives, kind, n, first, me, p int) (got, want []byte) {
 	sum, own := op.Predefined(abi.MPI_SUM), numbers(n, first+me)
@@ -83,11 +102,20 @@ func longOperation(t *testing.T, v Collectives, kind, n, first, me, p int) (got,
 			want = append(want, numbers(n, first+r*p+me)...)
 		}
 		must(t, v.Alltoall(integers(own).Slice(0, int64(n)), integers(got).Slice(0, int64(n))))
+	case 7:
+		n = max(1, n/4) // of a block
+		got, want = make([]byte, 8*n), sums(p*n, first, p)[8*n*me:8*n*(me+1)]
+		must(t, v.ReduceScatterBlock(integers(numbers(p*n, first+me)), integers(got), sum))
+	case 8: // blocks of 0, n/4, n/2, ...
+		counts := growing(n/4, p)
+		at, mine, total := counts.before(me), counts[me], counts.before(p)
+		got, want = make([]byte, 8*mine), sums(int(total), first, p)[8*at:8*(at+mine)]
+		must(t, v.ReduceScatter(integers(numbers(int(total), first+me)), integers(got), counts, sum))
 	}
 	return got, want
 }
 
-const longKinds = 7
+const longKinds = 9
 
 func TestLongOperationsOfCrowdedRanksGoByTheBoard(t *testing.T) {
 	es := world(t, 3)
@@ -105,6 +133,29 @@ func TestLongOperationsOfCrowdedRanksGoByTheBoard(t *testing.T) {
 			}
 			if turns, n := *c.board.Begun-before, min(8*n, len(got)); turns < uint64(n)>>16 {
 				t.Errorf("kind %d: %d turns for %d bytes", kind, turns, n)
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// The result is where some of the vector was: of each rank somewhere else.
+func TestLongReduceScatterInPlaceOnABoard(t *testing.T) {
+	es := world(t, 4)
+	together(t, es, func(e *Engine) {
+		c, me, sum := crowdedBoards(e), int(e.Me()), op.Predefined(abi.MPI_SUM)
+		must(t, c.Barrier()) // opens the board
+		for _, n := range []int{1000, 20_000} {
+			for _, counts := range []blockCounts{growing(n, 4), {int64(n), int64(3 * n), 0, int64(n)}, {3, 5, int64(n), 7}} {
+				at, total := counts.before(me), counts.before(4)
+				data := numbers(int(total), 9+me)
+				recv := integers(data)
+				recv.Count = counts[me]
+				must(t, c.ReduceScatter(coll.InPlace(), recv, counts, sum))
+				if got, want := data[:8*counts[me]], sums(int(total), 9, 4)[8*at:8*(at+counts[me])]; !bytes.Equal(got, want) {
+					t.Errorf("rank %d got something else of %d", me, counts)
+				}
 			}
 		}
 		c.NoBoard()

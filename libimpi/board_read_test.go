@@ -32,7 +32,7 @@ func TestCrowdedRanksReadLongBlocksWhereTheyLie(t *testing.T) {
 	es := world(t, 4)
 	together(t, es, func(e *Engine) {
 		c, me := readingBoards(t, e), int(e.Me())
-		for kind := 5; kind < longKinds; kind++ {
+		for _, kind := range []int{5, 6} {
 			for _, n := range []int{100_000, 150_000} {
 				var got, want []byte
 				if turns := turnsOf(c, func() { got, want = longOperation(t, c.Collectives, kind, n, 3, me, 4) }); turns != 1 {

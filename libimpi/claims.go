@@ -135,7 +135,7 @@ func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 	case e.patient: // the sender would have to be woken, for what does not take long
 		return r.length <= crowdBytes
 	}
-	return r.length <= swapBytes && !r.written && e.peer(peer).offers(r.length)
+	return !r.written && (r.length <= sectionBytes || r.length <= swapBytes && e.peer(peer).offers(r.length))
 }
 
 // leaves says whether a message, matched and of which first bytes are here, is left to the sender to write.

@@ -42,11 +42,11 @@ type freshness struct {
 	passed uint32 // messages to the peer that the ring might have served better
 }
 
-// read copies a part of a message out of its sender's memory. It notes how long that takes, unless the message is too
-// long for the ring, or the part so short that the system call counts for more.
+// read copies a part of a message out of its sender's memory. It notes how long that takes, unless the message does not
+// go through the ring for that, or the part is so short that the system call counts for more.
 func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	p := e.peer(r.peer)
-	if r.length > freshBytes || len(dst) < sectionBytes || e.quick == 0 {
+	if r.length > freshBytes || len(dst) < sectionBytes || e.quick == 0 || r.ofCollective() {
 		return p.direct.Read(p.rank, addr, dst)
 	}
 	start := e.now()
@@ -57,6 +57,9 @@ func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	}
 	return ok
 }
+
+// ofCollective says whether the message is one of a collective operation.
+func (r *Request) ofCollective() bool { return r.ctx == r.ctx.comm.coll }
 
 // slow says whether n bytes were read in a time that is nearer to that of data in another core's caches, twice as long
 // and more as that of data in this one's.
@@ -87,7 +90,7 @@ func (f *freshness) tell(found uint64) {
 // does it in collective operations, whose algorithms say where data is fresh (coll.Writable).
 func (e *Engine) firstPiece(p *peer, r *Request) int {
 	f := &p.fresh
-	if f.told < slowReads || r.total > freshBytes || e.patient || e.readAll || r.ctx == r.ctx.comm.coll {
+	if f.told < slowReads || r.total > freshBytes || e.patient || e.readAll || r.ofCollective() {
 		return 0
 	}
 	if f.passed++; f.passed%lookEvery >= lookEvery-looksInARow {
