@@ -296,9 +296,11 @@ func (g *bundleDown) pass() error {
 	if err := sane(g.size); err != nil {
 		return err
 	}
-	if g.size[0] > g.recv.Size() {
-		return &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",
-			Msg: fmt.Sprintf("root sends %d bytes, and there is room for %d", g.size[0], g.recv.Size())}
+	if room := g.recv.Size(); g.size[0] > room {
+		err := Truncated(c, "recvcount", fmt.Sprintf("root sends %d bytes, and there is room for %d", g.size[0], room))
+		if err != nil {
+			return err
+		}
 	}
 	bundles(g.v, p, g.size, g.bundle)
 	from := g.v & (g.v - 1)
@@ -332,7 +334,7 @@ func (g *bundleDown) pass() error {
 			at += n
 		}
 	}
-	if err := c.Unpack(g.recv, g.mem[:short(g.size[0])], 0); err != nil {
+	if err := c.Unpack(g.recv, g.mem[:min(short(g.size[0]), g.recv.Size())], 0); err != nil {
 		return err
 	}
 	return s.Wait(c)

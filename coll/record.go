@@ -196,10 +196,13 @@ func (r *Recorder) Wait(reqs ...Req) error {
 // Copy implements Local.
 func (r *Recorder) Copy(dst, src Buf) error {
 	moves, err := copies(dst, src)
-	if moves {
+	switch {
+	case err != nil:
+		return r.Then(func() error { return err }) // which may go on, see Truncated
+	case moves:
 		r.s.add(Step{Kind: StepCopy, A: dst, B: src})
 	}
-	return err
+	return nil
 }
 
 // Combine implements Local.
@@ -251,7 +254,8 @@ func (s *Schedule) Begin() {
 	s.at, s.end, s.outer = 0, len(s.steps), s.outer[:0]
 }
 
-// Next answers the step to take, nil after the last one. It is the same one until Took.
+// Next answers the step to take, nil after the last one. It is the same one until Took. An error is that of a function
+// of Then, which is a step of its own.
 func (s *Schedule) Next() (*Step, error) {
 	for {
 		for s.at == s.end {

@@ -34,7 +34,7 @@ func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Col
 			k.c.Started(int(what))
 			defer k.c.Ended(int(what))
 		}
-		return k.done(operation(k.c.Collectives))
+		return k.done(k.c.CarryOut(operation))
 	}
 	k.info(f.info)
 	if k.result(f.request, "request"); k.err != nil {

@@ -1,8 +1,10 @@
 package libimpi
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -43,6 +45,39 @@ func (v Collectives) spans() bool {
 type collective struct {
 	coll.AtOnce
 	c *Comm
+
+	goesOn bool // in an operation of the program's: a message that is too long is noted, as others wait for what follows
+	first  error
+}
+
+// CarryOut carries out a blocking operation of the program's. If a message is longer than the room for it, it goes on
+// as the others expect, and that is its error.
+func (c *Comm) CarryOut(operation func(v Collectives) error) error {
+	c.ops.goesOn = true
+	if c.local != nil {
+		c.local.ops.goesOn = true
+	}
+	err := cmp.Or(operation(c.Collectives), c.ops.noted())
+	if c.local != nil {
+		err = cmp.Or(err, c.local.ops.noted())
+	}
+	return err
+}
+
+// noted ends an operation of the program's, and answers what was noted in it.
+func (k *collective) noted() error {
+	first := k.first
+	k.first, k.goesOn = nil, false
+	return first
+}
+
+// came looks at the outcome of a receive whose length does not matter, or of a local step.
+func (k *collective) came(err error) error {
+	if err == nil || !k.goesOn || AsError(err).Class != abi.MPI_ERR_TRUNCATE {
+		return err
+	}
+	k.first = cmp.Or(k.first, err)
+	return nil
 }
 
 func (k *collective) Rank() int { return int(k.c.rank) }
@@ -56,8 +91,14 @@ func (k *collective) Send(b coll.Buf, to, tag int) error {
 }
 
 func (k *collective) Recv(b coll.Buf, from, tag int) error {
-	return k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), nil)
+	return k.came(k.c.recv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag), nil))
 }
+
+// Copy implements coll.Local.
+func (k *collective) Copy(dst, src coll.Buf) error { return k.came(k.AtOnce.Copy(dst, src)) }
+
+// Then implements coll.Local.
+func (k *collective) Then(f func() error) error { return k.came(f()) }
 
 func (k *collective) RecvLen(b coll.Buf, from, tag int, n *int64) error {
 	var st Status
@@ -103,7 +144,7 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 		r := e.requests.find(uint64(id))
 		e.wait(r)
 		if _, err := e.finish(r); err != nil && first == nil {
-			first = err
+			first = k.came(err)
 		}
 	}
 	return first

@@ -1,6 +1,11 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/coll"
+import (
+	"cmp"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+)
 
 // Task is a collective operation whose steps were recorded, and that progress carries out (MPI 5.0, 6.12 and 6.13): the
 // compound of its request.
@@ -39,7 +44,7 @@ type Task struct {
 	pieces taskPieces // of one whose steps are turns
 
 	ended bool  // it is over but for those who read this process's memory
-	first error // in it: it goes on all the same, as the others expect
+	first error // of what came, or on a board: it goes on all the same, as the others expect
 
 	parts   []partState // of messages, by number
 	special []coll.Step // receives whose length matters
@@ -48,7 +53,7 @@ type Task struct {
 	running bool        // steps are being taken
 	queued  bool        // stands in Engine.ready or Engine.calls
 	over    bool        // has ended, maybe with messages under way
-	err     error       // of a message
+	err     error       // of a message that did not come, or of a step; ends it
 }
 
 // side is a communicator of a task, and what records for it.
@@ -145,13 +150,14 @@ func (t *Task) Start() uint64 {
 	if t.exchanges {
 		t.place.lay(t.exchange)
 	}
-	if t.over && t.err == nil {
+	failed := cmp.Or(t.err, t.first)
+	if t.over && failed == nil {
 		t.recycle(e)
 		return sentRequest
 	}
 	r := t.newRequest(e)
 	if t.over {
-		r.status.Err = AsError(t.err)
+		r.status.Err = AsError(failed)
 		e.complete(r)
 	}
 	if r.size = t.longest; t.pieces.left > 0 {
@@ -224,6 +230,7 @@ func (t *Task) start(e *Engine) {
 	if t.routine > 0 {
 		t.comm.started(t.routine - 1)
 	}
+	t.first = nil
 	if t.over = false; t.lane.commBoard != nil {
 		t.enterLane(e)
 		return
@@ -295,8 +302,11 @@ func (t *Task) step(e *Engine) bool {
 		return false
 	}
 	st, err := t.schedule.Next()
-	if st == nil {
-		t.end(e, err)
+	switch {
+	case err != nil:
+		return t.took(e, err)
+	case st == nil:
+		t.end(e, nil)
 		return false
 	}
 	switch st.Kind {
@@ -327,9 +337,13 @@ func (t *Task) step(e *Engine) bool {
 	return t.took(e, err)
 }
 
-// took ends a step; false if the task has failed.
+// took ends a step; false if the task has failed. Data that there is no room for is noted (coll.Truncated).
 func (t *Task) took(e *Engine, err error) bool {
-	if err != nil {
+	switch {
+	case err == nil:
+	case AsError(err).Class == abi.MPI_ERR_TRUNCATE && t.schedule.Turns() == 0:
+		t.note(err)
+	default:
 		t.end(e, err)
 		return false
 	}
@@ -390,13 +404,7 @@ func (t *Task) partDone(e *Engine, message *Request) {
 	p := &t.parts[message.part]
 	awaited := *p == partAwaited
 	*p = partDone
-	var err error
-	if failed := message.failure(); failed != nil {
-		err = failed
-	} else if message.kind == recvRequest {
-		err = t.arrived(message)
-	}
-	if err != nil && t.err == nil {
+	if err := t.arrived(message); err != nil && t.err == nil {
 		t.err = err
 	}
 	if !awaited {
@@ -407,12 +415,22 @@ func (t *Task) partDone(e *Engine, message *Request) {
 	}
 }
 
-// arrived looks at a receive whose length matters.
+// arrived looks at a message that is done, and answers an error if the task cannot go on.
 func (t *Task) arrived(message *Request) error {
+	failed := message.failure()
 	for i := range t.special {
 		if st := &t.special[i]; int(st.Req) == message.part {
+			if failed != nil {
+				return failed
+			}
 			return st.Arrived(message.status.Bytes)
 		}
+	}
+	if failed != nil && failed.Class != abi.MPI_ERR_TRUNCATE {
+		return failed
+	}
+	if failed != nil {
+		t.note(failed)
 	}
 	return nil
 }
@@ -438,7 +456,7 @@ func (t *Task) end(e *Engine, err error) {
 	if r == nil {
 		return
 	}
-	if err != nil {
+	if err = cmp.Or(err, t.first); err != nil {
 		r.status.Err = AsError(err)
 	}
 	e.complete(r)

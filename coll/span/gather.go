@@ -93,9 +93,16 @@ func (k *call) gatherVarying(send coll.Buf, recv coll.VBuf) error {
 		return k.gatherMasters(nil, longest, tagGatherv, &blocks)
 	}
 	size := packedSize(send)
-	if size > longest {
-		return &coll.Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "sendcount",
-			Msg: fmt.Sprintf("%d bytes, but root expects no more than %d from anybody", size, longest)}
+	if size > longest { // the others get what there is room for
+		msg := fmt.Sprintf("%d bytes, but root expects no more than %d from anybody", size, longest)
+		if err := coll.Truncated(k.Comm, "sendcount", msg); err != nil {
+			return err
+		}
+		packed, err := k.pack(send, size)
+		if err != nil {
+			return err
+		}
+		send, size = coll.Bytes(packed[:longest]), longest
 	}
 	if err := k.gatherSizes(size); err != nil {
 		return err
