@@ -9,6 +9,7 @@
 
 enum {
     PAUSE = 400000, /* us that rank 0 lets the others wait */
+    TURNS = 3, /* a machine that others use, too, may take the processor away, and count that as use of it */
     ROUNDS = 3000, /* of a ring, and a reduction */
     EACH = 500 /* us of processor time in a round: some 20 are needed, and a turn of the scheduler is thousands */
 };
@@ -62,14 +63,18 @@ static void waits(void)
         {"MPI_Recv", in_recv}, {"MPI_Probe", in_probe}, {"MPI_Waitall", in_wait}, {"MPI_Allreduce", in_reduction}};
     for (int i = 0; i < (int)(sizeof all / sizeof *all); i++) {
         all[i].wait(i); /* what only the first call does */
-        MPI_Barrier(MPI_COMM_WORLD);
-        double began = MPI_Wtime(), used = processor_time();
-        if (check_rank == 0) usleep(PAUSE);
-        all[i].wait(i);
-        double waited = MPI_Wtime() - began;
-        used = processor_time() - used;
-        CHECK_SAY(used < waited / 100, "a wait of %.0f ms in %s has taken %.2f ms of a processor", 1e3 * waited,
-                  all[i].name, 1e3 * used);
+        for (int turn = 1, many = 1; many; turn++) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            double began = MPI_Wtime(), used = processor_time();
+            if (check_rank == 0) usleep(PAUSE);
+            all[i].wait(i);
+            double waited = MPI_Wtime() - began;
+            used = processor_time() - used;
+            int here = used >= waited / 100;
+            CHECK_SAY(!here || turn < TURNS, "a wait of %.0f ms in %s has taken %.2f ms of a processor, as before",
+                      1e3 * waited, all[i].name, 1e3 * used);
+            MPI_Allreduce(&here, &many, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        }
         MPI_Barrier(MPI_COMM_WORLD);
     }
 }
