@@ -42,7 +42,7 @@ func (x *Exchange) Begin(laid *Laid) *Exchange {
 
 // On says what the ranks have for long blocks.
 func (x *Exchange) On(seating Seating) *Exchange {
-	if x.l.reads = seating.Reads; seating.Crowded {
+	if x.l.reads = seating.Reads == ReadsQuickly; seating.Crowded {
 		x.l.piece = seating.Part
 	}
 	return x

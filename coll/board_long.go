@@ -39,8 +39,17 @@ type Boarded interface {
 type Seating struct {
 	Part    int64 // bytes of the part of a turn at most; 0: there is no board
 	Crowded bool  // the ranks outnumber their cores
-	Reads   bool  // turns may read the memory of other ranks, quickly
+	Reads   Reading
 }
+
+// Reading says whether turns may read the memory of other ranks.
+type Reading uint8
+
+const (
+	ReadsNot    Reading = iota
+	ReadsSlowly         // it takes several times as long as to copy what is in the own caches
+	ReadsQuickly
+)
 
 // boardName is what the algorithms of this file are called.
 const boardName = "board"

@@ -95,8 +95,13 @@ func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
 	return err
 }
 
-// reads says whether a rank of a world of some size has its long blocks read where they lie.
-func reads(c *colltest.Comm) bool { return c.Size()%2 == 1 }
+// reads says how a rank of a world of some size reads the long blocks of others.
+func reads(c *colltest.Comm) coll.Reading {
+	if c.Size()%2 == 1 {
+		return coll.ReadsQuickly
+	}
+	return coll.ReadsSlowly
+}
 
 // started notes the messages that an exchange has started.
 type started struct {
@@ -273,7 +278,7 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, reads := range []bool{false, true} {
+		for _, reads := range []coll.Reading{coll.ReadsNot, coll.ReadsSlowly, coll.ReadsQuickly} {
 			out, in := make([]byte, total), make([]byte, total)
 			for i := range out {
 				out[i] = byte(i*7 + me)
@@ -310,7 +315,8 @@ func TestABlockThatIsReadMayBeTooLong(t *testing.T) {
 		if me == short {
 			recv = coll.Even(coll.Bytes(in[:less]))
 		}
-		err = exchange(c, b, new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: true}).Neighbors(b, e, &send, &recv))
+		x := new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: coll.ReadsQuickly})
+		err = exchange(c, b, x.Neighbors(b, e, &send, &recv))
 		switch {
 		case me == short && err == nil:
 			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)

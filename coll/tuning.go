@@ -137,6 +137,7 @@ type rule struct {
 	each    int64 // bytes for each rank at least
 	vendor  bool  // another MPI library may carry it out
 	crowded bool  // ranks outnumber cores
+	quick   bool  // they read each other's memory quickly, if that is what it uses
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 	shared  bool  // several ranks share machines, of which there are several
 	apart   bool  // and those of a machine do not follow one another, or there is a level above
@@ -144,8 +145,9 @@ type rule struct {
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.uneven || k.uneven()) &&
-		(!r.vendor || k.Vendor) && (!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.quick || k.Reads == ReadsQuickly) &&
+		(!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) && (!r.shared || k.Machines != nil) &&
+		(!r.apart || !k.Machines.aligned())
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -167,6 +169,7 @@ func (r *rule) String() string {
 	say(r.each > 0, "from %d bytes a rank on", r.each)
 	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
+	say(r.quick, "and read quickly")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
 	say(r.apart, "and do not follow one another there")
@@ -195,6 +198,10 @@ const (
 	readForOne  = 24 << 10 // blocks of an alltoall
 	readFromOne = 32 << 10 // of a scatter
 	readForAll  = 128 << 10
+
+	// Where reading takes as long as several copies, it gains only if the blocks of all are too long for the caches.
+	readSlowly              = 512 << 10
+	readByMany, manyReaders = 128 << 10, 6
 )
 
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
@@ -283,7 +290,8 @@ func gatherTable(b *bounds) []rule {
 }
 
 func scatterTable(b *bounds) []rule {
-	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true}}, rootTable(b)...)
+	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true, quick: true},
+		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true}}, rootTable(b)...)
 }
 
 func rootTable(b *bounds) []rule {
@@ -300,7 +308,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true},
+		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
@@ -312,7 +320,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true},
+		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
@@ -322,7 +330,9 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true},
+		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true, quick: true},
+		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
+		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
 		{use: boardName, ranks: 3, below: b.overlapLong, crowded: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},

@@ -66,10 +66,10 @@ type commBoard struct {
 	exchange coll.Exchange // likewise, if it is one
 	tasks    []*Task       // nonblocking ones under way, by their numbers
 
-	reads      bool     // all members read each other's memory quickly
-	readable   extent   // the own memory that others have been told of last
-	pieces     int      // operations that have used places for pieces
-	pieceUsers []uint64 // the last one to use each
+	reads      coll.Reading // whether all members read each other's memory
+	readable   extent       // the own memory that others have been told of last
+	pieces     int          // operations that have used places for pieces
+	pieceUsers []uint64     // the last one to use each
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.

@@ -23,29 +23,28 @@ func (b *commBoard) agreeOnReading() error {
 	if err := new(coll.Turn).Barrier(&b.blocking).Do(&b.blocking); err != nil { // so that all are there
 		return err
 	}
-	own, all := []byte{0}, make([]byte, b.Size())
-	if b.readsAll() {
-		own[0] = 1
-	}
+	own, all := []byte{byte(b.readsAll())}, make([]byte, b.Size())
 	err := new(coll.Turn).Allgather(&b.blocking, coll.Bytes(own), coll.Bytes(all[:1])).Do(&b.blocking)
-	b.reads = err == nil && !slices.Contains(all, 0)
+	if err == nil {
+		b.reads = coll.Reading(slices.Min(all))
+	}
 	return err
 }
 
-// readsAll says whether this process can read the memory of all members, itself among them, quickly.
-func (b *commBoard) readsAll() bool {
+// readsAll says how this process reads the memory of all members, itself among them, if it can.
+func (b *commBoard) readsAll() coll.Reading {
 	e := b.c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.direct || e.local.writer == nil {
-		return false
+	if e.local.writer == nil {
+		return coll.ReadsNot
 	}
 	for r := range b.local {
 		if !e.local.reader.CanRead(b.c.group.World(r)) {
-			return false
+			return coll.ReadsNot
 		}
 	}
-	return true
+	return e.reading
 }
 
 // extent is a run of addresses.

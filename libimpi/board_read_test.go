@@ -15,7 +15,7 @@ func readingBoards(t *testing.T, e *Engine) *Comm {
 	e.SetReadAll(true)
 	c := crowdedBoards(e)
 	must(t, c.Barrier()) // opens the board
-	if !c.board.reads {
+	if c.board.reads != coll.ReadsQuickly {
 		t.Fatal("memory is not read")
 	}
 	return c
@@ -142,7 +142,7 @@ func TestWhoCannotReadMemoryKeepsAllFromIt(t *testing.T) {
 		c := crowdedBoards(e)
 		must(t, c.Barrier())
 		got, want := longOperation(t, c.Collectives, 5, 100_000, 3, int(e.Me()), 3)
-		if c.board.reads || !bytes.Equal(got, want) {
+		if c.board.reads != coll.ReadsNot || !bytes.Equal(got, want) {
 			t.Errorf("rank %d: memory is read: %v", e.Me(), c.board.reads)
 		}
 		c.NoBoard()

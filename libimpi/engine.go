@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
@@ -91,7 +92,8 @@ type Engine struct {
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	noBoards  bool              // collective operations go by messages
 	direct    bool              // long messages are copied from memory to memory where that can be
-	quick     time.Duration     // transport.Reader.Quick
+	reading   coll.Reading      // what the kernel makes of that
+	cost      readCost          // transport.Reader.Cost
 	readAll   bool              // never stream what can be read
 
 	ready []*Task // collective operations that can go on (task.go)

@@ -55,7 +55,8 @@ func makeFake(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		es[i].direct, es[i].quick = o.direct || o.readAll, 0 // no read is slow
+		es[i].direct = o.direct || o.readAll
+		es[i].findAll(false) // no read is slow
 		fakes.Store(es[i], fakePlace{w, i})
 	}
 	tb.Cleanup(func() {

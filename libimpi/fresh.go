@@ -35,6 +35,9 @@ const (
 	slowRead  = 2
 )
 
+// readCost is how long it takes to read transport.CostBytes, and to copy them.
+type readCost struct{ read, copied time.Duration }
+
 // freshness is what is known of the messages that this process and a peer exchange.
 type freshness struct {
 	found  uint64 // how the last read that was noted went; 0: the peer has been told
@@ -46,7 +49,7 @@ type freshness struct {
 // go through the ring for that, or the part is so short that the system call counts for more.
 func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	p := e.peer(r.peer)
-	if r.length > freshBytes || len(dst) < sectionBytes || e.quick == 0 || r.ofCollective() {
+	if r.length > freshBytes || len(dst) < sectionBytes || !e.direct || e.readAll || r.ofCollective() {
 		return p.direct.Read(p.rank, addr, dst)
 	}
 	start := e.now()
@@ -61,10 +64,10 @@ func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 // ofCollective says whether the message is one of a collective operation.
 func (r *Request) ofCollective() bool { return r.ctx == r.ctx.comm.coll }
 
-// slow says whether n bytes were read in a time that is nearer to that of data in another core's caches, twice as long
-// and more as that of data in this one's.
+// slow says whether n bytes were read in a time that is nearer to that of data in another core's caches: it is longer
+// than that of data in this one's by one and a half copies and more.
 func (e *Engine) slow(n int, took time.Duration) bool {
-	return int64(took)*transport.QuickBytes*4 > int64(e.quick)*int64(n)*7
+	return int64(took)*transport.CostBytes*2 > int64(2*e.cost.read+3*e.cost.copied)*int64(n)
 }
 
 // sayTaken tells a peer that what was to be read of its message has been read, but for so many sections.

@@ -6,21 +6,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
 )
 
-func TestReadsAreSlowIfTheyTakeNearlyTwiceAsLongAsTheOwnCachesDo(t *testing.T) {
-	e := &Engine{quick: 2500 * time.Nanosecond}
+func TestReadsAreSlowIfTheyTakeLongerThanOfTheOwnCachesByMoreThanACopy(t *testing.T) {
+	e := &Engine{}
+	e.cost.read, e.cost.copied = 2500*time.Nanosecond, 1200*time.Nanosecond
 	for _, c := range []struct {
 		bytes int
 		took  time.Duration
 		slow  bool
 	}{
-		{transport.QuickBytes, 2500, false},
-		{transport.QuickBytes, 3300, false}, // read before, and not changed since
-		{transport.QuickBytes, 5700, true},  // just written
-		{transport.QuickBytes / 2, 1800, false},
-		{transport.QuickBytes / 2, 3200, true},
+		{transport.CostBytes, 2500, false},
+		{transport.CostBytes, 3300, false}, // read before, and not changed since
+		{transport.CostBytes, 5700, true},  // just written
+		{transport.CostBytes / 2, 1800, false},
+		{transport.CostBytes / 2, 3200, true},
 		{128 << 10, 5100, false},
 		{128 << 10, 10800, true},
 		{1 << 20, 48000, false},
@@ -30,13 +33,49 @@ func TestReadsAreSlowIfTheyTakeNearlyTwiceAsLongAsTheOwnCachesDo(t *testing.T) {
 			t.Errorf("%d bytes in %v: slow %v, want %v", c.bytes, c.took*time.Nanosecond, got, c.slow)
 		}
 	}
+	e.cost.read = 6300 * time.Nanosecond // an AMD EPYC
+	if e.slow(transport.CostBytes, 7500*time.Nanosecond) || !e.slow(transport.CostBytes, 9000*time.Nanosecond) {
+		t.Error("where reading takes long, data in another core's caches is told from the own core's by a copy and a half")
+	}
+}
+
+// costing is a reader whose reads take some time.
+type costing struct {
+	transport.Reader
+	read, copied time.Duration
+}
+
+func (c costing) Cost() (read, copied time.Duration) { return c.read, c.copied }
+
+func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		read, copied time.Duration
+		patient, on  bool
+		reading      coll.Reading
+		direct       bool
+	}{
+		{"quick", 2500, 1200, false, false, coll.ReadsQuickly, true},
+		{"quick, crowded", 2500, 1200, true, false, coll.ReadsQuickly, true},
+		{"slow", 6300, 1200, false, false, coll.ReadsSlowly, true},
+		{"slow, crowded", 6300, 1200, true, false, coll.ReadsSlowly, false},
+		{"too slow", 9000, 1200, false, false, coll.ReadsNot, false},
+		{"cannot", 0, 0, false, false, coll.ReadsNot, false},
+		{"forced", 9000, 1200, true, true, coll.ReadsQuickly, true},
+	} {
+		e := &Engine{patient: c.patient, mu: futex.On(new(uint32))}
+		e.local.reader = costing{read: c.read, copied: c.copied}
+		if e.SetReadAll(c.on); e.reading != c.reading || e.direct != c.direct {
+			t.Errorf("%s: reading %v, direct %v", c.name, e.reading, e.direct)
+		}
+	}
 }
 
 // findAll makes an engine find every read slow, or none.
 func (e *Engine) findAll(slow bool) {
-	e.quick = time.Minute
+	e.cost.read, e.cost.copied = time.Minute, time.Minute
 	if slow {
-		e.quick = 1
+		e.cost.read, e.cost.copied = 1, 1
 	}
 }
 

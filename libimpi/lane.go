@@ -49,7 +49,7 @@ func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.lanes, n) 
 // laneSeating is what the members have for the next long operation that is persistent.
 func (c *Comm) laneSeating() coll.Seating {
 	s := c.seating()
-	if s.Reads = false; s.Part > 0 && !c.board.hasLane(s.Part) {
+	if s.Reads = coll.ReadsNot; s.Part > 0 && !c.board.hasLane(s.Part) {
 		s.Part = 0
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
@@ -89,14 +90,32 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	return e, nil
 }
 
+// Reading is quick, or worth it, if it takes no longer than so many copies of data in the own core's caches. Through
+// the ring each line changes cores twice, which may take long: 1 MiB took 47 to 620 us so on a machine whose host moves
+// its cores, depending on where they were, and 50 to 80 when it was read, where a read took 5 copies. But where ranks
+// outnumber cores, the lines of the ring are often those of the own core.
+const (
+	worthyReads = 7
+	quickReads  = 4
+)
+
 // SetReadAll makes long messages inside the machine be read from their senders' memory, or go through the ring.
 func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.local.reader != nil {
-		e.quick = e.local.reader.Quick()
+		e.cost.read, e.cost.copied = e.local.reader.Cost()
 	}
-	e.direct = on || e.quick > 0
+	within := func(copies time.Duration) bool { return e.cost.read > 0 && e.cost.read <= copies*e.cost.copied }
+	switch {
+	case on || within(quickReads):
+		e.reading = coll.ReadsQuickly
+	case within(worthyReads):
+		e.reading = coll.ReadsSlowly
+	default:
+		e.reading = coll.ReadsNot
+	}
+	e.direct = e.reading == coll.ReadsQuickly || e.reading == coll.ReadsSlowly && !e.patient
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
 	e.readAll = on || !e.direct && e.patient && !bulk.Strings()
 }

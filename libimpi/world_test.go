@@ -109,7 +109,8 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatalf("rank %d: %v", i, err)
 		}
-		es[i].direct, es[i].quick = o.direct || o.readAll, 0 // no read is slow
+		es[i].direct = o.direct || o.readAll
+		es[i].findAll(false) // no read is slow
 		listeners[i].Close()
 	}
 	tb.Cleanup(func() {

@@ -13,16 +13,16 @@ type Reader interface {
 	CanRead(src int32) bool
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
-	// Quick is how long Read takes for QuickBytes that this process has in its caches, if that is hardly longer than to
-	// copy them within the process, which depends on the kernel; else 0.
-	Quick() time.Duration
+	// Cost is how long Read takes for CostBytes that this process has in its caches, and how long to copy them within the
+	// process takes; 0, 0: it cannot read. How far these are apart depends on the kernel and the processor.
+	Cost() (read, copied time.Duration)
 	// Claims is a word of the memory that this process shares with peer, in which both claim parts of a message
 	// from this process to peer (out) or from peer. slot is 0 to ClaimSlots-1. The peer may write anything there.
 	Claims(peer int32, out bool, slot int) *uint64
 }
 
-// QuickBytes is what Reader.Quick reads.
-const QuickBytes = 64 << 10
+// CostBytes is what Reader.Cost is for.
+const CostBytes = 64 << 10
 
 // Writer is a Reader that can copy into another process's memory, too: where CanRead says that it can. Without it what
 // is put into memory that is not shared goes in packets.

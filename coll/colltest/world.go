@@ -264,7 +264,14 @@ func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
 
 // Board implements coll.Boarded.
 func (c *Comm) Board() coll.Seating {
-	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, Reads: c.w.Reads}
+	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, Reads: c.w.reading()}
+}
+
+func (w *World) reading() coll.Reading {
+	if w.Reads {
+		return coll.ReadsQuickly
+	}
+	return coll.ReadsNot
 }
 
 // Turn implements coll.Boarded.

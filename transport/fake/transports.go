@@ -116,12 +116,12 @@ func (n *Local) CanRead(src int32) bool {
 	return !n.p.w.o.NoRead && q != nil && q.job == n.p.job && q.machine == n.p.machine
 }
 
-// Quick implements transport.Reader. All reads are.
-func (n *Local) Quick() time.Duration {
+// Cost implements transport.Reader. All reads are quick, or none is worth it.
+func (n *Local) Cost() (read, copied time.Duration) {
 	if n.p.w.o.Quick {
-		return time.Minute
+		return time.Minute, time.Minute
 	}
-	return 0
+	return time.Hour, time.Minute
 }
 
 // Read implements transport.Reader.
