@@ -73,9 +73,9 @@ func (p *boardPlace) takePiece() {
 	b.pieces++
 }
 
-// alert wakes the progress threads of members that wait for a piece.
+// alert wakes the progress threads of members that may be waiting for what a long operation brings.
 func (p *boardPlace) alert() {
-	if p.long || p.exposes || p.stands == inPiece {
+	if p.long || p.turns || p.exposes || p.stands == inPiece {
 		p.alertOthers()
 	}
 }
@@ -99,7 +99,7 @@ func (t *Task) enterPieces(e *Engine, n int) {
 	if t.schedule.Turn(0).Reads() {
 		t.longest = readAtOnce
 	}
-	t.place = boardPlace{commBoard: b}
+	t.place = boardPlace{commBoard: b, turns: true}
 	t.pieces = taskPieces{left: n, slots: t.pieces.slots[:0]}
 	for i := range n {
 		t.place.Begin(t.schedule.Turn(i).Most())

@@ -17,6 +17,7 @@ type boardPlace struct {
 	waits  bool
 	number uint64
 	boardSlot
+	turns  bool     // it is one of those that a long operation takes, however short its own parts are
 	each   bool     // each member says how long its part is: a long one stands elsewhere, and the slot says so
 	stands standing // where the own part stands then
 

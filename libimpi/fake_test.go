@@ -55,8 +55,7 @@ func makeFake(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		es[i].direct = o.direct || o.readAll
-		es[i].findAll(false) // no read is slow
+		es[i].kernelCopies(o.direct || o.readAll)
 		fakes.Store(es[i], fakePlace{w, i})
 	}
 	tb.Cleanup(func() {

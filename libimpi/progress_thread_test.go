@@ -175,3 +175,51 @@ func TestTheProgressThreadCarriesTasksOut(t *testing.T) {
 		}
 	}
 }
+
+// Ranks that poll when they are alerted, and only then, complete long operations on a board, of which the last turn may
+// be short.
+func TestEachTurnOfALongOperationAlerts(t *testing.T) {
+	const p = 4
+	es := world(t, p)
+	comms := make([]*Comm, p)
+	together(t, es, func(e *Engine) {
+		c := crowdedBoards(e)
+		must(t, c.Barrier()) // opens the board
+		comms[e.Me()] = c
+	})
+	for i := range 4 * longKinds {
+		var ids [p]uint64
+		var got, want [p][]byte
+		for me, c := range comms {
+			task, err := c.Later(coll.Nonblocking)
+			must(t, err)
+			n := []int{131_072, 70_001, 33_000, 9_000}[i/longKinds]
+			got[me], want[me] = longOperation(t, task.Operations(), i%longKinds, n, i, me, p)
+			ids[me] = task.Start()
+			c.engine.home.Attention.Arm()
+		}
+		for alerted := true; alerted; {
+			alerted = false
+			for _, e := range es {
+				if e.home.Attention.Relax(); e.home.Attention.Arm() {
+					alerted = true
+					e.mu.Lock()
+					e.pollLocal()
+					e.mu.Unlock()
+				}
+			}
+		}
+		for me, e := range es {
+			if !e.find(ids[me]).done {
+				t.Fatalf("operation %d of kind %d: rank %d has not been alerted", i, i%longKinds, me)
+			}
+			must(t, e.Wait(&ids[me], nil))
+			if !bytes.Equal(got[me], want[me]) {
+				t.Errorf("operation %d: rank %d got something else", i, me)
+			}
+			e.home.Attention.Disarm()
+		}
+	}
+	together(t, es, func(e *Engine) { e.World().NoBoard() })
+	noFailure(t, es)
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
@@ -109,8 +110,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		if err != nil {
 			tb.Fatalf("rank %d: %v", i, err)
 		}
-		es[i].direct = o.direct || o.readAll
-		es[i].findAll(false) // no read is slow
+		es[i].kernelCopies(o.direct || o.readAll)
 		listeners[i].Close()
 	}
 	tb.Cleanup(func() {
@@ -128,6 +128,14 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		}
 	})
 	return es
+}
+
+// kernelCopies says whether the kernel copies quickly between processes, whatever has been measured.
+func (e *Engine) kernelCopies(quickly bool) {
+	if e.reading, e.direct = coll.ReadsNot, quickly; quickly {
+		e.reading = coll.ReadsQuickly
+	}
+	e.findAll(false) // no read is slow
 }
 
 func attach(tb testing.TB, fd, local int) *shm.Segment {

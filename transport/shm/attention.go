@@ -18,7 +18,7 @@ import (
 // The rank arms and then looks once more at what has arrived; a sender publishes and looks at the word. The sender does
 // not fence in between, with its copy still in the store buffer: in the nanoseconds of an arming a packet may be
 // overlooked by both, and is found by the next, or by the program when it comes back to MPI. Short messages do not
-// look: they cost less than the look.
+// look: they cost less than the look. Who publishes on a board does fence (Board.Alert).
 const (
 	attentionIdle = iota
 	attentionArmed

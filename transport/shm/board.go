@@ -184,8 +184,12 @@ func (b *Board) Wake(local int) {
 	}
 }
 
-// Alert implements transport.Board.
-func (b *Board) Alert(local int) { alert(b.segment.control(local)) }
+// Alert implements transport.Board. It fences, unlike others that alert (attention.go): no other part follows the last
+// one of an operation, so a rank that both sides overlook would not be alerted again.
+func (b *Board) Alert(local int) {
+	fullFence()
+	alert(b.segment.control(local))
+}
 
 // Leave gives the board up. The caller has completed all its operations on it, and makes no more.
 func (b *Board) Leave() {
