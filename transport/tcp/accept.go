@@ -23,10 +23,13 @@ import (
 // Who is let into the mesh.
 //
 // Flow: accept -> meet notes a stranger -> greet hears which host it is -> meetAs has it prove that (greeting.go), as
-// it has one whom we have dialed -> admit. Whoever is turned away on the way is reported.
+// it has one whom we have dialed -> admit. Whoever is turned away on the way is reported. Who hangs up may be a rank
+// that is ended with its job, as this one is about to be, and the launcher says why: it is reported if this rank lives
+// on.
 
 const (
 	greetTime     = 5 * time.Second // for a stranger to say who it is
+	partingTime   = time.Second     // from a hang-up to its report
 	maxStrangers  = 128             // that have not proved who they are; one more, and one goes (strangers.Evict)
 	acceptBackoff = 10 * time.Millisecond
 )
@@ -80,53 +83,69 @@ func (m *mesh) meet(c *net.TCPConn) *stranger {
 	return s
 }
 
-// greet hears who a stranger is.
+// greet lets a stranger in, or turns it away.
 func (m *mesh) greet(ctx context.Context, s *stranger) {
+	err := m.hear(ctx, s)
+	ended := m.ended(ctx)
+	s.Close()
+	m.known(s)
+	if hungUp(err) && !ended {
+		select {
+		case <-time.After(partingTime):
+		case <-ctx.Done():
+		}
+		ended = m.ended(ctx)
+	}
+	if err != nil && !ended {
+		m.report(s.RemoteAddr(), err)
+	}
+}
+
+// ended says whether this rank lets nobody in any more: all are there, or it is about to end.
+func (m *mesh) ended(ctx context.Context) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.over || ctx.Err() != nil
+}
+
+// hungUp says whether an error is that the other side has ended the connection.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.ECONNRESET) ||
+		errors.Is(err, unix.EPIPE)
+}
+
+// hear hears who a stranger is, and lets it in if that is so.
+func (m *mesh) hear(ctx context.Context, s *stranger) error {
 	c := s.TCPConn
-	defer c.Close()
-	defer m.known(s)
-	from := c.RemoteAddr()
 	var b [wire.HandshakeSize]byte
 	c.SetReadDeadline(time.Now().Add(m.opts.greetTime))
-	n, err := io.ReadFull(c, b[:])
-	m.mu.Lock()
-	over := m.over
-	m.mu.Unlock()
-	if over {
-		return
-	}
-	if err != nil {
-		m.turnAway(from, "%d bytes instead of a host rank: %v", n, err)
-		return
+	if n, err := io.ReadFull(c, b[:]); err != nil {
+		return fmt.Errorf("%d bytes instead of a host rank: %w", n, err)
 	}
 	host, ok := wire.Handshake(b[:])
 	if ok && int(host) < len(m.job.Hosts) && host != m.me && m.way(host) == noWay {
-		m.turnAway(from, "host %d is of our own client", host)
-		return
+		return fmt.Errorf("host %d is of our own client", host)
 	}
 	if !ok || int(host) >= len(m.job.Hosts) || m.way(host) != theyDial {
-		m.turnAway(from, "no host %d is to connect to host %d", uint32(host), m.me)
-		return
+		return fmt.Errorf("no host %d is to connect to host %d", uint32(host), m.me)
 	}
 	m.mu.Lock()
 	s.said = 1
 	m.mu.Unlock()
 	k := 0
 	if m.streams(host) > 1 {
+		var err error
 		if k, err = m.hearStream(c, host); err != nil {
-			m.turnAway(from, "%v", err)
-			return
+			return err
 		}
 	}
-	if err := m.meetAs(ctx, host, k, c, false); err != nil && ctx.Err() == nil { // else it is we who have ended it
-		m.turnAway(from, "%v", err)
-	}
+	return m.meetAs(ctx, host, k, c, false)
 }
 
-// turnAway tells the user why a stranger was not let in, as long as there are not too many.
-func (m *mesh) turnAway(from net.Addr, format string, args ...any) {
+// report tells the user why a stranger was not let in, as long as there are not too many.
+func (m *mesh) report(from net.Addr, why error) {
 	m.mu.Lock()
-	line := m.lines.Fold(fmt.Sprintf("connection from %v turned away: %s", from, fmt.Sprintf(format, args...)))
+	line := m.lines.Fold(fmt.Sprintf("connection from %v turned away: %v", from, why))
 	m.mu.Unlock()
 	if line != "" {
 		m.warn("%s", line)

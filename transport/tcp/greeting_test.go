@@ -87,6 +87,36 @@ func TestTheEndOfAJobTurnsNobodyAwayAloud(t *testing.T) {
 	}
 }
 
+// A rank that is ended with its job hangs up, and the others are about to be ended, too: they do not report it.
+func TestWhoHangsUpBeforeTheEndIsNotReported(t *testing.T) {
+	for _, says := range [][]byte{nil, rank(1)} {
+		lay := layout{{1}, {1}}
+		ls, at := listen(t, lay)
+		warned := make(chan string, 100)
+		ctx, cancel := context.WithCancel(deadline(t))
+		ended := make(chan error)
+		e := newEngine()
+		go func() {
+			_, err := Connect(ctx, makeJob(lay, at, keyed(1, false)), 0, ls[0], e, e.wake,
+				Options{Warn: func(s string) { warned <- s }})
+			ended <- err
+		}()
+		c := strange(t, at[0], says)
+		c.(*net.TCPConn).CloseWrite()
+		c.SetReadDeadline(time.Now().Add(patience))
+		io.Copy(io.Discard, c) // until the other end has done with it
+		cancel()
+		if err := <-ended; err == nil {
+			t.Error("a host without its peer is connected")
+		}
+		select {
+		case s := <-warned:
+			t.Errorf("%x: warned: %s", says, s)
+		default:
+		}
+	}
+}
+
 // Nobody is let in who does not know the key, and he does not keep out the one who does.
 func TestImpostorsAreTurnedAway(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
