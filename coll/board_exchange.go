@@ -10,6 +10,7 @@ import "math"
 // the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
 	l       listing
+	crowded bool        // ranks outnumber their cores
 	ordered bool        // entries are found by their number, and not by the rank that they are for
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
@@ -42,9 +43,7 @@ func (x *Exchange) Begin(laid *Laid) *Exchange {
 
 // On says what the ranks have for long blocks.
 func (x *Exchange) On(seating Seating) *Exchange {
-	if x.l.reads = seating.Reads == ReadsQuickly; seating.Crowded {
-		x.l.piece = seating.Part
-	}
+	x.l.reads, x.l.piece, x.crowded = seating.Reads == ReadsQuickly, seating.Part, seating.Crowded
 	return x
 }
 
@@ -68,7 +67,10 @@ func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 // Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If ranks
 // outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.mostRead = 1, max(mostRoom, min(x.l.piece-blockAlign, ByReading-1)), readAlone
+	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
+	if x.crowded {
+		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
+	}
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -129,6 +131,7 @@ func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
 // Alltoallv is Alltoallv and Alltoallw, not in place.
 func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
 	x.l.entries, x.l.others = b.Size(), true
+	x.l.share(b.Size() - 1)
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
 	x.keeps(recv.At(me), send.At(me))
@@ -143,6 +146,9 @@ func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
 // that they are for.
 func (x *Exchange) Neighbors(b Seats, e *Edges, send, recv *Blocks) *Exchange {
 	x.l.entries, x.ordered = len(e.Out), e.Grid
+	if e.Grid { // elsewhere ranks do not know how many blocks others have
+		x.l.share(len(e.Out))
+	}
 	for i, r := range e.Out {
 		if r < 0 || int(r) == b.Rank() {
 			x.gives(Buf{}, -1, e.outTag(i))

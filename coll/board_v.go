@@ -3,6 +3,7 @@ package coll
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
@@ -30,8 +31,8 @@ const (
 	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
 	mostRoom   = 16 << 10 // of a part, without a line
 	leastRoom  = 56       // a part that is not longer is cheaper
+	mostShare  = 32 << 10 // of a block among others in a piece
 	blockAlign = 64       // of blocks that are not shorter, in memory
-	partLead   = 8        // so many bytes into such a piece of memory a part begins
 	entryBytes = 8
 	offsetBits = 16
 	lengthMask = 1<<offsetBits - 1
@@ -55,7 +56,7 @@ type listing struct {
 	s        *Scratch
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
-	piece    int64 // bytes of a piece, where ranks outnumber their cores
+	piece    int64 // bytes of a piece; 0: there are none
 	reads    bool  // long blocks are read
 	mostRead int64 // if they are not longer than this
 	others   bool  // an entry for each rank, with no block for the own one
@@ -67,22 +68,49 @@ type listing struct {
 	gapped   []byte // it, if its elements have gaps
 }
 
+// share lets blocks be so long that as many as each rank has in its part, of the same length, find room in a piece.
+func (l *listing) share(blocks int) {
+	if l.piece > 0 && blocks > 0 {
+		each := (l.piece-int64((1+l.entries)*entryBytes))/int64(blocks) - blockAlign
+		l.long = max(l.long, min(each, mostShare))
+	}
+}
+
+// room is how many bytes a part asks for, of which some are its list.
+func (l *listing) room(entries int, blocks func(i int) Buf) int64 {
+	used := l.used
+	for i := range entries {
+		switch n := blocks(i).Size(); {
+		case n <= l.long:
+			used = behind(placeFor(used, n), n)
+		case l.readsSo(n):
+			used += exposedBytes + blockAlign
+		}
+	}
+	switch {
+	case used <= leastRoom:
+		return int64(used)
+	case used <= mostRoom+blockAlign || l.piece == 0:
+		return mostRoom + blockAlign
+	}
+	l.laid.drop()
+	return l.piece
+}
+
+// placeFor is where a block of n bytes begins in a part of which so many bytes are used; behind is what is used then.
+func placeFor(used int, n int64) int {
+	if n >= blockAlign {
+		return aligned(used)
+	}
+	return used
+}
+
+func behind(at int, n int64) int { return (at + int(n) + entryBytes - 1) &^ (entryBytes - 1) }
+
 // begin begins a part with an entry for each of some blocks, if there is memory for it now.
 func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err error) {
 	l.used = (1 + entries) * entryBytes
-	need := int64(l.used)
-	for i := 0; i < entries && need <= leastRoom; i++ {
-		need += (blocks(i).Size() + entryBytes - 1) &^ (entryBytes - 1)
-	}
-	switch {
-	case need <= leastRoom:
-	case entries == 1 && l.isPiece(blocks(0).Size()):
-		need = l.long + blockAlign
-		l.laid.drop()
-	default:
-		need = mostRoom + blockAlign
-	}
-	mem, err := l.b.Put(need)
+	mem, err := l.b.Put(l.room(entries, blocks))
 	if mem == nil || err != nil {
 		return false, err
 	}
@@ -97,12 +125,10 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err er
 
 // add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
 func (l *listing) add(block Buf, to, tag int) error {
-	n, at, size := ByMessage, l.used, block.Size()
+	n, size := ByMessage, block.Size()
+	at := placeFor(l.used, size)
 	if l.foreseen(size) {
 		n = ByLongMessage
-	}
-	if size >= blockAlign {
-		at = aligned(at)
 	}
 	switch {
 	case to < 0:
@@ -115,7 +141,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 		if err := Pack(l.mem[at:at+n], block, 0); err != nil {
 			return err
 		}
-		l.used = min((at+n+entryBytes-1)&^(entryBytes-1), len(l.mem))
+		l.used = min(behind(at, size), len(l.mem))
 	}
 	if l.mem != nil {
 		l.written++
@@ -151,11 +177,11 @@ func (l *listing) readsSo(n int64) bool {
 	return l.reads && n > l.long && n >= readInstead && n <= l.mostRead
 }
 
-// isPiece says whether a block of so many bytes stands on the board in a place for pieces.
+// isPiece says whether a block of so many bytes stands on the board in a place for pieces, if it is there.
 func (l *listing) isPiece(n int64) bool { return n > mostRoom && n <= l.long }
 
-// aligned is the place of a part that comes next and is a whole number of lines into the memory.
-func aligned(at int) int { return (at+partLead+blockAlign-1)&^(blockAlign-1) - partLead }
+// aligned is the place of a part that comes next and begins a line.
+func aligned(at int) int { return (at + blockAlign - 1) &^ (blockAlign - 1) }
 
 func (l *listing) messages() *Scratch {
 	if l.s == nil {
@@ -227,6 +253,13 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		return l.read(to, from, there, n)
 	}
 	return true, Unpack(to, part[at:at+int(n)], 0)
+}
+
+// TakeEntry takes what an entry of a rank's part stands for, of an exchange on a board that blocks.
+func TakeEntry(c Comm, b Board, part []byte, to Buf, from, entry, tag int) error {
+	l := listing{c: c, b: b, long: math.MaxInt64} // no receive has been posted
+	_, err := l.unload(part, to, from, entry, tag)
+	return l.await(err)
 }
 
 // expose says in the part where a block lies that another rank is to read, if it is a run of bytes, and there is room.
@@ -327,10 +360,17 @@ func (l *listing) end(err error) error {
 	if _, lost := l.left(); err == nil {
 		err = lost
 	}
+	if l.s != nil {
+		l.laid.drop()
+	}
+	return l.await(err)
+}
+
+// await returns when all messages are over. The operation is over, with this error.
+func (l *listing) await(err error) error {
 	if l.s == nil {
 		return err
 	}
-	l.laid.drop()
 	if failed := l.s.Wait(l.c); err == nil {
 		err = failed
 	}

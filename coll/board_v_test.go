@@ -28,7 +28,7 @@ func TestBoardsMoveUnevenPieces(t *testing.T) {
 	for _, bytes := range []int{1 << 14, 20000, 1 << 15} {
 		for _, blocks := range []bool{false, true} {
 			onBoardsOf(t, bytes+64, blocks, func(c *colltest.Comm, b *colltest.Board, p int) error {
-				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: true, Reads: reads(c)}, exchange)
+				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0, Reads: reads(c)}, exchange)
 			})
 		}
 	}
@@ -236,6 +236,7 @@ func TestNeighborsInARing(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
+			seating := coll.Seating{Part: int64(p % 3 << 14), Reads: reads(c)}
 			around := []int32{int32(left), int32(right)}
 			e, err := coll.NewEdges(c.Rank(), around, around, true)
 			if err != nil {
@@ -244,7 +245,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: reads(c)}).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Begin(nil).On(seating).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)

@@ -247,32 +247,23 @@ func (b *board) forgetLaid() {
 	}
 }
 
-// impi_laid_message receives a block that its owner has sent as a message, or says that the n bytes on the board are
-// none that this rank expects.
+// impi_laid_take takes a block that C cannot: one that is elsewhere than in a slot, or is not what this rank expects.
 //
-//export impi_laid_message
-func impi_laid_message(comm uintptr, function *C.char, laid uintptr, n int64) int32 {
+//export impi_laid_take
+func impi_laid_take(comm uintptr, function *C.char, laid uintptr) int32 {
 	c, l := commOf(comm), ref[libimpi.CLaidBlock](laid)
-	tag := int(l.Tag)
-	switch n {
-	case coll.ByMessage:
-	case coll.ByLongMessage: // longer than the block, which its receive says
-		tag = coll.LongTag(tag)
-	case coll.ByReading: // or in a piece
-		return fail(C.GoString(function), c, libimpi.Errorf(abi.MPI_ERR_TRUNCATE,
-			"rank %d has more than the %d bytes that this rank expects, on %s", l.From, l.N, c))
-	default:
-		return impi_board_truncated(comm, function, l.From, int32(n), int32(l.N))
-	}
 	block := coll.Buf{Base: l.Mem, Count: l.N, Type: datatype.Named(abi.MPI_BYTE)}
+	move := func(unpack C.int) {}
 	if l.Plan != nil {
 		block = coll.Bytes(make([]byte, l.N))
+		move = func(unpack C.int) {
+			C.impi_plan_move((*C.struct_impi_plan)(l.Plan), l.Mem, block.Base, C.int64_t(l.N), unpack)
+		}
 	}
-	if err := c.TakeBlock(block, int(l.From), tag); err != nil {
+	move(0) // what is there stays where nothing comes
+	if err := c.TakeBlock(block, int(l.From), int(l.Entry), int(l.Tag)); err != nil {
 		return fail(C.GoString(function), c, err)
 	}
-	if l.Plan != nil {
-		C.impi_plan_move((*C.struct_impi_plan)(l.Plan), l.Mem, block.Base, C.int64_t(l.N), 1)
-	}
+	move(1)
 	return 0
 }

@@ -52,21 +52,26 @@ func (p *boardPlace) Begin(n int64) {
 		b.mayBlock()
 	}
 	*b.Begun++
-	p.number, p.free = *b.Begun, 0
-	p.each, p.stands, p.exposes, p.exposed = n == coll.AnyLength, inSlot, false, nil
-	slots, bytes, shift := b.shared.Slots(false)
-	if p.wide, p.long, p.shift = n > int64(bytes), false, shift; !p.wide {
-		p.slot = int(p.number % uint64(slots))
-		p.free = max(p.number, uint64(slots)) - uint64(slots)
+	if p.standAt(*b.Begun, n); !p.wide {
 		return
 	}
-	if _, bytes, p.shift = b.shared.Slots(true); n > int64(bytes) {
+	_, bytes, shift := b.shared.Slots(true)
+	if p.shift = shift; n > int64(bytes) {
 		p.takePiece()
 		return
 	}
 	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))
 	*b.WideTurns++
 	p.free, b.WideUsers[p.slot] = b.WideUsers[p.slot], p.number
+}
+
+// standAt has the place be that of an operation that has begun, with parts of n bytes, unless they are wide.
+func (p *boardPlace) standAt(number uint64, n int64) {
+	slots, bytes, shift := p.shared.Slots(false)
+	p.number, p.slot, p.shift = number, int(number%uint64(slots)), shift
+	p.free = max(number, uint64(slots)) - uint64(slots)
+	p.wide, p.long = n > int64(bytes), false
+	p.each, p.stands, p.exposes, p.exposed = n == coll.AnyLength, inSlot, false, nil
 }
 
 // Put implements coll.Board.

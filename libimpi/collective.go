@@ -150,8 +150,16 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 	return first
 }
 
-// TakeBlock receives a block of an exchange that its owner has sent as a message, since it did not fit its part.
-func (v Collectives) TakeBlock(b coll.Buf, from, tag int) error { return v.on.Recv(b, from, tag) }
+// TakeBlock takes a block that C cannot take, of the exchange that it has begun: that of an entry of a rank's part.
+func (v Collectives) TakeBlock(b coll.Buf, from, entry, tag int) error {
+	p := &v.c.board.blocking
+	p.standAt(*p.Begun, coll.AnyLength)
+	part, err := p.Get(from)
+	if err != nil {
+		return err
+	}
+	return coll.TakeEntry(v.on, p, part, b, from, entry, tag)
+}
 
 // Withdraw implements coll.Withdrawer.
 func (k *collective) Withdraw(id coll.Req) bool {

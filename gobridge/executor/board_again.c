@@ -5,13 +5,13 @@
 
 enum { ELSEWHERE = (1 << SHIFT) - 1, BY_MESSAGE = IMPI_LAID_BY_MESSAGE, FIELD = 16 /* bits */ };
 
-/* Is it the call once more? Go has looked at the arguments, so that lists are where they say. */
-static inline int again(const struct impi_laid *l, const uint64_t *args)
+/* Is it the call once more? Go knows where its lists are. Long loads would wait for what was just stored beside. */
+static inline int again(const struct impi_laid *l, const volatile uint64_t *args)
 {
     uint64_t other = l->call.names != impi_call.names;
-    for (int i = 0; i < IMPI_LAID_ARGS; i++) other |= l->call.args[i] ^ args[i];
-    for (int i = 0; !other && i < IMPI_LAID_LISTS && l->lists[i].bytes; i++)
-        other = memcmp(l->lists[i].program, l->lists[i].was, l->lists[i].bytes) != 0;
+    for (int i = 0; !other && i < IMPI_LAID_ARGS; i++) other = l->call.args[i] ^ args[i];
+    for (const struct impi_laid_list *x = l->lists; x < l->lists + IMPI_LAID_LISTS && x->bytes; x++)
+        for (uint64_t k = 0; !other && k < x->bytes; k += 4) other = memcmp(x->program + k, x->was + k, 4) != 0;
     return !other;
 }
 
@@ -45,8 +45,7 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
     const int64_t n = bytes > IMPI_SHM_BOARD_WIDE_PAYLOAD ? IMPI_LAID_BY_READING : (uint16_t)entry; /* it is longer */
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
-        return t->request ? IMPI_IN_GO
-                          : impi_laid_message(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in, n);
+        return t->request ? IMPI_IN_GO : impi_laid_take(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in);
     move_payload(in->plan, in->mem, part.payload + at, n, 1);
     return MPI_SUCCESS;
 }
