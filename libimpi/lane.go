@@ -49,8 +49,8 @@ func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.lanes, n) 
 // laneSeating is what the members have for the next long operation that is persistent.
 func (c *Comm) laneSeating() coll.Seating {
 	s := c.seating()
-	if s.Reads = coll.ReadsNot; s.Part > 0 && !c.board.hasLane(s.Part) {
-		s.Part = 0
+	if s.Reads = coll.ReadsNot; s.Part > 0 && !(c.board.hasLane(s.Part) && c.board.hasLane(longestOnBoard)) {
+		s.Part = 0 // its turns may all be shorter than a piece, and such a lane has more slots
 	}
 	return s
 }
@@ -58,7 +58,7 @@ func (c *Comm) laneSeating() coll.Seating {
 // takeLane gives a task the next lane, for parts of at most n bytes.
 func (t *Task) takeLane(b *commBoard, n int64) (*lane, error) {
 	at := b.lanes
-	b.lanes = b.shared.LaneEnd(at, n) // whatever comes of it here
+	b.lanes = max(at, b.shared.LaneEnd(at, n)) // whatever comes of it here
 	mem, err := b.shared.OpenLane(at, n)
 	if err != nil {
 		return nil, err

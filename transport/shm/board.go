@@ -20,7 +20,10 @@ type Board struct {
 	pieces  int // where the places for pieces begin in the segment
 }
 
-var errNoBoard = errors.New("shm: there is no board of this number")
+var (
+	errNoBoard = errors.New("shm: there is no board of this number")
+	errNoLane  = errors.New("shm: the board has no room for one more lane")
+)
 
 // BoardMembers is the largest number of members that a board has.
 func (s *Segment) BoardMembers() int { return BoardMembers }
@@ -79,22 +82,27 @@ func (s *Segment) reserveBoard(number int) error {
 
 // Lane is a lane of a board.
 type Lane struct {
-	mem   []byte
-	slots int  // of each member
-	Bytes int  // of a slot
-	head  int  // bytes of it before the payload
-	shift uint // bits of the length in its word
+	mem     []byte
+	slots   int  // of each member
+	Bytes   int  // from one slot to the next
+	head    int  // bytes of a slot before the payload
+	payload int  // bytes
+	shift   uint // bits of the length in its word
 }
 
 // laneFor is a lane for parts of at most n bytes, which has no memory yet.
 func laneFor(n int64) *Lane {
-	switch {
-	case n <= boardPayload:
-		return &Lane{slots: boardLaneSlots, Bytes: lineBytes, head: lineBytes - boardPayload, shift: boardWordShift}
-	case n <= boardLongest:
-		return &Lane{slots: boardLongSlots, Bytes: lineBytes + alignLine(int(n)), head: lineBytes, shift: boardWideShift}
+	l := &Lane{slots: boardLaneSlots, head: lineBytes - boardPayload, payload: boardPayload, shift: boardWordShift}
+	if n > boardPayload {
+		l = &Lane{slots: boardLongSlots, head: lineBytes, payload: alignLine(int(n)), shift: boardWideShift}
 	}
-	return &Lane{slots: boardPieces, Bytes: lineBytes + boardPiecePayload, head: lineBytes, shift: boardPieceShift}
+	if n > boardLongest {
+		l = &Lane{slots: boardPieces, head: lineBytes, payload: boardPiecePayload, shift: boardPieceShift}
+	}
+	if l.Bytes = l.head + l.payload; l.slots == boardLongSlots {
+		l.Bytes += boardLongGap
+	}
+	return l
 }
 
 // LaneEnd implements transport.Board.
@@ -112,6 +120,9 @@ func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
 	off, head := b.segment.boardAt(b.number)
 	off += boardLaneOffset(b.segment.n)
 	l, end := laneFor(n), b.LaneEnd(at, n)
+	if end < 0 {
+		return nil, errNoLane
+	}
 	if err := b.segment.reserve(off+at, end-at); err != nil {
 		return nil, err
 	}
@@ -123,7 +134,7 @@ func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
 }
 
 // Slots implements transport.Lane.
-func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.Bytes - l.head, l.shift }
+func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.payload, l.shift }
 
 // lanesKept is how many bytes of lanes a free board keeps: to clear them takes less time than to get new ones.
 const lanesKept = 8 << 20

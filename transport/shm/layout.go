@@ -189,6 +189,7 @@ const (
 
 	boardLaneSlots = 128 // of a line
 	boardLongSlots = 16
+	boardLongGap   = 1 << 10 // between two of them: what a core reads ahead of one is not what another writes next
 	boardLaneBytes = 2 << 20 // of all lanes, for each member
 
 	boardPieces       = 4

@@ -191,7 +191,8 @@ func (l *Lane) First() unsafe.Pointer { return unsafe.Pointer(&l.mem[0]) }
 
 // Slot implements transport.Lane.
 func (l *Lane) Slot(member, i int) (word *uint64, payload []byte) {
-	slot := l.mem[(member*l.slots+i)*l.Bytes:][:l.Bytes:l.Bytes]
+	n := l.head + l.payload
+	slot := l.mem[(member*l.slots+i)*l.Bytes:][:n:n]
 	return (*uint64)(unsafe.Pointer(&slot[0])), slot[l.head:]
 }
 
