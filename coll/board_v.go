@@ -30,9 +30,10 @@ const AnyLength = -1
 const (
 	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
 	mostRoom   = 16 << 10 // of a part, without a line
-	leastRoom  = 56       // a part that is not longer is cheaper
+	leastRoom  = 120      // a part that is not longer is cheaper
 	mostShare  = 32 << 10 // of a block among others in a piece
-	blockAlign = 64       // of blocks that are not shorter, in memory
+	blockAlign = 64       // of blocks from alignFrom on, in memory
+	alignFrom  = 128      // so that what is shorter finds room in a short part
 	entryBytes = 8
 	offsetBits = 16
 	lengthMask = 1<<offsetBits - 1
@@ -99,7 +100,7 @@ func (l *listing) room(entries int, blocks func(i int) Buf) int64 {
 
 // placeFor is where a block of n bytes begins in a part of which so many bytes are used; behind is what is used then.
 func placeFor(used int, n int64) int {
-	if n >= blockAlign {
+	if n >= alignFrom {
 		return aligned(used)
 	}
 	return used
@@ -213,7 +214,7 @@ func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part
 // unload moves what entry i of a rank's part stands for to its place, or has it received, and says whether all is done.
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
 	size := to.Size()
-	if size >= blockAlign && size <= l.long {
+	if size >= alignFrom && size <= l.long {
 		l.foresee(part, from, i, int(size))
 	}
 	entry := uint64(ByMessage)

@@ -14,4 +14,4 @@
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
 /* bccfecfb100df405 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 40b39190d7b84781 transport/shm/z_layout.h */
+/* c175f33e5a1151a7 transport/shm/z_layout.h */

@@ -7,4 +7,4 @@
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* bccfecfb100df405 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 40b39190d7b84781 transport/shm/z_layout.h */
+/* c175f33e5a1151a7 transport/shm/z_layout.h */

@@ -1,5 +1,5 @@
 /* Short vectors: every operation on every type, at lengths up to and beyond those that processes of a machine exchange
- * on a line of a board (56 bytes); Reduce to every root, in place and not, by both forms of the functions, which ranks
+ * in a slot of a board (120 bytes); Reduce to every root, in place and not, by both forms of the functions, which ranks
  * mix. */
 #include "ops.h"
 

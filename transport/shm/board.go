@@ -92,7 +92,7 @@ type Lane struct {
 
 // laneFor is a lane for parts of at most n bytes, which has no memory yet.
 func laneFor(n int64) *Lane {
-	l := &Lane{slots: boardLaneSlots, head: lineBytes - boardPayload, payload: boardPayload, shift: boardWordShift}
+	l := &Lane{slots: boardLaneSlots, head: boardSlotBytes - boardPayload, payload: boardPayload, shift: boardWordShift}
 	if n > boardPayload {
 		l = &Lane{slots: boardLongSlots, head: lineBytes, payload: alignLine(int(n)), shift: boardWideShift}
 	}

@@ -85,17 +85,17 @@ import (
 //	16  u64  lanes: so many bytes of the memory for lanes may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
-//	  64       slots of 64 bytes: that of operation s, counted from 1, is number s%BoardSlots:
+//	  64       slots of two lines: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
-//	     8       payload of at most 56 bytes
+//	     8       payload of at most 120 bytes
 //	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, room for lanes, 4 MiB for each member, which lanes take one after the other, each from a
+//	         from a new page on, room for lanes, 2 MiB for each member, which lanes take one after the other, each from a
 //	         new page on. A lane has slots of the size that its operation needs, one member's after the other's, of
 //	         which turn s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or
-//	         16 of a line, which begins with a word as that of a wide slot, and a payload of at most 16 KiB; or 4 with a
-//	         word as that of a piece, and a payload of 64 KiB. The word has the number of the turn. Memory stands behind
-//	         those lanes that are used
+//	         16 of a line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that
+//	         nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the
+//	         turn. Memory stands behind those lanes that are used
 //	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
 //	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
 //	         first such operation on
@@ -177,9 +177,10 @@ const (
 	Boards = 256
 
 	boardSlots      = 128
-	boardPayload    = lineBytes - 8
+	boardSlotBytes  = 2 * lineBytes // which processors fetch together
+	boardPayload    = boardSlotBytes - 8
 	boardWordShift  = 8
-	boardMemberSize = (1 + boardSlots) * lineBytes
+	boardMemberSize = (1 + boardSlots) * boardSlotBytes
 
 	boardWideSlots   = transport.BoardWideSlots
 	boardLongest     = 16 << 10 // of one part; a list of blocks may have a line beside it
@@ -187,7 +188,7 @@ const (
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
 
-	boardLaneSlots = 128 // of a line
+	boardLaneSlots = 128 // of boardSlotBytes
 	boardLongSlots = 16
 	boardLongGap   = 1 << 10 // between two of them: what a core reads ahead of one is not what another writes next
 	boardLaneBytes = 2 << 20 // of all lanes, for each member

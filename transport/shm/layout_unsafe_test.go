@@ -109,7 +109,7 @@ func places() []place {
 		{unsafe.Sizeof(pe), privatePeer, "peer", ""},
 		{unsafe.Offsetof(bs.word), 0, "board_slot", "word"},
 		{unsafe.Offsetof(bs.payload), 8, "board_slot", "payload"},
-		{unsafe.Sizeof(bs), lineBytes, "board_slot", ""},
+		{unsafe.Sizeof(bs), boardSlotBytes, "board_slot", ""},
 		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
@@ -222,6 +222,7 @@ struct impi_shm_board_slot {
 struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
+	uint64_t pad2[8];
 };
 
 struct impi_shm_board_wide {

@@ -88,7 +88,8 @@ type boardSlot struct {
 type boardMember struct {
 	done  uint64
 	_     [7]uint64
-	slots [boardSlots]boardSlot
+	slots [boardSlots]boardSlot // the first one begins a pair of lines, as a board has one before its members
+	_     [8]uint64
 }
 
 // board is the first line of a board; its members' blocks follow.

@@ -24,7 +24,7 @@
 #define IMPI_SHM_SLEEPERS_NO_BARRIER UINT64_C(0x80000000)
 #define IMPI_SHM_BOARD_MEMBERS UINT64_C(0x20)
 #define IMPI_SHM_BOARD_SLOTS UINT64_C(0x80)
-#define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x38)
+#define IMPI_SHM_BOARD_PAYLOAD UINT64_C(0x78)
 #define IMPI_SHM_BOARD_WORD_SHIFT UINT64_C(0x8)
 #define IMPI_SHM_BOARD_WIDE_SLOTS UINT64_C(0x10)
 #define IMPI_SHM_BOARD_WIDE_PAYLOAD UINT64_C(0x4040)
@@ -124,6 +124,7 @@ struct impi_shm_board_slot {
 struct impi_shm_board_member {
 	uint64_t done, pad[7];
 	struct impi_shm_board_slot slots[IMPI_SHM_BOARD_SLOTS];
+	uint64_t pad2[8];
 };
 
 struct impi_shm_board_wide {
@@ -207,10 +208,10 @@ _Static_assert(offsetof(struct impi_shm_peer, in) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_peer) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_board_slot, word) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_slot, payload) == 8, "layout");
-_Static_assert(sizeof(struct impi_shm_board_slot) == 64, "layout");
+_Static_assert(sizeof(struct impi_shm_board_slot) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
-_Static_assert(sizeof(struct impi_shm_board_member) == 8256, "layout");
+_Static_assert(sizeof(struct impi_shm_board_member) == 16512, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board, pieces) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_board, lanes) == 16, "layout");
