@@ -60,7 +60,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes laneRoom
+	lanes int // bytes of the memory for lanes that persistent operations have got
 
 	blocking boardPlace    // of the blocking operation under way
 	exchange coll.Exchange // likewise, if it is one
@@ -157,13 +157,10 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 // board is boardFor an operation that is short enough, with parts of n bytes.
 func (v Collectives) board(n int64) (*commBoard, error) {
 	b, err := v.opened()
-	if b == nil || err != nil || !v.persistent() {
-		return b, err
+	if b != nil && v.persistent() && !b.hasLane(n) {
+		return nil, nil
 	}
-	if has, err := b.hasLane(n); !has || err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, err
 }
 
 // opened answers the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait

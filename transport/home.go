@@ -87,11 +87,9 @@ type Board interface {
 	Slot(wide bool, member, i int) (word *uint64, payload []byte)
 	// LaneEnd is the byte, counted in the memory for lanes, before which a lane ends that begins at one and is for parts
 	// of at most n bytes; -1: there is no room for it. OpenLane answers such a lane, for which there is room, and sees to
-	// its memory. Each member calls it, with the same arguments. ClearLanes makes those bytes of lanes zero that no
-	// member needs any more.
+	// its memory. Each member calls it, with the same arguments.
 	LaneEnd(at int, n int64) int
 	OpenLane(at int, n int64) (Lane, error)
-	ClearLanes(at, end int)
 	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
 	// them. ReservePieces sees to their memory. Each member calls it before it uses one.
 	Pieces() (places, bytes int, shift uint)

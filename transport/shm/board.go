@@ -136,15 +136,6 @@ func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
 // Slots implements transport.Lane.
 func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.payload, l.shift }
 
-// ClearLanes implements transport.Board.
-func (b *Board) ClearLanes(at, end int) { clear(b.allLanes()[at:end]) }
-
-// allLanes is the memory for lanes.
-func (b *Board) allLanes() []byte {
-	off, _ := b.segment.boardAt(b.number)
-	return b.segment.mem[off+boardLaneOffset(b.segment.n):][:len(b.members)*boardLaneBytes]
-}
-
 // lanesKept is how many bytes of lanes a free board keeps: to clear them takes less time than to get new ones.
 const lanesKept = 8 << 20
 
@@ -153,7 +144,7 @@ func (b *Board) clearLanes(bytes int) {
 	off, _ := b.segment.boardAt(b.number)
 	off += boardLaneOffset(b.segment.n)
 	if bytes <= lanesKept || b.segment.release(off, bytes) != nil {
-		b.ClearLanes(0, bytes)
+		clear(b.segment.mem[off : off+bytes])
 	}
 }
 
