@@ -199,17 +199,17 @@ func (t *Turn) Runs() (r Runs, simple bool) {
 // pack writes the own part, and behind it the own slice.
 func (t *Turn) pack(part []byte) error {
 	if t.behind == 0 && t.share.Count == 0 {
-		return Pack(part, t.own, 0)
+		return packShown(part, t.own)
 	}
-	if err := Pack(part, t.own.Slice(0, t.hole), 0); err != nil {
+	if err := packShown(part, t.own.Slice(0, t.hole)); err != nil {
 		return err
 	}
 	if rest := t.own.Count - t.behind; rest > 0 {
-		if err := Pack(part[t.behind*t.own.Type.Size():], t.own.Slice(t.behind, rest), 0); err != nil {
+		if err := packShown(part[t.behind*t.own.Type.Size():], t.own.Slice(t.behind, rest)); err != nil {
 			return err
 		}
 	}
-	return Pack(part[t.own.Size():], t.share, 0)
+	return packShown(part[t.own.Size():], t.share)
 }
 
 // take takes the part of the rank that comes next, if it is there.
@@ -236,7 +236,7 @@ func (t *Turn) take(b Board) (there bool, err error) {
 	} else if mine && t.piece > 0 {
 		return true, Copy(to, t.own.Slice(int64(t.next)*t.piece, t.piece))
 	}
-	part, err := b.Get(t.next)
+	part, err := t.part(b)
 	if part == nil || err != nil {
 		return false, err
 	}
@@ -269,6 +269,17 @@ func (t *Turn) take(b Board) (there bool, err error) {
 		return true, foldPart(t.op, to, Buf{Bytes(part).Base, to.Count, to.Type})
 	}
 	return true, combine(t.op, Buf{Bytes(part).Base, to.Count, to.Type}, to)
+}
+
+// part is the part of the rank that comes next, nil if it is not there. The own one is combined where it lies, unless
+// the result comes there: what has been stored for others may be in no cache of this core.
+func (t *Turn) part(b Board) ([]byte, error) {
+	if t.where == combined && t.next == b.Rank() {
+		if run, isRun := contiguous(t.own); isRun && !run.has(t.to.Base) {
+			return run.bytes(), nil
+		}
+	}
+	return b.Get(t.next)
 }
 
 // show has a turn show a part.

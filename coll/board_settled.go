@@ -82,7 +82,7 @@ func (s *Settled) Run(b Board) (over bool, err error) {
 		}
 		for i := range s.Out {
 			o := &s.Out[i]
-			if err := Pack(part[o.At:o.At+int(o.Size())], o.Buf, 0); err != nil {
+			if err := packShown(part[o.At:o.At+int(o.Size())], o.Buf); err != nil {
 				return true, err
 			}
 		}

@@ -121,12 +121,17 @@ var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",
 	Msg: "a rank's own contribution is longer than its place in the receive buffer"}
 
 // Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
-func Pack(dst []byte, b Buf, rep datatype.Rep) error {
+func Pack(dst []byte, b Buf, rep datatype.Rep) error { return pack(dst, b, rep, bulk.Copy) }
+
+// packShown is Pack to memory that other ranks read next, in the representation of this machine.
+func packShown(dst []byte, b Buf) error { return pack(dst, b, datatype.Native, bulk.Store) }
+
+func pack(dst []byte, b Buf, rep datatype.Rep, run func(dst, src []byte) int) error {
 	if b.Count == 0 {
 		return nil
 	}
-	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
-		bulk.Copy(dst, run.bytes())
+	if whole, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
+		run(dst, whole.bytes())
 		return nil
 	}
 	var c datatype.Cursor
@@ -149,6 +154,9 @@ func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 	c.Unpack(src)
 	return c.Err()
 }
+
+// has says whether an address is in the memory of a run of bytes.
+func (b Buf) has(p datatype.Pointer) bool { return uintptr(p)-uintptr(b.Base) < uintptr(b.Count) }
 
 // contiguous answers the memory of b as bytes, if the elements lie there in order and without gaps.
 func contiguous(b Buf) (Buf, bool) {

@@ -84,9 +84,11 @@ func openFast(p *process) {
 	if f.strings = math.MaxUint64; bulk.Strings() {
 		f.strings = bulk.Least
 	}
-	f.growing = f.eager
+	f.growing, f.past = f.eager, math.MaxUint64
 	if p.engine.Crowded() {
 		f.crowded = 1
+	} else if bulk.Past() {
+		f.past = bulk.Least
 	}
 	if !p.engine.Connected() { // otherwise sockets, or pipes, have to be looked at, too
 		f.looks = C.uint32_t(looksBeforeGo(p.engine))

@@ -92,6 +92,7 @@ type Engine struct {
 	verifies  bool              // compare the calls of collective operations (verify.go)
 	noBoards  bool              // collective operations go by messages
 	direct    bool              // long messages are copied from memory to memory where that can be
+	past      bool              // the ring is stored to past the caches
 	reading   coll.Reading      // what the kernel makes of that
 	cost      readCost          // transport.Reader.Cost
 	readAll   bool              // never stream what can be read

@@ -17,24 +17,28 @@ func TestReadsAreSlowIfTheyTakeLongerThanOfTheOwnCachesByMoreThanACopy(t *testin
 	for _, c := range []struct {
 		bytes int
 		took  time.Duration
-		slow  bool
+		want  uint64
 	}{
-		{transport.CostBytes, 2500, false},
-		{transport.CostBytes, 3300, false}, // read before, and not changed since
-		{transport.CostBytes, 5700, true},  // just written
-		{transport.CostBytes / 2, 1800, false},
-		{transport.CostBytes / 2, 3200, true},
-		{128 << 10, 5100, false},
-		{128 << 10, 10800, true},
-		{1 << 20, 48000, false},
-		{1 << 20, 88000, true},
+		{transport.CostBytes, 2500, quickRead},
+		{transport.CostBytes, 3300, quickRead}, // read before, and not changed since
+		{transport.CostBytes, 5700, slowRead},  // just written
+		{transport.CostBytes, 7600, farRead},
+		{transport.CostBytes / 2, 1800, quickRead},
+		{transport.CostBytes / 2, 3200, slowRead},
+		{128 << 10, 5100, quickRead},
+		{128 << 10, 10800, slowRead},
+		{128 << 10, 15100, farRead},
+		{1 << 20, 48000, quickRead},
+		{1 << 20, 88000, slowRead},
+		{1 << 20, 121000, farRead},
 	} {
-		if got := e.slow(c.bytes, c.took*time.Nanosecond); got != c.slow {
-			t.Errorf("%d bytes in %v: slow %v, want %v", c.bytes, c.took*time.Nanosecond, got, c.slow)
+		if got := e.found(c.bytes, c.took*time.Nanosecond); got != c.want {
+			t.Errorf("%d bytes in %v: %d, want %d", c.bytes, c.took*time.Nanosecond, got, c.want)
 		}
 	}
 	e.cost.read = 6300 * time.Nanosecond // an AMD EPYC
-	if e.slow(transport.CostBytes, 7500*time.Nanosecond) || !e.slow(transport.CostBytes, 9000*time.Nanosecond) {
+	if e.found(transport.CostBytes, 7500*time.Nanosecond) != quickRead ||
+		e.found(transport.CostBytes, 9000*time.Nanosecond) != slowRead {
 		t.Error("where reading takes long, data in another core's caches is told from the own core's by a copy and a half")
 	}
 }
@@ -94,9 +98,48 @@ func exchangeOne(t *testing.T, es []*Engine, copied *counts, n int) int {
 	return copied.read - before
 }
 
+// nearAndFar makes engines with rings that are stored to past the caches, or not.
+func nearAndFar(t *testing.T, past bool) []*Engine {
+	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	for _, e := range es {
+		e.past = past
+	}
+	return es
+}
+
+// TestLongFreshDataGoesThroughARingPastTheCaches finds all reads slow, and then very slow.
+func TestLongFreshDataGoesThroughARingPastTheCaches(t *testing.T) {
+	es := nearAndFar(t, true)
+	copied := es[1].countCopies()
+	read := func(n int) bool { return exchangeOne(t, es, copied, n) > 0 }
+	es[0].peers[1].fresh.told = mostSlow
+	for _, n := range []int{2 * sectionBytes, freshBytes + 1, pastBytes} {
+		if read(n) {
+			t.Errorf("%d bytes: read, although reading has been slow", n)
+		}
+	}
+	if !read(pastBytes + 1) {
+		t.Errorf("a message of more than %d bytes went through the ring, although reading has not been very slow", pastBytes)
+	}
+	es[1].findAll(true)
+	for i := range slowReads {
+		if !read(farBytes) {
+			t.Fatalf("message %d: nothing was read", i)
+		}
+	}
+	for _, n := range []int{pastBytes + 1, farBytes} {
+		if read(n) {
+			t.Errorf("%d bytes: read, although reading has been very slow", n)
+		}
+	}
+	if !read(farBytes + 1) {
+		t.Errorf("a message of more than %d bytes went through the ring", farBytes)
+	}
+}
+
 func TestFreshDataGoesThroughTheRing(t *testing.T) {
 	for _, n := range []int{2 * sectionBytes, freshBytes - 1, freshBytes} {
-		es := makeWorld(t, options{clients: []int{2}, direct: true})
+		es := nearAndFar(t, false)
 		copied := es[1].countCopies()
 		es[1].findAll(true)
 		for i := range slowReads {
@@ -127,7 +170,7 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 // TestDataThatIsNotFreshAnyMoreIsReadAgain counts how many messages it takes, and that some are read if it still is.
 func TestDataThatIsNotFreshAnyMoreIsReadAgain(t *testing.T) {
 	const n = 2 * sectionBytes
-	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	es := nearAndFar(t, false)
 	copied := es[1].countCopies()
 	es[1].findAll(true)
 	for range slowReads {
@@ -159,7 +202,7 @@ func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
 		for _, room := range []int{n, n + 100, n - 7, sectionBytes + 3, 16 << 10, 3} {
 			for _, late := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d bytes into %d, late %v", n, room, late), func(t *testing.T) {
-					es := makeWorld(t, options{clients: []int{2}, direct: true})
+					es := nearAndFar(t, false)
 					lengths := [2]int{n, freshBytes + sectionBytes - n} // what each sends
 					var in [2][]byte
 					var send, recv [2]uint64

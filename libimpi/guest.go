@@ -170,7 +170,7 @@ func (e *Engine) countGuests() {
 	})
 	e.far = far
 	e.alone = len(e.home.World) == 1 && near == 0
-	e.patient = e.cohabitants()+near > e.home.Cores
+	e.setPatient(e.cohabitants()+near > e.home.Cores)
 }
 
 // pollFar polls the transports to guests on other machines.

@@ -60,7 +60,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	size := len(c.Home.World)
 	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
-	e.patient = e.cohabitants() > c.Home.Cores
+	e.setPatient(e.cohabitants() > c.Home.Cores)
 	e.verifies, e.openBoard = c.Verify, c.OpenBoard
 	e.SetReadAll(c.ReadAll)
 	e.thread.on = size > 1 && c.Home.Attention != nil &&
@@ -90,6 +90,12 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	return e, nil
 }
 
+// setPatient says whether ranks outnumber cores.
+func (e *Engine) setPatient(on bool) {
+	e.patient = on
+	bulk.Crowded.Store(on)
+}
+
 // Reading is quick, or worth it, if it takes no longer than so many copies of data in the own core's caches. Through
 // the ring each line changes cores twice, which may take long: 1 MiB took 47 to 620 us so on a machine whose host moves
 // its cores, depending on where they were, and 50 to 80 when it was read, where a read took 5 copies. But where ranks
@@ -115,6 +121,7 @@ func (e *Engine) SetReadAll(on bool) {
 	default:
 		e.reading = coll.ReadsNot
 	}
+	e.past = bulk.Past()
 	e.direct = e.reading == coll.ReadsQuickly || e.reading == coll.ReadsSlowly && !e.patient
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
 	e.readAll = on || !e.direct && e.patient && !bulk.Strings()

@@ -246,7 +246,7 @@ func pattern(n int, seed int) []byte {
 }
 
 var noise = sync.OnceValue(func() []byte {
-	p := make([]byte, 3<<20)
+	p := make([]byte, 6<<20)
 	x := uint32(12345)
 	for i := range p {
 		x = x*1664525 + 1013904223

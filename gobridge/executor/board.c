@@ -50,7 +50,7 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     t.combine = p.combine;
     t.at = kind == MY_PIECE ? b->rank * t.take : 0;
     t.end = !result ? 0 : kind == UP_TO_ME ? b->rank + 1 : kind == BEFORE_ME ? b->rank : b->size;
-    t.publish = 1; /* the own vector, too, is combined where it was shown: the program's may lie anywhere */
+    t.publish = 1; /* also what is combined where it was shown, as the program's may lie anywhere */
     return operate(b, NULL, &t);
 }
 

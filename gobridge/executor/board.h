@@ -6,10 +6,8 @@
  * stores s as its own `done`. A slot is written again when all members are done with what it held.
  *
  * Parts that fit a slot, or a wide one, are moved here, if C can lay out their types and the reduction is predefined;
- * all others by Go, on the same board (libimpi/board.go). Go begins anew whenever the C code answers IMPI_IN_GO, and
- * decides by arguments that MPI wants to be the same at all members whether an operation takes place on the board: so
- * it does not matter which of the two a member uses. Go opens the board, in the first operation that can use it, and
- * waits where looking has not helped.
+ * all others by Go, on the same board (libimpi/board.go): it does not matter which of the two a member uses. Go opens
+ * the board, begins anew whenever the C code answers IMPI_IN_GO, and waits where looking has not helped.
  *
  * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
  * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes

@@ -19,7 +19,7 @@ static inline int again(const struct impi_laid *l, const volatile uint64_t *args
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
-    pack_blocks(l, part.payload, l->wide);
+    pack_blocks(l, part.payload);
     if (l->wide) memcpy(line.payload, &l->used, 8), memcpy(line.payload + 8, l->head, l->said);
     __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
     if (l->ins) wake(b); /* else it is done soon enough */

@@ -88,12 +88,11 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
 }
 
 /* Writes the list and the blocks of a part that Go has laid out. */
-static inline void pack_blocks(const struct impi_laid *l, unsigned char *payload, int wide)
+static inline void pack_blocks(const struct impi_laid *l, unsigned char *payload)
 {
-    if (wide) impi_fetch_lines(payload, (int64_t)l->used);
     memcpy(payload, l->head, l->head_bytes);
     for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
-        move_payload(o->plan, o->mem, payload + o->at, o->n, 0);
+        store_payload(o->plan, o->mem, payload + o->at, o->n);
 }
 
 /* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
@@ -102,9 +101,8 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
     if (LIKELY(t->publish)) {
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
         const int before = pieces ? t->at : t->n, after = before + t->take;
-        if (wide) impi_fetch_lines(own.payload, t->n);
-        move_payload(t->own_plan, t->own, own.payload, before, 0);
-        if (after < t->n) copy_payload(own.payload + after, (const char *)t->own + after, (uint64_t)(t->n - after));
+        store_payload(t->own_plan, t->own, own.payload, before);
+        if (after < t->n) store_payload(NULL, (const char *)t->own + after, own.payload + after, t->n - after);
         word |= (uint64_t)t->n;
     }
     __atomic_store_n(own.word, word, __ATOMIC_RELEASE);
@@ -132,9 +130,10 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (!l) b->begun = s;
     if (t->publish || l) {
         const struct shown mine = part_of(b, l, wide, b->rank, turn);
-        if (blocks) pack_blocks(blocks, mine.payload, wide);
+        if (blocks) pack_blocks(blocks, mine.payload);
         show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
-        if (t->own_plan || t->combine) own = (const char *)mine.payload;
+        const int here = (uintptr_t)t->to - (uintptr_t)t->own >= (uint64_t)t->n && (uintptr_t)t->own % 16 == 0;
+        if (t->own_plan || (t->combine && !here)) own = (const char *)mine.payload; /* not where the result comes */
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int i = t->first; i < t->end; i++) {

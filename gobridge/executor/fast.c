@@ -33,9 +33,8 @@ RARE void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, 
                      __ATOMIC_RELEASE);
     for (int64_t done = 0; done < n; piece = next) {
         if (n - done < piece + least) piece = n - done;
-        if ((uint64_t)piece < impi_fast.strings) impi_fetch_lines(to + done, piece);
-        if (row) impi_plan_move_rows(plan, buf, to, done, piece, 0);
-        else copy_payload(to + done, buf + done, (uint64_t)piece);
+        if (row) impi_fetch_lines(to + done, piece), impi_plan_move_rows(plan, buf, to, done, piece, 0);
+        else store_payload(NULL, buf + done, to + done, piece);
         done += piece;
         __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
     }
@@ -77,8 +76,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
         send_growing(r, plan, buf, n, row);
     } else {
         unsigned char *to = n <= INLINE ? r->body : (unsigned char *)r + LINE;
-        if (n > INLINE && (uint64_t)n < f->strings) impi_fetch_lines(to, n); /* string instructions do without */
-        move_payload(plan, buf, to, n, 0);
+        store_payload(plan, buf, to, n);
         __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_SHORT | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                          __ATOMIC_RELEASE);
     }

@@ -1,18 +1,16 @@
 /* The fast path: what C does without entering Go, and the state it shares with the engine.
  *
- * A call into Go costs more than handing a small message to another core. So blocking sends and receives, and
- * the start and end of nonblocking ones, of short messages of predefined types between ranks of one machine are
- * done here, on the rings of transport/shm (z_layout.h) and under the engine's own lock. On the first doubt (an
- * argument that may be wrong, a message that is not the one, no room, somebody else holds the lock) nothing has
- * been done, and Go does everything.
+ * A call into Go costs more than handing a small message to another core. So short messages between ranks of one
+ * machine are sent and received here, blocking or not, on the rings of transport/shm (z_layout.h) and under the
+ * engine's own lock. On the first doubt (an argument that may be wrong, a message that is not the one, no room,
+ * somebody else holds the lock) nothing has been done, and Go does everything.
  *
  * A send may go ahead if nothing waits for room. A receive may take the message at the head of its source's ring
  * if it is the right one and no other receive or message waits in its context: then matching has no choice.
  *
- * A receive that is posted here (fast_recv.c) stands in the queue of its source until a message is there. It may
- * be posted if nothing waits for its context in the engine, and the engine takes over all of them, in order, before
- * it matches anything itself or completes one (libimpi/quick.go). So at any time one side alone does the matching
- * of a context. */
+ * A receive that is posted here (fast_recv.c) waits in the queue of its source. It may be posted if nothing waits for
+ * its context in the engine, which takes over all of them, in order, before it matches anything itself or completes
+ * one (libimpi/quick.go). So at any time one side alone matches in a context. */
 #ifndef IMPI_FAST_H
 #define IMPI_FAST_H
 
@@ -45,6 +43,7 @@ struct impi_fast {
     uint32_t growing;             /* and of the longest run that is published while it is copied; or eager */
     uint32_t looks;               /* at an empty ring before Go waits; 0: Go has more to look at than rings */
     uint64_t strings;             /* bytes from which a string instruction copies best; most: never */
+    uint64_t past;                /* and from which stores past the caches are better than it; most: never */
     uint32_t crowded;             /* ranks outnumber cores: between two looks another rank may have the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
     struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, MPI_COMM_SELF, then by slot of the handle */

@@ -2,6 +2,9 @@
 #ifndef IMPI_FAST_RING_H
 #define IMPI_FAST_RING_H
 
+#if defined __x86_64__
+#include <emmintrin.h>
+#endif
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
@@ -111,6 +114,27 @@ HOT void move_payload(const struct impi_plan *plan, const void *typed, const voi
 {
     if (UNLIKELY(plan)) impi_plan_move(plan, typed, packed, n, unpack);
     else copy_payload((void *)(uintptr_t)(unpack ? typed : packed), unpack ? packed : typed, (uint64_t)n);
+}
+
+/* Copies n bytes to lines that another core reads next, past the caches of this one. */
+static inline void store_past(char *to, const char *from, int64_t n)
+{
+    int64_t done = 0;
+#if defined __x86_64__
+    for (; done < (n & -LINE); done += 16)
+        _mm_stream_si128((void *)(to + done), _mm_loadu_si128((const void *)(from + done)));
+    _mm_sfence(); /* before what is published next */
+#endif
+    memcpy(to + done, from + done, (size_t)(n - done));
+}
+
+/* Moves n bytes to where another core reads them, from one run or as a plan says. */
+HOT void store_payload(const struct impi_plan *plan, const void *typed, void *to, int64_t n)
+{
+    const int past = UNLIKELY((uint64_t)n >= impi_fast.past) && !plan && (uintptr_t)to % LINE == 0;
+    if (!past && n > INLINE && (uint64_t)n < impi_fast.strings) impi_fetch_lines(to, n); /* strings do without */
+    if (past) store_past(to, typed, n);
+    else move_payload(plan, typed, to, n, 0);
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */

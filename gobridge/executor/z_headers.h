@@ -6,6 +6,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* 3657895c1a31c563 gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* bccfecfb100df405 libimpi/z_layout.h */
+/* 2065e51b0767f8a6 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* c175f33e5a1151a7 transport/shm/z_layout.h */

@@ -1,17 +1,14 @@
 /* Memory that is not there: a buffer of the program's that is wrong, or too short, is met inside the library.
  *
  * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another
- * signal. Here they go back to what they were before: this file's constructor runs before Go's and keeps the actions
- * that it finds; impi_watch_faults, at the start of MPI, sets a handler that says which call met the fault, if it was
- * met in the library, and lets the earlier action have the signal, which usually ends the process as it would without
- * us, with its core.
+ * signal. This file's constructor runs before Go's and keeps the actions that it finds; impi_watch_faults, at the start
+ * of MPI, sets a handler that says which call met the fault, if it was met in the library, and lets the earlier action
+ * have the signal, which usually ends the process as it would without us, with its core.
  *
- * Each shim notes its name and the addresses that it got (impi_call). A note is not taken back when the call returns:
- * the instruction that faults tells whether the library is at work, be it its own or one of memcpy's, which the
- * library called. A program that sets handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK
- * leaves them to Go. */
+ * Each shim notes its name and the addresses that it got (impi_call), and takes nothing back when the call returns: the
+ * instruction that faults tells whether the library is at work, or memcpy, which it called. A program that sets
+ * handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK leaves them to Go. */
 #define _GNU_SOURCE
-#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +24,8 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { FAULTS = sizeof faults / sizeof *faults };
 
 static struct sigaction before[FAULTS];
-static uintptr_t text_begin, text_end; /* the library's instructions */
+/* Where the library begins, and its instructions end: of the linker. */
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[], etext[];
 static char who[200];
 
 __attribute__((constructor(101))) static void keep_actions(void)
@@ -35,22 +33,7 @@ __attribute__((constructor(101))) static void keep_actions(void)
     for (int i = 0; i < FAULTS; i++) sigaction(faults[i], NULL, &before[i]);
 }
 
-static int find_text(struct dl_phdr_info *object, size_t size, void *unused)
-{
-    (void)size, (void)unused;
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        uintptr_t begin = object->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) && (uintptr_t)find_text - begin < end - begin) {
-            text_begin = begin;
-            text_end = end;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int ours(uintptr_t pc) { return pc - text_begin < text_end - text_begin; }
+static int ours(uintptr_t pc) { return pc - (uintptr_t)__ehdr_start < (uintptr_t)(etext - __ehdr_start); }
 
 /* Whether the library was at work: its own instruction, or that of a function like memcpy, which keeps no frame. */
 static int in_library(const ucontext_t *at)
@@ -118,7 +101,6 @@ void impi_watch_faults(const char *name)
 {
     if (getenv("GOTRACEBACK")) return;
     snprintf(who, sizeof who, "%s", name);
-    if (!dl_iterate_phdr(find_text, NULL)) return;
     for (int i = 0; i < FAULTS; i++) {
         struct sigaction now, mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&mine.sa_mask);

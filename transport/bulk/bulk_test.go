@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // TestCopyIsCopy copies all lengths around the one from which on the way matters, from and to all places.
@@ -25,6 +26,59 @@ func TestCopyIsCopy(t *testing.T) {
 		if !bytes.Equal(dst[at:at+n], from) || len(bytes.Trim(dst[:at], "\x00"))+len(bytes.Trim(dst[at+n:], "\x00")) != 0 {
 			t.Fatalf("%d bytes copied to place %d are not those", n, at)
 		}
+	}
+}
+
+// TestStoreIsCopy stores all lengths around the one from which on the way matters, to the begins of lines and
+// elsewhere, as if stores past the caches were quick, and not.
+func TestStoreIsCopy(t *testing.T) {
+	defer func(chosen func() bool) { Past = chosen }(Past)
+	r := rand.New(rand.NewPCG(3, 4))
+	const longest = 3 * Least
+	src, memory := make([]byte, longest+64), make([]byte, longest+3*lineBytes)
+	for !aligned(memory) {
+		memory = memory[1:]
+	}
+	for i := range src {
+		src[i] = byte(r.Uint32()) | 1
+	}
+	for i := range 2000 {
+		Past = func() bool { return CanStorePast && i%4 > 0 }
+		Crowded.Store(i%4 == 2)
+		n, at := r.IntN(longest), r.IntN(2)*r.IntN(lineBytes)
+		from := src[r.IntN(64):][:n]
+		clear(memory)
+		if got := Store(memory[at:at+n], from); got != n {
+			t.Fatalf("%d of %d bytes stored", got, n)
+		}
+		if !bytes.Equal(memory[at:at+n], from) || len(bytes.Trim(memory[at+n:], "\x00")) != 0 {
+			t.Fatalf("%d bytes stored at place %d are not those", n, at)
+		}
+	}
+	Crowded.Store(false)
+	if long := bytes.Repeat([]byte{7}, 3*Least); Store(memory[:2*Least], long) != 2*Least || memory[2*Least] == 7 {
+		t.Error("stored beyond the end")
+	}
+}
+
+// TestTheWaysAreToldByWhatTheyTake has lines forgotten before each copy, and takes the least time of each.
+func TestTheWaysAreToldByWhatTheyTake(t *testing.T) {
+	before, turns := 0, [2]int{}
+	best := fastest(3, func() { before++ }, func() { turns[0]++ }, func() { turns[1]++ })
+	if before != 6 || turns != [2]int{3, 3} || len(best) != 2 || best[0] < 0 || best[0] >= time.Second {
+		t.Errorf("%d times before, %v, %v", before, turns, best)
+	}
+	memory := bytes.Repeat([]byte{3}, Least+2*lineBytes)
+	for !aligned(memory) {
+		memory = memory[1:]
+	}
+	want := bytes.Clone(memory)
+	forget(&memory[0], Least)
+	if !bytes.Equal(memory, want) {
+		t.Error("to forget lines changes them")
+	}
+	if Strings() && Past() {
+		t.Error("both ways are the best one")
 	}
 }
 

@@ -2,7 +2,6 @@ package shm
 
 import (
 	"time"
-	"unsafe"
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bulk"
@@ -61,7 +60,7 @@ var quickStrings = bulk.Strings
 
 // store copies a piece into a ring.
 func (d *distance) store(dst, src []byte) {
-	if quickStrings() || len(src) < pastBytes || !canStorePast {
+	if quickStrings() || len(src) < pastBytes || !bulk.CanStorePast {
 		bulk.Copy(dst, src)
 		return
 	}
@@ -75,9 +74,8 @@ func (d *distance) carry(dst, src []byte, look bool) {
 		at = copy(dst[:lookBytes], src)
 		d.note(time.Since(start))
 	}
-	if n := (len(src) - at) &^ (lineBytes - 1); n > 0 && d.apart() && !quickStrings() {
-		storePast(unsafe.SliceData(dst[at:]), unsafe.SliceData(src[at:]), n)
-		at += n
+	if d.apart() && !quickStrings() {
+		at += bulk.StorePast(dst[at:], src[at:])
 	}
 	bulk.Copy(dst[at:], src[at:])
 }
@@ -85,7 +83,7 @@ func (d *distance) carry(dst, src []byte, look bool) {
 // pack is store for a piece that p produces: where the cores are apart aside first, into this core's cache, which costs
 // a tenth where they are not.
 func (d *distance) pack(dst []byte, p transport.Packer, aside *[]byte) {
-	if len(dst) < pastBytes || !canStorePast {
+	if len(dst) < pastBytes || !bulk.CanStorePast {
 		p.Pack(dst)
 		return
 	}

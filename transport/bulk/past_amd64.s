@@ -22,3 +22,15 @@ line:
 	JNZ    line
 	SFENCE
 	RET
+
+// func forget(p *byte, n int)
+TEXT ·forget(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), DI
+	MOVQ n+8(FP), CX
+line:
+	CLFLUSH (DI)
+	ADDQ    $64, DI
+	SUBQ    $64, CX
+	JHI     line
+	MFENCE
+	RET
