@@ -41,9 +41,10 @@ func (x *Exchange) Begin(laid *Laid) *Exchange {
 	return x
 }
 
-// On says what the ranks have for long blocks.
-func (x *Exchange) On(seating Seating) *Exchange {
-	x.l.reads, x.l.piece, x.crowded = seating.Reads == ReadsQuickly, seating.Part, seating.Crowded
+// On says what so many ranks have for long blocks.
+func (x *Exchange) On(seating Seating, ranks int) *Exchange {
+	x.l.readFrom, x.l.reads = readsFrom(seating, ranks)
+	x.l.piece, x.crowded = seating.Part, seating.Crowded
 	return x
 }
 
@@ -64,11 +65,12 @@ func (x *Exchange) takes(b Buf, from, nth, tag int) {
 
 func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 
-// Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If ranks
-// outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while root is behind.
+// Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If there
+// are two ranks, or ranks outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while
+// root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
 	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
-	if x.crowded {
+	if x.crowded || b.Size() == 2 {
 		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
 	}
 	if b.Rank() != root {
@@ -105,7 +107,9 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	x.l.entries, x.l.others, x.l.mostRead = b.Size(), true, readAlone
+	if x.l.entries, x.l.others, x.l.mostRead = b.Size(), true, readAlone; b.Size() == 2 {
+		x.l.share(1)
+	}
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x

@@ -298,6 +298,31 @@ func (s *Scratch) gatherBoard(c Comm, send, recv Buf, root int, block int64) err
 	return unflatBlocks(c, blocks, all)
 }
 
+// scatterBoard: in a turn root shows the blocks of some ranks, as many as are a part, and those take theirs.
+func (s *Scratch) scatterBoard(c Comm, send, recv Buf, root int, block int64) error {
+	p, r := c.Size(), int64(c.Rank())
+	isRoot := int(r) == root
+	k := cutAt(int64(p), c.(Boarded).Board().Part/block)
+	err := s.turns(c, k.n, func(t *Turn, i int) {
+		first, end := k.start(i), k.start(i+1)
+		mine := first <= r && r < end
+		t.most = (end - first) * block
+		switch {
+		case isRoot && mine:
+			at := (r - first) * send.Count
+			t.showBut(send.Slice(first*send.Count, (end-first)*send.Count), at, at+send.Count)
+		case isRoot:
+			t.show(send.Slice(first*send.Count, (end-first)*send.Count))
+		case mine:
+			t.takePieces(root, 1, recv, inTo, (r-first)*block, block)
+		}
+	})
+	if err != nil || !isRoot || recv.IsInPlace() {
+		return err
+	}
+	return c.Copy(recv, send.Block(root))
+}
+
 // alltoallBoard: in a turn each rank shows its blocks for some ranks, as many as are a part, and those take theirs.
 func (s *Scratch) alltoallBoard(c Comm, send, recv Buf) error {
 	p, r, n := c.Size(), int64(c.Rank()), recv.Size()
@@ -410,7 +435,9 @@ func (t *Turn) link(b Board) (over bool, err error) {
 		if mem == nil || err != nil {
 			return err != nil, err
 		}
-		sum.Base = Bytes(mem).Base
+		if sum.Base = Bytes(mem).Base; below < 0 {
+			return true, t.firstLink(b, mem[:n])
+		}
 	}
 	if t.shows || !t.apart {
 		if err := Copy(sum, t.own); err != nil {
@@ -431,4 +458,16 @@ func (t *Turn) link(b Board) (over bool, err error) {
 		b.Publish(n)
 	}
 	return true, err
+}
+
+// firstLink shows the own vector, with which a chain begins.
+func (t *Turn) firstLink(b Board, part []byte) error {
+	if err := packShown(part, t.own); err != nil {
+		return err
+	}
+	b.Publish(int64(len(part)))
+	if t.apart {
+		return nil
+	}
+	return Copy(t.to, t.own)
 }

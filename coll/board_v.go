@@ -43,8 +43,7 @@ const (
 	ByLongMessage = lengthMask - 1
 	ByReading     = lengthMask - 2
 
-	readInstead = 16 << 10  // bytes, of a block that is read where it lies: messages that are not longer take no longer
-	readAlone   = 256 << 10 // where one rank alone reads, or is read: longer messages take less, as both sides copy
+	readAlone = 256 << 10 // where one rank alone reads, or is read: longer messages take less, as both sides copy
 )
 
 // listing is an operation under way: the own part as it is written, and the messages.
@@ -59,7 +58,8 @@ type listing struct {
 	long     int64 // blocks that are longer are messages
 	piece    int64 // bytes of a piece; 0: there are none
 	reads    bool  // long blocks are read
-	mostRead int64 // if they are not longer than this
+	readFrom int64 // if they are so long
+	mostRead int64 // and not longer than this
 	others   bool  // an entry for each rank, with no block for the own one
 	laid     *Laid // what is done is noted here; nil: nowhere
 	seen     byte
@@ -139,7 +139,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
 		l.laid.put(block, at)
-		if err := Pack(l.mem[at:at+n], block, 0); err != nil {
+		if err := packShown(l.mem[at:at+n], block); err != nil {
 			return err
 		}
 		l.used = min(behind(at, size), len(l.mem))
@@ -175,7 +175,7 @@ func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
 
 // readsSo says whether a block of so many bytes is read where it lies.
 func (l *listing) readsSo(n int64) bool {
-	return l.reads && n > l.long && n >= readInstead && n <= l.mostRead
+	return l.reads && n > l.long && n >= l.readFrom && n <= l.mostRead
 }
 
 // isPiece says whether a block of so many bytes stands on the board in a place for pieces, if it is there.

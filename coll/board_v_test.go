@@ -38,7 +38,7 @@ func TestBoardsMoveUnevenPieces(t *testing.T) {
 func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating,
 	do func(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error) error {
 	var x coll.Exchange
-	begin := func() *coll.Exchange { return x.Begin(nil).On(seating) }
+	begin := func() *coll.Exchange { return x.Begin(nil).On(seating, p) }
 	for _, s := range vShapes {
 		for _, root := range roots(p) {
 			if err := colltest.First(
@@ -245,7 +245,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(nil).On(seating).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Begin(nil).On(seating, p).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -286,7 +286,7 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 			}
 			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
 			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
-			x := new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: reads})
+			x := new(coll.Exchange).Begin(nil).On(coll.Seating{Crowded: true, Reads: reads}, p)
 			if err := exchange(c, b, x.Neighbors(b, e, &send, &recv)); err != nil {
 				return err
 			}
@@ -316,7 +316,7 @@ func TestABlockThatIsReadMayBeTooLong(t *testing.T) {
 		if me == short {
 			recv = coll.Even(coll.Bytes(in[:less]))
 		}
-		x := new(coll.Exchange).Begin(nil).On(coll.Seating{Reads: coll.ReadsQuickly})
+		x := new(coll.Exchange).Begin(nil).On(coll.Seating{Crowded: true, Reads: coll.ReadsQuickly}, b.Size())
 		err = exchange(c, b, x.Neighbors(b, e, &send, &recv))
 		switch {
 		case me == short && err == nil:

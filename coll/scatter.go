@@ -9,6 +9,7 @@ var (
 	scatters = newOperation("scatter", "a block", scatterTable,
 		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
 		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
+		&scatterBy{name: boardName, run: (*Scratch).scatterBoard, needs: onBoard},
 		&scatterBy{name: singleCopyName, run: (*Scratch).scatterReading, needs: reading},
 		&scatterBy{name: "machines", needs: severalMachines},
 	)
@@ -30,7 +31,11 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if run := scatters.pick(Case{Ranks: c.Size(), Bytes: block, Machines: machinesOf(c)}.on(c)); run != nil {
+	k := Case{Ranks: c.Size(), Bytes: block, Machines: machinesOf(c)}.on(c)
+	if block > k.Board {
+		k.Board = 0
+	}
+	if run := scatters.pick(k); run != nil {
 		return run(s, c, send, recv, root, block)
 	}
 	return s.scatterMachines(c, send, recv, root, block)

@@ -202,7 +202,27 @@ const (
 	// Where reading takes as long as several copies, it gains only if the blocks of all are too long for the caches.
 	readSlowly              = 512 << 10
 	readByMany, manyReaders = 128 << 10, 6
+	readSlowlyByMany        = 256 << 10
+
+	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
 )
+
+// readsFrom says from how many bytes on ranks read a block of an exchange where it lies, if they do: an exchange is an
+// operation in which blocks have different lengths, as an Alltoallv.
+func readsFrom(s Seating, ranks int) (least int64, reads bool) {
+	const quickly = 16 << 10 // messages that are not longer take no longer
+	switch {
+	case s.Reads == ReadsNot:
+		return 0, false
+	case !s.Crowded:
+		return readByPair, ranks == 2
+	case s.Reads == ReadsQuickly:
+		return quickly, true
+	case ranks >= manyReaders:
+		return readByMany, true
+	}
+	return readSlowly, true
+}
 
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
 // they go on meanwhile, where with messages each waits for root to read its block.
@@ -212,7 +232,7 @@ const gatherPieces = 128 << 10
 // then the lines of data that its sender writes anew each time, as programs do, change cores twice. Longer vectors pass
 // by the board where their receiver combines them: half of a message is written to its caches by the sender's core.
 const (
-	pairPieces   = 64 << 10
+	pairPieces   = 64<<10 + 1
 	pairOperands = 256 << 10
 )
 
@@ -290,8 +310,8 @@ func gatherTable(b *bounds) []rule {
 }
 
 func scatterTable(b *bounds) []rule {
-	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true, quick: true},
-		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true}}, rootTable(b)...)
+	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true},
+		{use: boardName, pair: true}}, rootTable(b)...)
 }
 
 func rootTable(b *bounds) []rule {
@@ -309,6 +329,9 @@ func gathervTable(b *bounds) []rule {
 func allgatherTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
+		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
+		{use: singleCopyName, pair: true, each: readByPair},
+		{use: boardName, pair: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
@@ -321,6 +344,9 @@ func allgatherTable(b *bounds) []rule {
 func allgathervTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
+		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
+		{use: singleCopyName, pair: true, each: readByPair},
+		{use: boardName, pair: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
@@ -333,7 +359,9 @@ func alltoallTable(b *bounds) []rule {
 		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true, quick: true},
 		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
 		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
+		{use: singleCopyName, pair: true, bytes: readByPair},
 		{use: boardName, ranks: 3, below: b.overlapLong, crowded: true},
+		{use: boardName, pair: true, below: readByPair},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},
 		{use: "window", ranks: 3, crowded: true},

@@ -66,7 +66,8 @@ type commBoard struct {
 	exchange coll.Exchange // likewise, if it is one
 	tasks    []*Task       // nonblocking ones under way, by their numbers
 
-	reads      coll.Reading // whether all members read each other's memory
+	agreed     bool         // the members have agreed on this:
+	reads      coll.Reading // whether all of them read each other's memory
 	readable   extent       // the own memory that others have been told of last
 	pieces     int          // operations that have used places for pieces
 	pieceUsers []uint64     // the last one to use each
@@ -194,8 +195,9 @@ func (v Collectives) opened() (*commBoard, error) {
 			c.board.none = true
 			return nil, nil
 		}
-		if err := c.board.agreeOnReading(); err != nil {
-			return nil, err
+		if v.task == nil {
+			err := c.board.agreeOnReading()
+			return &c.board, err
 		}
 	}
 	return &c.board, nil

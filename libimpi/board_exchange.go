@@ -44,9 +44,9 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 // begin begins an exchange, and has it noted if C is to make the call again.
 func (b *commBoard) begin(x *coll.Exchange) *coll.Exchange {
 	if b.Lays == nil {
-		return x.Begin(nil).On(b.c.seating())
+		return x.Begin(nil).On(b.c.seating(), b.Size())
 	}
-	return x.Begin(b.Lays()).On(b.c.seating())
+	return x.Begin(b.Lays()).On(b.c.seating(), b.Size())
 }
 
 // lay has C make the call again whose exchange this is, if all is known of it: also of one that is under way.

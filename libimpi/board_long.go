@@ -22,7 +22,10 @@ func (v Collectives) openForPieces(n int64) error {
 	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded && v.c.Size() > 2 {
 		return nil
 	}
-	_, err := v.board(0)
+	board, err := v.board(0)
+	if board != nil && v.task == nil {
+		err = board.agreeOnReading()
+	}
 	if v.persistent() {
 		v.task.sides[0].on.Offer(v.c.laneSeating())
 	}

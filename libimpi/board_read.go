@@ -15,9 +15,14 @@ import (
 // readAtOnce is how many bytes a nonblocking operation reads in one go, under the engine's lock.
 const readAtOnce = 256 << 10
 
-// agreeOnReading finds out whether the members of a board can read each other's memory. All of them call it.
+// agreeOnReading finds out, once, whether the members of a board can read each other's memory. All of them call it in
+// the same operation: in the one that opens the board, if it blocks, else in the first long one that does.
 func (b *commBoard) agreeOnReading() error {
-	if !b.c.crowded {
+	if b.agreed {
+		return nil
+	}
+	b.agreed = true
+	if !b.c.crowded && b.Size() > 2 {
 		return nil // nobody would use it
 	}
 	if err := new(coll.Turn).Barrier(&b.blocking).Do(&b.blocking); err != nil { // so that all are there

@@ -40,7 +40,7 @@ const (
 	// shareSections is how many one side copies at once at most, under the engine's lock.
 	shareSections = 8
 	// swapBytes is the longest message that is read in one go because as much goes the other way.
-	swapBytes = 1 << 20
+	swapBytes = 4 << 20
 	// crowdBytes is the longest one that is where ranks outnumber cores.
 	crowdBytes = 256 << 10
 	// starving is how long a receiver waits for the next piece of a stream before it reads a section itself: longer
@@ -185,7 +185,7 @@ func (e *Engine) writeTo(r *Request, into uint64) {
 }
 
 // share is how many sections one side claims at once: half of those that are left, within bounds.
-func (c *claims) share() int64 { return max(1, min(shareSections, c.left()/2)) }
+func (c *claims) share() int64 { return max(1, min(shareSections, (c.left()+1)/2)) }
 
 // claimMore claims the next sections of a stream; false if the receiver has the rest.
 func (r *Request) claimMore() bool {
@@ -194,7 +194,11 @@ func (r *Request) claimMore() bool {
 		return false
 	}
 	n := int64(1)
-	if c.into != 0 {
+	switch {
+	case c.into == 0:
+	case r.moved == c.first: // the receiver has half of them: what is shorter is over when both have copied once
+		n = max(1, min(shareSections, c.left()))
+	default:
 		n = c.share()
 	}
 	if !c.take(claimFront, n) {

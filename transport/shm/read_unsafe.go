@@ -69,9 +69,9 @@ func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool
 	if put {
 		call = unix.SYS_PROCESS_VM_WRITEV
 	}
+	brief := here[0].Len <= briefBytes && len(here) == 1
 	for len(here) > 0 && len(there) > 0 {
-		n, _, e := unix.Syscall6(call, uintptr(l.pid), uintptr(unsafe.Pointer(&here[0])), uintptr(len(here)),
-			uintptr(unsafe.Pointer(&there[0])), uintptr(len(there)), 0)
+		n, e := copyBetween(call, l.pid, unsafe.Pointer(&here[0]), len(here), unsafe.Pointer(&there[0]), len(there), brief)
 		if e == unix.EINTR {
 			continue
 		}
@@ -166,14 +166,27 @@ func (c *copier) read(pid int, addr uint64, dst []byte) bool {
 	return c.copy(unix.SYS_PROCESS_VM_READV, pid, addr, dst)
 }
 
+// briefBytes are copied in some 20 us: the Go scheduler need not be told of so short a call.
+const briefBytes = 256 << 10
+
+// copyBetween makes a system call that copies between two lists of runs.
+func copyBetween(call uintptr, pid int, here unsafe.Pointer, heres int, there unsafe.Pointer, theres int, brief bool) (
+	n uintptr, e unix.Errno) {
+	if brief {
+		n, _, e = unix.RawSyscall6(call, uintptr(pid), uintptr(here), uintptr(heres), uintptr(there), uintptr(theres), 0)
+	} else {
+		n, _, e = unix.Syscall6(call, uintptr(pid), uintptr(here), uintptr(heres), uintptr(there), uintptr(theres), 0)
+	}
+	return n, e
+}
+
 // copy moves len(here) bytes to or from there, in as many calls as the kernel wants.
 func (c *copier) copy(call uintptr, pid int, addr uint64, here []byte) bool {
 	for len(here) > 0 {
 		c.local[0].Base = &here[0]
 		c.local[0].SetLen(len(here))
 		c.remote[0] = unix.RemoteIovec{Base: uintptr(addr), Len: len(here)}
-		n, _, e := unix.Syscall6(call, uintptr(pid),
-			uintptr(unsafe.Pointer(&c.local)), 1, uintptr(unsafe.Pointer(&c.remote)), 1, 0)
+		n, e := copyBetween(call, pid, unsafe.Pointer(&c.local), 1, unsafe.Pointer(&c.remote), 1, len(here) <= briefBytes)
 		if e == unix.EINTR {
 			continue
 		}
