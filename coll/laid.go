@@ -4,12 +4,16 @@ import "encoding/binary"
 
 // Laid is what a rank has done in an exchange of blocks on a board (board_v.go). As long as its arguments stay what
 // they were it can do the same again without looking at them, whatever the other ranks do. It is also what a rank does
-// in an exchange that is settled (board_settled.go).
+// in an exchange that is settled (board_settled.go), and in a reduction whose counts are a list.
 type Laid struct {
 	Head    []uint64    // the list with which the part begins; nil: the rank shows none
 	Used    int         // bytes of the part
 	Out, In []LaidBlock // to the part, and from those of others, in this order
 	Not     bool        // something else was done, too
+
+	// A reduction on a board is its turn alone.
+	Turns bool
+	Turn  Turn
 }
 
 // LaidBlock is a block that goes to the part, or comes from one.

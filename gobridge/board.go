@@ -106,13 +106,7 @@ func (c *communicator) agreeOnBoard() error {
 
 // lay implements libimpi.BoardCounters.
 func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane) {
-	r, simple := turn.Runs()
-	var combine *C.impi_combine
-	if r.Op != nil && simple {
-		combine, simple = kernelOf(r.Op, r.Of)
-		// C combines long vectors where the result belongs, and Go may have to begin anew.
-		simple = simple && !(b.isLong(lane) && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
-	}
+	t, simple := turnForC(turn, b.isLong(lane))
 	if !simple {
 		return laid
 	}
@@ -120,16 +114,31 @@ func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane
 	if l == nil {
 		return laid
 	}
-	if r.Own == nil {
-		r.Own = unsafe.Pointer(l)
+	if l.Turn = t; t.Own == nil {
+		l.Turn.Own = unsafe.Pointer(l)
 	}
-	l.Turn = libimpi.CTurn{Request: unsafe.Pointer(&l.Over), Own: r.Own, N: int32(turn.Most()), First: int32(r.First),
-		End: int32(r.End), At: int32(r.At), Take: int32(r.Take), Combine: unsafe.Pointer(combine), Count: r.Count, To: r.To,
-		Stride: r.Stride}
-	if r.Shows {
-		l.Turn.Publish = 1
-	}
+	l.Turn.Request = unsafe.Pointer(&l.Over)
 	return laid
+}
+
+// turnForC is a turn as C executes it, whose parts are longer than a line, or not; false: C cannot.
+func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
+	r, simple := turn.Runs()
+	var combine *C.impi_combine
+	if r.Op != nil && simple {
+		combine, simple = kernelOf(r.Op, r.Of)
+		// C combines long vectors where the result belongs, and Go may have to begin anew.
+		simple = simple && !(long && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
+	}
+	if !simple {
+		return t, false
+	}
+	t = libimpi.CTurn{Own: r.Own, N: int32(turn.Most()), First: int32(r.First), End: int32(r.End), At: int32(r.At),
+		Take: int32(r.Take), Combine: unsafe.Pointer(combine), Count: r.Count, To: r.To, Stride: r.Stride}
+	if r.Shows {
+		t.Publish = 1
+	}
+	return t, true
 }
 
 // isLong says whether the parts of a lane are longer than a line.

@@ -155,21 +155,21 @@ func part[T any](list *[]T, at, n int) []T {
 }
 
 // wbuf checks a buffer of n blocks of several types. aints says that displacements are MPI_Aint, whatever counts are.
-func (k *check) wbuf(b blocks, n int, aints bool, side string) coll.WBuf {
-	k.array(b.counts, n, side+"counts")
-	k.array(b.displs, n, side[:1]+"displs")
-	k.array(b.dt, n, side+"types")
+func (k *check) wbuf(b blocks, n int, aints bool, names [4]string) coll.WBuf {
+	k.array(b.counts, n, names[1])
+	k.array(b.displs, n, names[2])
+	k.array(b.dt, n, names[3])
 	if k.err != nil {
 		return coll.WBuf{}
 	}
 	w := coll.WBuf{Base: at(b.p), Counts: k.integers(b.counts, n, b.wide != 0),
 		Displs: k.integers(b.displs, n, b.wide != 0 || aints), Types: k.types(n)}
-	k.counts(w.Counts, side+"counts")
-	k.buffer(b.p, 0, nil, side+"buf") // it may be MPI_BOTTOM: displacements may be addresses
+	k.counts(w.Counts, names[1])
+	k.buffer(b.p, 0, nil, names[0]) // it may be MPI_BOTTOM: displacements may be addresses
 	k.c.board.has(b.dt, 8*n)
 	for i, h := range slice[uintptr](b.dt, n) {
-		w.Types[i] = k.typ(h, side+"types")
-		k.volume(w.Counts[i], 1, w.Types[i], side+"buf")
+		w.Types[i] = k.typ(h, names[3])
+		k.volume(w.Counts[i], 1, w.Types[i], names[0])
 	}
 	return w
 }
@@ -191,6 +191,9 @@ var (
 	// Of operations that have both.
 	sendAll = [4]string{"sendbuf", "sendcounts", "sdispls", "sendtype"}
 	recvAll = [4]string{"recvbuf", "recvcounts", "rdispls", "recvtype"}
+	// Of those whose blocks have types of their own.
+	sendTypes = [4]string{"sendbuf", "sendcounts", "sdispls", "sendtypes"}
+	recvTypes = [4]string{"recvbuf", "recvcounts", "rdispls", "recvtypes"}
 )
 
 // done answers the code of a collective.
@@ -589,8 +592,8 @@ func alltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	k.collective(fn, comm)
 	out := coll.InPlaceW()
 	if !k.inPlace(send.p) {
-		out = k.wbuf(send, k.members(), false, "send")
+		out = k.wbuf(send, k.members(), false, sendTypes)
 	}
-	in := k.wbuf(recv, k.members(), false, "recv")
+	in := k.wbuf(recv, k.members(), false, recvTypes)
 	return k.carryOut(f, coll.OpAlltoallw, func(v libimpi.Collectives) error { return v.Alltoallw(out, in) })
 }

@@ -112,6 +112,13 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	if out == nil || in == nil {
 		return nil
 	}
+	turn, simple := libimpi.CTurn{}, true
+	if l.Turns {
+		turn, simple = turnForC(&l.Turn, l.Turn.Most() > C.IMPI_SHM_BOARD_PAYLOAD)
+	}
+	if !simple {
+		return nil
+	}
 	for _, s := range append(out, in...) {
 		loops += min(1, int(s.nest.Depth))
 	}
@@ -143,7 +150,7 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 		}
 		return first, blocks
 	}
-	laid.Outs, laid.Ins, laid.Used = int32(len(out)), int32(len(in)), uint64(l.Used)
+	laid.Turn, laid.Outs, laid.Ins, laid.Used = turn, int32(len(out)), int32(len(in)), uint64(l.Used)
 	var outs, ins []libimpi.CLaidBlock
 	laid.Out, outs = blocks(out)
 	for i, o := range l.Out {

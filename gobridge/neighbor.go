@@ -173,6 +173,6 @@ func impi_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvb
 func neighborAlltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	var k check
 	in, out := k.neighborhood(fn, comm)
-	from := k.wbuf(send, out, true, "send")
-	return k.exchange(f, coll.Each(from), coll.Each(k.wbuf(recv, in, true, "recv")))
+	from := k.wbuf(send, out, true, sendTypes)
+	return k.exchange(f, coll.Each(from), coll.Each(k.wbuf(recv, in, true, recvTypes)))
 }

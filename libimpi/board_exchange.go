@@ -56,6 +56,17 @@ func (b *commBoard) lay(x *coll.Exchange) {
 	}
 }
 
+// layTurn has C make the call again whose turn this is, if the program makes it once more.
+func (v Collectives) layTurn(b *commBoard, t *coll.Turn) {
+	if b.Lays == nil || v.persistent() {
+		return
+	}
+	if l := b.Lays(); l != nil {
+		l.Turns, l.Turn = true, *t
+		b.Laid(l)
+	}
+}
+
 // settle gives a persistent exchange a lane, if the members agree on one.
 func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats)) (done bool, err error) {
 	if !b.hasLane(0) {

@@ -98,6 +98,7 @@ type CLaid struct {
 	Said      uint64 // bytes of the list that stand beside the length, too, if the part stands in a wide slot
 	Wide      int32  // it does
 	_         int32
+	Turn      CTurn // of a reduction, which has nothing else; N is 0 in others
 }
 
 // CLaidList is an array among the arguments, and what it said.

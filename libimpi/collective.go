@@ -528,7 +528,10 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
+		var t coll.Turn
+		t.ReduceScatter(&board.blocking, send, recv, total, at, op)
+		v.layTurn(board, &t)
+		return v.onBoard(board, &t)
 	case v.c.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

@@ -25,9 +25,9 @@ var seen = []reflect.Type{
 	reflect.TypeFor[Shared](), reflect.TypeFor[QuickSlot](), reflect.TypeFor[quickQueue](), reflect.TypeFor[Quick](),
 	reflect.TypeFor[Persistent](), reflect.TypeFor[CStatus](), reflect.TypeFor[onesided.Member](),
 	reflect.TypeFor[onesided.Target](), reflect.TypeFor[onesided.View](), reflect.TypeFor[CCall](),
-	reflect.TypeFor[CLaidList](), reflect.TypeFor[CLaidBlock](), reflect.TypeFor[CLaid](), reflect.TypeFor[CBoardPeer](),
-	reflect.TypeFor[CBoard](), reflect.TypeFor[CBoardType](), reflect.TypeFor[CBoards](),
-	reflect.TypeFor[CTurn](), reflect.TypeFor[CLane](),
+	reflect.TypeFor[CLaidList](), reflect.TypeFor[CLaidBlock](), reflect.TypeFor[CTurn](), reflect.TypeFor[CLaid](),
+	reflect.TypeFor[CBoardPeer](), reflect.TypeFor[CBoard](), reflect.TypeFor[CBoardType](), reflect.TypeFor[CBoards](),
+	reflect.TypeFor[CLane](),
 }
 
 // cNames are the C names of Go types, and of what fields that are pointers point to, if it is a structure.

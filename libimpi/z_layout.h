@@ -153,6 +153,23 @@ struct impi_laid_block {
 	int32_t tag;
 };
 
+struct impi_turn {
+	void *request;
+	const void *own;
+	const struct impi_plan *own_plan;
+	int32_t n;
+	int32_t publish;
+	int32_t first;
+	int32_t end;
+	int32_t at;
+	int32_t take;
+	void (*combine)(void *left, const void *right, int64_t count);
+	int64_t count;
+	void *to;
+	int64_t stride;
+	const struct impi_plan *plan;
+};
+
 struct impi_laid {
 	struct impi_laid_call call;
 	struct impi_laid_list lists[6];
@@ -166,6 +183,7 @@ struct impi_laid {
 	uint64_t said;
 	int32_t wide;
 	int32_t pad;
+	struct impi_turn turn;
 };
 
 struct impi_board_peer {
@@ -201,23 +219,6 @@ struct impi_boards {
 	uint32_t looks;
 	struct impi_board_type types[512];
 	uint8_t ops[32];
-};
-
-struct impi_turn {
-	void *request;
-	const void *own;
-	const struct impi_plan *own_plan;
-	int32_t n;
-	int32_t publish;
-	int32_t first;
-	int32_t end;
-	int32_t at;
-	int32_t take;
-	void (*combine)(void *left, const void *right, int64_t count);
-	int64_t count;
-	void *to;
-	int64_t stride;
-	const struct impi_plan *plan;
 };
 
 struct impi_lane {
@@ -333,6 +334,21 @@ _Static_assert(offsetof(struct impi_laid_block, from) == 36, "layout");
 _Static_assert(offsetof(struct impi_laid_block, entry) == 40, "layout");
 _Static_assert(offsetof(struct impi_laid_block, tag) == 44, "layout");
 _Static_assert(sizeof(struct impi_laid_block) == 48, "layout");
+_Static_assert(offsetof(struct impi_turn, request) == 0, "layout");
+_Static_assert(offsetof(struct impi_turn, own) == 8, "layout");
+_Static_assert(offsetof(struct impi_turn, own_plan) == 16, "layout");
+_Static_assert(offsetof(struct impi_turn, n) == 24, "layout");
+_Static_assert(offsetof(struct impi_turn, publish) == 28, "layout");
+_Static_assert(offsetof(struct impi_turn, first) == 32, "layout");
+_Static_assert(offsetof(struct impi_turn, end) == 36, "layout");
+_Static_assert(offsetof(struct impi_turn, at) == 40, "layout");
+_Static_assert(offsetof(struct impi_turn, take) == 44, "layout");
+_Static_assert(offsetof(struct impi_turn, combine) == 48, "layout");
+_Static_assert(offsetof(struct impi_turn, count) == 56, "layout");
+_Static_assert(offsetof(struct impi_turn, to) == 64, "layout");
+_Static_assert(offsetof(struct impi_turn, stride) == 72, "layout");
+_Static_assert(offsetof(struct impi_turn, plan) == 80, "layout");
+_Static_assert(sizeof(struct impi_turn) == 88, "layout");
 _Static_assert(offsetof(struct impi_laid, call) == 0, "layout");
 _Static_assert(offsetof(struct impi_laid, lists) == 88, "layout");
 _Static_assert(offsetof(struct impi_laid, head) == 232, "layout");
@@ -345,7 +361,8 @@ _Static_assert(offsetof(struct impi_laid, ins) == 276, "layout");
 _Static_assert(offsetof(struct impi_laid, said) == 280, "layout");
 _Static_assert(offsetof(struct impi_laid, wide) == 288, "layout");
 _Static_assert(offsetof(struct impi_laid, pad) == 292, "layout");
-_Static_assert(sizeof(struct impi_laid) == 296, "layout");
+_Static_assert(offsetof(struct impi_laid, turn) == 296, "layout");
+_Static_assert(sizeof(struct impi_laid) == 384, "layout");
 _Static_assert(offsetof(struct impi_board_peer, ctl) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_peer, local) == 8, "layout");
 _Static_assert(offsetof(struct impi_board_peer, pad) == 12, "layout");
@@ -373,21 +390,6 @@ _Static_assert(offsetof(struct impi_boards, looks) == 0, "layout");
 _Static_assert(offsetof(struct impi_boards, types) == 4, "layout");
 _Static_assert(offsetof(struct impi_boards, ops) == 2052, "layout");
 _Static_assert(sizeof(struct impi_boards) == 2084, "layout");
-_Static_assert(offsetof(struct impi_turn, request) == 0, "layout");
-_Static_assert(offsetof(struct impi_turn, own) == 8, "layout");
-_Static_assert(offsetof(struct impi_turn, own_plan) == 16, "layout");
-_Static_assert(offsetof(struct impi_turn, n) == 24, "layout");
-_Static_assert(offsetof(struct impi_turn, publish) == 28, "layout");
-_Static_assert(offsetof(struct impi_turn, first) == 32, "layout");
-_Static_assert(offsetof(struct impi_turn, end) == 36, "layout");
-_Static_assert(offsetof(struct impi_turn, at) == 40, "layout");
-_Static_assert(offsetof(struct impi_turn, take) == 44, "layout");
-_Static_assert(offsetof(struct impi_turn, combine) == 48, "layout");
-_Static_assert(offsetof(struct impi_turn, count) == 56, "layout");
-_Static_assert(offsetof(struct impi_turn, to) == 64, "layout");
-_Static_assert(offsetof(struct impi_turn, stride) == 72, "layout");
-_Static_assert(offsetof(struct impi_turn, plan) == 80, "layout");
-_Static_assert(sizeof(struct impi_turn) == 88, "layout");
 _Static_assert(offsetof(struct impi_lane, board) == 0, "layout");
 _Static_assert(offsetof(struct impi_lane, slots) == 8, "layout");
 _Static_assert(offsetof(struct impi_lane, laid) == 16, "layout");

@@ -235,13 +235,13 @@ func (s *shim) again() bool {
 	if rest, is := strings.CutPrefix(name, "I"); is {
 		name = strings.ToUpper(rest[:1]) + rest[1:]
 	}
-	return ofBlocks[name]
+	return withLists[name]
 }
 
-// ofBlocks are the blocking ones, for which the nonblocking ones stand, too.
-var ofBlocks = map[string]bool{"Gatherv": true, "Scatterv": true, "Allgatherv": true, "Alltoallv": true,
-	"Alltoallw": true, "Neighbor_allgather": true, "Neighbor_allgatherv": true, "Neighbor_alltoall": true,
-	"Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
+// withLists are the blocking ones, for which the nonblocking ones stand, too.
+var withLists = map[string]bool{"Gatherv": true, "Scatterv": true, "Allgatherv": true, "Alltoallv": true,
+	"Alltoallw": true, "Reduce_scatter": true, "Neighbor_allgather": true, "Neighbor_allgatherv": true,
+	"Neighbor_alltoall": true, "Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
 
 // indent moves lines into a block.
 func indent(lines string) string {

@@ -77,7 +77,10 @@ int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAI
     struct impi_board *b = board_of(find(comm), ALL);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
     for (int i = 0; i < IMPI_LAID_CALLS; i++)
-        if (b->laid[i] && again(b->laid[i], args)) return exchange(b, b->laid[i], request);
+        if (b->laid[i] && again(b->laid[i], args)) {
+            b->laid[i]->turn.request = request;
+            return b->laid[i]->turn.n > 0 ? operate(b, NULL, &b->laid[i]->turn) : exchange(b, b->laid[i], request);
+        }
     b->missed.names = impi_call.names;
     memcpy(b->missed.args, args, sizeof b->missed.args);
     return IMPI_IN_GO;

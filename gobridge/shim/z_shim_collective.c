@@ -1803,9 +1803,16 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = request;
-    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
+        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
+        (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1866,9 +1873,16 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = request;
-    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
+        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
+        (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2697,9 +2711,15 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
-    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
+        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
+        (uint64_t)0});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2791,9 +2811,15 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
-    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
-    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
+        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
+        (uint64_t)1});
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
+        impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
+        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    }
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
