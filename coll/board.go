@@ -43,10 +43,11 @@ type Seats interface {
 // Turn is what a rank does in an operation on a board: it may show its own part, and then takes the parts of some
 // ranks, or a piece of each, one after the other.
 type Turn struct {
-	most  int64 // bytes of the longest part; the same at all ranks
-	own   Buf
-	piece int64 // elements of each of the pieces that own consists of; 0: of none
-	shows bool
+	most   int64 // bytes of the longest part; the same at all ranks
+	own    Buf
+	piece  int64 // elements of each of the pieces that own consists of; 0: of none
+	shows  bool
+	forAll bool // own is for all others, who have nothing to show
 
 	hole, behind int64 // own is shown without its elements from hole on, before behind: nobody reads them there
 
@@ -198,6 +199,9 @@ func (t *Turn) Runs() (r Runs, simple bool) {
 
 // pack writes the own part, and behind it the own slice.
 func (t *Turn) pack(part []byte) error {
+	if t.forAll {
+		return packForAll(part, t.own)
+	}
 	if t.behind == 0 && t.share.Count == 0 {
 		return packShown(part, t.own)
 	}
@@ -343,6 +347,7 @@ func (t *Turn) Bcast(b Seats, data Buf, root int) *Turn {
 	t.most = data.Size()
 	if b.Rank() == root {
 		t.show(data)
+		t.forAll = true
 		return t
 	}
 	t.next, t.end, t.step = root, root+1, 1

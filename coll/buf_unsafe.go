@@ -123,8 +123,10 @@ var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",
 // Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
 func Pack(dst []byte, b Buf, rep datatype.Rep) error { return pack(dst, b, rep, bulk.Copy) }
 
-// packShown is Pack to memory that other ranks read next, in the representation of this machine.
-func packShown(dst []byte, b Buf) error { return pack(dst, b, datatype.Native, bulk.Store) }
+// packShown is Pack to memory that other ranks read next, in the representation of this machine; packForAll, if all of
+// them read it.
+func packShown(dst []byte, b Buf) error  { return pack(dst, b, datatype.Native, bulk.Store) }
+func packForAll(dst []byte, b Buf) error { return pack(dst, b, datatype.Native, bulk.StoreForAll) }
 
 func pack(dst []byte, b Buf, rep datatype.Rep, run func(dst, src []byte) int) error {
 	if b.Count == 0 {

@@ -45,10 +45,19 @@ func Copy(dst, src []byte) int {
 }
 
 // Store is Copy to memory that another process reads next.
-func Store(dst, src []byte) int {
+func Store(dst, src []byte) int { return store(dst, src, !Crowded.Load()) }
+
+// StoreForAll is Store to memory that several others read, each by itself. Those that share this core find little of it
+// in its caches, but that takes less than to fetch all lines from the caches of the others.
+func StoreForAll(dst, src []byte) int { return store(dst, src, true) }
+
+func store(dst, src []byte, past bool) int {
 	n := min(len(dst), len(src))
-	if n < Least || !Past() || Crowded.Load() || !aligned(dst) {
+	switch {
+	case n < Least || !Past() || !aligned(dst):
 		return Copy(dst, src)
+	case !past:
+		return storeCrowded(dst[:n], src[:n])
 	}
 	done := StorePast(dst, src[:n])
 	copy(dst[done:], src[done:n])

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/libimpi/libimpi/transport/bulk"
 )
 
 // filler packs a pattern.
@@ -39,11 +41,11 @@ func pieces(t *testing.T) {
 		src[i] = byte(r.Uint32())
 	}
 	var aside []byte
-	for _, looks := range []int32{0, pastLooks, 2 * pastLooks} {
-		for range 500 {
+	for _, looks := range []int32{0, 2, 4} { // apart from 2 on
+		for i := range 500 {
 			n := min(pastBytes-2+r.IntN(maxPacket), maxPacket)
 			from := src[r.IntN(100):][:n]
-			d := distance{pieces: r.Uint32N(2 * looksEvery), looks: looks}
+			d := distance{bulk.Distance{Pieces: uint32(i), Looks: looks}}
 			clear(ring)
 			d.store(ring[:n], from)
 			if !bytes.Equal(ring[:n], from) || len(bytes.Trim(ring[n:], "\x00")) != 0 {
@@ -57,33 +59,5 @@ func pieces(t *testing.T) {
 				t.Fatalf("%d bytes packed %d times with %+v are not those", n, f.n, d)
 			}
 		}
-	}
-}
-
-func TestSomeLooksChangeTheWay(t *testing.T) {
-	var d distance
-	d.note(pastTime + 1)
-	if d.apart() {
-		t.Error("far after one look")
-	}
-	for range 100 {
-		d.note(pastTime + 1)
-	}
-	if !d.apart() {
-		t.Error("near after many looks that found it far")
-	}
-	for range 2*pastLooks - pastLooks + 1 {
-		d.note(pastTime)
-	}
-	if d.apart() {
-		t.Errorf("still far: %+v", d)
-	}
-	for range 100 {
-		d.note(0)
-	}
-	d.note(pastTime + 1)
-	d.note(pastTime + 1)
-	if !d.apart() {
-		t.Errorf("looks are forgotten too slowly: %+v", d)
 	}
 }
