@@ -73,6 +73,7 @@ func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
 	if x.crowded || b.Size() == 2 {
 		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
 	}
+	x.l.reads = x.l.reads && x.crowded // else both ends copy
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x

@@ -201,7 +201,7 @@ const (
 
 	// Where reading takes as long as several copies, it gains only if the blocks of all are too long for the caches.
 	readSlowly              = 512 << 10
-	readByMany, manyReaders = 128 << 10, 6
+	readByMany, manyReaders = 32 << 10, 6
 	readSlowlyByMany        = 256 << 10
 
 	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
@@ -218,10 +218,8 @@ func readsFrom(s Seating, ranks int) (least int64, reads bool) {
 		return readByPair, ranks == 2
 	case s.Reads == ReadsQuickly:
 		return quickly, true
-	case ranks >= manyReaders:
-		return readByMany, true
 	}
-	return readSlowly, true
+	return readByMany, true
 }
 
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
@@ -331,7 +329,7 @@ func allgatherTable(b *bounds) []rule {
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
 		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
 		{use: singleCopyName, pair: true, each: readByPair},
-		{use: boardName, pair: true},
+		{use: boardName, pair: true, below: 2 * readByPair},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
@@ -346,7 +344,7 @@ func allgathervTable(b *bounds) []rule {
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
 		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
 		{use: singleCopyName, pair: true, each: readByPair},
-		{use: boardName, pair: true},
+		{use: boardName, pair: true, below: 2 * readByPair},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
@@ -357,10 +355,10 @@ func allgathervTable(b *bounds) []rule {
 func alltoallTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true, quick: true},
-		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
+		{use: singleCopyName, ranks: 3, bytes: readByPair, crowded: true},
 		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
 		{use: singleCopyName, pair: true, bytes: readByPair},
-		{use: boardName, ranks: 3, below: b.overlapLong, crowded: true},
+		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: readByPair},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},

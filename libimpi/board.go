@@ -68,7 +68,7 @@ type commBoard struct {
 
 	agreed     bool         // the members have agreed on this:
 	reads      coll.Reading // whether all of them read each other's memory
-	readable   extent       // the own memory that others have been told of last
+	readable   extents      // the own memory that others have been told of
 	pieces     int          // operations that have used places for pieces
 	pieceUsers []uint64     // the last one to use each
 }

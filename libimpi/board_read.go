@@ -55,6 +55,35 @@ func (b *commBoard) readsAll() coll.Reading {
 // extent is a run of addresses.
 type extent struct{ from, upTo uint64 }
 
+// extents are some that the kernel can read. The blocks of an exchange are mostly two runs: those before the rank's own
+// one, and those behind it.
+type extents struct {
+	known [4]extent
+	next  int // to be forgotten
+}
+
+// has says whether one of them holds all of another.
+func (s *extents) has(x extent) bool {
+	for _, k := range s.known {
+		if k.from <= x.from && x.upTo <= k.upTo {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds one, to another if it touches that.
+func (s *extents) add(x extent) {
+	for i, k := range s.known {
+		if k.upTo > 0 && x.from <= k.upTo && k.from <= x.upTo {
+			s.known[i] = extent{min(k.from, x.from), max(k.upTo, x.upTo)}
+			return
+		}
+	}
+	s.known[s.next] = x
+	s.next = (s.next + 1) % len(s.known)
+}
+
 // Expose implements coll.Exposer. Memory that cannot be read in this way, as a device's, is copied. That is found out
 // by reading its ends.
 func (p *boardPlace) Expose(mem []byte) uint64 {
@@ -62,7 +91,7 @@ func (p *boardPlace) Expose(mem []byte) uint64 {
 		return 0
 	}
 	b, at := p.commBoard, extent{addressOf(mem), addressOf(mem) + uint64(len(mem))}
-	if b.readable.from <= at.from && at.upTo <= b.readable.upTo {
+	if b.readable.has(at) {
 		return at.from
 	}
 	p.here[0] = transport.Run{Addr: addressOf(p.ends[:]), Len: 2}
@@ -72,10 +101,7 @@ func (p *boardPlace) Expose(mem []byte) uint64 {
 		p.exposed = append(p.exposed, mem)
 		return addressOf(mem)
 	}
-	if at.from <= b.readable.upTo && b.readable.from <= at.upTo {
-		at = extent{min(at.from, b.readable.from), max(at.upTo, b.readable.upTo)}
-	}
-	b.readable = at
+	b.readable.add(at)
 	return addressOf(mem)
 }
 
