@@ -48,6 +48,89 @@ func TestCrowdedRanksReadLongBlocksWhereTheyLie(t *testing.T) {
 	noFailure(t, es)
 }
 
+// Two ranks do so, too, though each has a core.
+func TestTwoRanksReadLongBlocksWhereTheyLie(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		e.SetReadAll(true)
+		c, me := onBoards(e), int(e.Me())
+		c.crowded = false
+		must(t, c.Barrier()) // opens the board
+		for _, kind := range []int{5, 6} {
+			n := 300_000 // 16 blocks of an Alltoall
+			if kind == 5 {
+				n = 20_000
+			}
+			var got, want []byte
+			if turns := turnsOf(c, func() { got, want = longOperation(t, c.Collectives, kind, n, 3, me, 2) }); turns != 1 {
+				t.Errorf("kind %d: %d turns", kind, turns)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("kind %d: rank %d got something else", kind, me)
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+// A persistent operation, which members may make and start in other orders than those of other communicators, opens a
+// board without the agreement; the first long operation that blocks finds it.
+func TestMembersAgreeOnReadingInAnOperationThatBlocks(t *testing.T) {
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		e.SetReadAll(true)
+		c, me := crowdedBoards(e), int(e.Me())
+		id := kept(t, c, func(v Collectives) error { return v.Barrier() })
+		if err := e.Start(id); err != nil {
+			t.Error(err)
+		}
+		must(t, e.Wait(&id, nil))
+		if c.board.Begun == nil || c.board.agreed || *c.board.Begun != 0 {
+			t.Error("a persistent operation has not opened the board, or waited for an agreement")
+		}
+		must(t, c.Barrier())
+		if c.board.agreed {
+			t.Error("a short operation, which C may carry out, has waited for an agreement")
+		}
+		for range 2 {
+			if got, want := longOperation(t, c.Collectives, 5, 100_000, 3, me, 3); !bytes.Equal(got, want) {
+				t.Errorf("rank %d got something else", me)
+			}
+		}
+		if !c.board.agreed || c.board.reads != coll.ReadsQuickly {
+			t.Errorf("agreed %v, reads %v", c.board.agreed, c.board.reads)
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+func TestExtentsGrowAndAreForgotten(t *testing.T) {
+	var s extents
+	s.add(extent{100, 200})
+	s.add(extent{300, 400})
+	for _, x := range []extent{{100, 200}, {150, 160}, {300, 301}} {
+		if !s.has(x) {
+			t.Errorf("%v is not there", x)
+		}
+	}
+	for _, x := range []extent{{99, 101}, {150, 201}, {200, 300}, {150, 350}} {
+		if s.has(x) {
+			t.Errorf("%v is there", x)
+		}
+	}
+	if s.add(extent{200, 250}); !s.has(extent{100, 250}) || s.has(extent{100, 251}) {
+		t.Errorf("one that touches another does not lengthen it: %v", s)
+	}
+	for i := range uint64(len(s.known)) {
+		s.add(extent{1000 * (i + 1), 1000*(i+1) + 1})
+	}
+	if s.has(extent{100, 200}) || !s.has(extent{1000, 1001}) {
+		t.Errorf("the oldest ones are not forgotten first: %v", s)
+	}
+}
+
 // Several are under way at the same time, with others. Ranks wait from the last to the first, and free the communicator
 // before all have read their memory.
 func TestNonblockingOperationsReadLongBlocks(t *testing.T) {

@@ -219,6 +219,33 @@ static void under_way(MPI_Comm comm)
     MPI_Comm_free(&ring);
 }
 
+/* Reductions whose counts are a list, of short and long vectors: data changes, and once the list. */
+static void reductions(MPI_Comm comm)
+{
+    enum { LONGEST = 4000 };
+    static const int lengths[] = {1, 5, 40, 500, LONGEST / 2};
+    static int from[RANKS * LONGEST], to[RANKS * LONGEST], counts[RANKS];
+    const int ranks = check_size, me = check_rank, of_ranks = 7 * ranks * (ranks - 1) / 2;
+    for (int way = 0; way < 4; way++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (int repeat = 0; repeat < 2 * REPEATS; repeat++) {
+                MPI_Request *q = way & 1 ? next_request() : NULL;
+                int total = 0, first = 0, *own = way & 2 ? to : from;
+                for (int r = 0; r < ranks; r++) { /* of different lengths, one of them 0 */
+                    const int other = repeat == REPEATS ? (r + 1) % ranks : r;
+                    counts[r] = lengths[l] * (other % 3);
+                    if (r < me) first += counts[r];
+                    total += counts[r];
+                }
+                for (int i = 0; i < RANKS * LONGEST; i++) to[i] = -1;
+                for (int i = 0; i < total; i++) own[i] = 7 * me + i + repeat;
+                EITHER(q, Reduce_scatter, Ireduce_scatter, way & 2 ? MPI_IN_PLACE : from, to, counts, MPI_INT, MPI_SUM,
+                       comm);
+                for (int i = 0; i < counts[me]; i++) CHECK_EQ(to[i], of_ranks + ranks * (first + i + repeat));
+                if (!(way & 2)) CHECK_EQ(to[counts[me]], -1);
+            }
+}
+
 static void too_long(int blocks, MPI_Comm comm)
 {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -264,6 +291,7 @@ int main(int argc, char **argv)
         edges(comm);
         beside_others(comm);
         under_way(comm);
+        reductions(comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
