@@ -70,7 +70,7 @@ func (e *Engine) freshest() int64 {
 // go through the ring for that, or the part is so short that the system call counts for more.
 func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	p := e.peer(r.peer)
-	if r.length > e.freshest() || len(dst) < sectionBytes || !e.direct || e.readAll {
+	if r.length > e.freshest() || len(dst) < sectionBytes || !e.direct || e.readAll || e.aside(r) {
 		return p.direct.Read(p.rank, addr, dst)
 	}
 	start := e.now()
@@ -78,6 +78,10 @@ func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	p.fresh.found = e.found(len(dst), e.now().Sub(start))
 	return ok
 }
+
+// aside says whether the message is one of a collective operation to which this does not apply: their algorithms say
+// themselves where data is fresh (coll.Writable). A ring that is stored to past the caches serves them even so.
+func (e *Engine) aside(r *Request) bool { return !e.past && r.ctx == r.ctx.comm.coll }
 
 // found says how it went to read n bytes in some time. That is slow if the time is nearer to that of data in another
 // core's caches: longer than that of data in this one's by one and a half copies and more.
@@ -122,7 +126,7 @@ func (e *Engine) firstPiece(p *peer, r *Request) int {
 	if e.past && r.total > pastBytes {
 		looks = f.far
 	}
-	if looks < slowReads || r.total > e.freshest() || e.patient || e.readAll {
+	if looks < slowReads || r.total > e.freshest() || e.patient || e.readAll || e.aside(r) {
 		return 0
 	}
 	if f.passed++; f.passed%lookEvery >= lookEvery-looksInARow {

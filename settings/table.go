@@ -57,7 +57,7 @@ var All = []Setting{
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Always, Detail: Tuning,
 		Meaning: "long messages inside a machine: `0`, through the ring; `1`, read from the sender's memory " +
 			"(process_vm_readv); unset, both sides copy from memory to memory if the kernel is quick at it, but for " +
-			"up to 128 KiB of fresh data, and else the ring, and memory if the sender computes. With `0` windows of the " +
+			"fresh data of some hundred KiB, and else the ring, and memory if the sender computes. With `0` windows of the " +
 			"program's own memory are worked on by their owners, too"},
 	{Name: "IMPI_PROGRESS", Default: "unset", Group: "machine",
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Before, Detail: Tuning,
