@@ -60,7 +60,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes int // bytes of the memory for lanes that persistent operations have got
+	lanes laneRoom
 
 	blocking boardPlace    // of the blocking operation under way
 	exchange coll.Exchange // likewise, if it is one
@@ -158,10 +158,13 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 // board is boardFor an operation that is short enough, with parts of n bytes.
 func (v Collectives) board(n int64) (*commBoard, error) {
 	b, err := v.opened()
-	if b != nil && v.persistent() && !b.hasLane(n) {
-		return nil, nil
+	if b == nil || err != nil || !v.persistent() {
+		return b, err
 	}
-	return b, err
+	if has, err := b.hasLane(n); !has || err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // opened answers the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait

@@ -69,8 +69,8 @@ func (v Collectives) layTurn(b *commBoard, t *coll.Turn) {
 
 // settle gives a persistent exchange a lane, if the members agree on one.
 func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats)) (done bool, err error) {
-	if !b.hasLane(0) {
-		return false, nil
+	if has, err := b.hasLane(0); !has || err != nil {
+		return false, err
 	}
 	x := new(coll.Exchange).Begin(nil)
 	is(x, b)
@@ -79,8 +79,11 @@ func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats
 	if err := v.c.Allreduce(countBuf(used), countBuf(most), op.Predefined(abi.MPI_MAX)); err != nil {
 		return false, err
 	}
-	if most[0] > longestOnBoard || !b.hasLane(int64(most[0])) {
+	if most[0] > longestOnBoard {
 		return false, nil
+	}
+	if has, err := b.hasLane(int64(most[0])); !has || err != nil {
+		return false, err
 	}
 	if err := s.Agree(x, &v.c.ops, &b.blocking, int64(most[0])); err != nil {
 		return false, err

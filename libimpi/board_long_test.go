@@ -211,18 +211,15 @@ func TestLongPersistentOperationsTakeTheirTurnsInLanes(t *testing.T) {
 			c, me := crowdedBoards(e), int(e.Me())
 			requests := make([]uint64, longKinds+2)
 			got, want := make([][]byte, len(requests)), make([][]byte, len(requests))
-			begun := uint64(0)
 			for i := range requests {
 				requests[i] = kept(t, c, func(v Collectives) error {
 					got[i], want[i] = longOperation(t, v, i%longKinds, []int{40_000, 4_000, 9_000}[i%3], i, me, p)
 					return nil
 				})
-				if i == 0 {
-					begun = *c.board.Begun
-				}
 			}
-			if least := len(requests) * p * 65536; c.board.lanes < least {
-				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.lanes, least)
+			begun := *c.board.Begun
+			if least := len(requests) * p * 65536; c.board.lanes.bytes() < least {
+				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.lanes.bytes(), least)
 			}
 			for round := range 10 {
 				for i := range got {

@@ -10,12 +10,12 @@ import (
 )
 
 // Lanes: where persistent operations meet on their communicator's board. Members may start those in different orders
-// (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. The first ones get a lane each
-// when they are made, which all members do in the same order, and so nobody is asked: lanes take their places one after
-// the other, and none is given a second time. When there is no room left, operations go by messages. A lane has as
-// much memory as the parts of its operation need (transport/shm/layout.go); how long those of an exchange are the
-// members ask each other before (board_exchange.go). An operation of several turns, as a long one has (board_long.go),
-// takes them in its lane one after the other, as if each were a start.
+// (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. They get a lane each when
+// they are made, which all members do in the same order, and so nobody is asked as long as there is room
+// (lane_room.go). When there is none left, operations go by messages. A lane has as much memory as the parts of its
+// operation need (transport/shm/layout.go); how long those of an exchange are the members ask each other before
+// (board_exchange.go). An operation of several turns, as a long one has (board_long.go), takes them in its lane one
+// after the other, as if each were a start.
 //
 //	X_init    -> takes a lane, and keeps its turn as it was laid out, or its exchange
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
@@ -29,6 +29,7 @@ import (
 // lane is a persistent operation's (coll.Board). It never blocks.
 type lane struct {
 	*commBoard // nil: the operation has none
+	given      *givenLane
 	mem        transport.Lane
 	slots      uint64
 	shift      uint          // bits of the length in a slot's word
@@ -43,28 +44,35 @@ type lane struct {
 
 func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
 
-// hasLane says whether there is a lane for one more operation, whose parts have at most n bytes.
-func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.lanes, n) >= 0 }
-
-// laneSeating is what the members have for the next long operation that is persistent.
+// laneSeating is what the members have for the next long operation that is persistent. All of them call it.
 func (c *Comm) laneSeating() coll.Seating {
 	s := c.seating()
-	if s.Reads = coll.ReadsNot; s.Part > 0 && !(c.board.hasLane(s.Part) && c.board.hasLane(longestOnBoard)) {
-		s.Part = 0 // its turns may all be shorter than a piece, and such a lane has more slots
+	if s.Reads = coll.ReadsNot; s.Part == 0 {
+		return s
+	}
+	for _, n := range []int64{s.Part, longestOnBoard} { // if all turns are shorter than a piece, a lane has more slots
+		if has, err := c.board.hasLane(n); !has || err != nil {
+			s.Part = 0 // messages fail, too, if a member is lost
+			break
+		}
 	}
 	return s
 }
 
 // takeLane gives a task the next lane, for parts of at most n bytes.
 func (t *Task) takeLane(b *commBoard, n int64) (*lane, error) {
-	at := b.lanes
-	b.lanes = max(at, b.shared.LaneEnd(at, n)) // whatever comes of it here
-	mem, err := b.shared.OpenLane(at, n)
+	g := b.giveLane(n)
+	if g == nil {
+		return nil, errorf(abi.MPI_ERR_INTERN, "the board has no room for a lane with parts of %d bytes", n)
+	}
+	mem, err := b.shared.OpenLane(g.at, n)
 	if err != nil {
+		g.free() // the others may have theirs
 		return nil, err
 	}
 	slots, _, shift := mem.Slots()
-	t.lane = lane{commBoard: b, mem: mem, slots: uint64(slots), shift: shift, starts: new(uint64), known: new(uint64)}
+	t.lane = lane{commBoard: b, given: g, mem: mem, slots: uint64(slots), shift: shift,
+		starts: new(uint64), known: new(uint64)}
 	return &t.lane, nil
 }
 
@@ -75,10 +83,13 @@ func (l *lane) countIn(laid LaidLane) {
 	}
 }
 
-// letGo gives up what C has of the lane.
+// letGo gives the lane up, if there is one, and what C has of it.
 func (l *lane) letGo() {
 	if l.inC.Free != nil {
 		l.inC.Free()
+	}
+	if l.given != nil {
+		l.given.free()
 	}
 }
 

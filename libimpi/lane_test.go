@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -48,7 +49,7 @@ func (k *keptAllgather) wait(t *testing.T, e *Engine, round int) {
 	n := len(k.in)
 	for r := range len(k.out) / n {
 		if got := k.out[n*r : n*r+n]; !bytes.Equal(got, pattern(n, r+round)) {
-			t.Errorf("start %d: rank %d got %v of rank %d", round, e.Me(), got, r)
+			t.Errorf("start %d: rank %d got other %d bytes of rank %d, as %v", round, e.Me(), n, r, got[:min(n, 8)])
 		}
 	}
 }
@@ -65,8 +66,8 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 			all = append(all, newKeptAllgather(t, c, 56-i), newKeptAllgather(t, c, 57<<i%500))
 		}
 		part := c.seating().Part
-		for given := -1; given != c.board.lanes; {
-			given = c.board.lanes
+		for given := -1; given != c.board.lanes.bytes(); {
+			given = c.board.lanes.bytes()
 			all = append(all, newKeptAllgather(t, c, int(part)+len(all))) // two turns, and the last one by messages
 		}
 		for _, n := range []int{longestOnBoard, 8, longestOnBoard + 1, 1000} { // some by messages
@@ -95,6 +96,58 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 	noFailure(t, es)
 }
 
+// bytes is how many bytes of the memory for lanes are given.
+func (r *laneRoom) bytes() (n int) {
+	for _, g := range r.given {
+		n += g.end - g.at
+	}
+	return n
+}
+
+// A program makes operations and frees them for as long as it likes, each member as late as it likes: there are lanes
+// for nearly all, though some members free them only after rank 0 has looked.
+func TestLanesAreGivenAgain(t *testing.T) {
+	const rounds, inUse, late = 300, 3, 2
+	lengths := []int{8, 300, 5000, longestOnBoard, 20_000, 40_000}
+	es := world(t, 3)
+	together(t, es, func(e *Engine) {
+		c := crowdedBoards(e)
+		must(t, c.Barrier())
+		drawn, own := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, uint64(e.Me())))
+		var all, left []*keptAllgather
+		without := 0
+		for round := range rounds {
+			k := newKeptAllgather(t, c, lengths[drawn.IntN(len(lengths))])
+			if e.requests.find(k.id).of.(*Task).lane.commBoard == nil {
+				without++
+			}
+			all = append(all, k)
+			for range 2 {
+				for _, i := range own.Perm(len(all)) {
+					all[i].start(t, e, round+i)
+				}
+				for _, i := range own.Perm(len(all)) {
+					all[i].wait(t, e, round+i)
+				}
+			}
+			if i := drawn.IntN(len(all)); len(all) == inUse {
+				left, all = append(left, all[i]), slices.Delete(all, i, i+1)
+			}
+			for n := own.IntN(late + 1); len(left) > n; left = left[1:] {
+				if err := e.FreeRequest(&left[0].id); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if without > rounds/4 {
+			t.Errorf("rank %d: %d of %d operations have no lane", e.Me(), without, rounds)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
 // A program may make nothing but persistent operations: the first short one opens the board, as a blocking one does.
 func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 	es := world(t, 3)
@@ -105,7 +158,7 @@ func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 			k.start(t, e, 1)
 			k.wait(t, e, 1)
 		}
-		if c.board.lanes == 0 {
+		if len(c.board.lanes.given) == 0 {
 			t.Error("no lane was given")
 		}
 		must(t, c.Barrier())
@@ -165,7 +218,7 @@ func TestABoardIsThereAsLongAsItsLanes(t *testing.T) {
 			c.Bridge = e
 			must(t, c.Barrier())
 			k := newKeptAllgather(t, c, 8)
-			if c.board.lanes == 0 {
+			if len(c.board.lanes.given) == 0 {
 				t.Fatalf("communicator %d has no lane in use", round)
 			}
 			k.start(t, e, 1)

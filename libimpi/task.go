@@ -126,14 +126,14 @@ func (t *Task) of(c *Comm) Collectives {
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
-	seating := c.seating()
-	if t.form == coll.Persistent {
-		seating = c.laneSeating()
+	switch {
+	case c != t.comm:
+		side.on.Offer(coll.Seating{Crowded: c.crowded})
+	case t.form == coll.Persistent:
+		side.on.Offer(c.laneSeating())
+	default:
+		side.on.Offer(c.seating())
 	}
-	if c != t.comm {
-		seating = coll.Seating{Crowded: seating.Crowded}
-	}
-	side.on.Offer(seating)
 	return Collectives{c, &side.on, t}
 }
 

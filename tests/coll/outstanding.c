@@ -113,11 +113,12 @@ static void beside(MPI_Comm comm, int i)
     }
 }
 
-static void start(int i, const forms_world *w, check_stream *s)
+/* Starts one of the first so many kinds: two that do not block, and two that are persistent. */
+static void start(int i, const forms_world *w, check_stream *s, int of_kinds)
 {
     static const int counts[] = {0, 1, 3, 100, 4000}, kinds[] = {FORMS_NONBLOCKING, FORMS_NONBLOCKING_C,
                                                                  FORMS_PERSISTENT, FORMS_PERSISTENT_C};
-    int op = check_below(s, FORMS_OPS), kind = kinds[check_below(s, 4)], n = counts[check_below(s, 5)];
+    int op = check_below(s, FORMS_OPS), kind = kinds[check_below(s, of_kinds)], n = counts[check_below(s, 5)];
     int root = check_below(s, check_size), in_place = check_below(s, 2) && forms_may_be_in_place(op);
     forms_make(&cases[i], w, op, n, 0, root, in_place, check_below(s, 2));
     forms_fill(&cases[i], i);
@@ -130,21 +131,22 @@ static void many(const forms_world *w, int way, int round)
 {
     check_stream s = check_seed((uint64_t)(round * WAYS + way));
     for (int i = 0; i < MANY; i++) {
-        start(i, w, &s);
+        start(i, w, &s, 4);
         if (check_below(&s, 4) == 0) beside(w->comm, i);
     }
     beside(w->comm, round);
     complete(way, round);
 }
 
-/* Ranks go from one communicator to the other at different times. */
+/* Ranks go from one communicator to the other at different times. They make no persistent operations: these are collective
+ * calls that are not local (MPI 5.0, 6.13), so that ranks which make them in different orders may wait for each other. */
 static void on_several(const forms_world *w, const forms_world *other, int way)
 {
     check_stream s = check_seed((uint64_t)way), t = check_seed((uint64_t)(way + 100));
     for (int i = 0, a = 0, b = 0; i < MANY; i++) {
         int to_other = check_rank % 2 ? i >= MANY / 2 : i % 2;
-        if (to_other) start(2 * b++ + 1, other, &t);
-        else start(2 * a++, w, &s);
+        if (to_other) start(2 * b++ + 1, other, &t, 2);
+        else start(2 * a++, w, &s, 2);
     }
     complete(way, way);
 }

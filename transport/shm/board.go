@@ -117,24 +117,49 @@ func (b *Board) LaneEnd(at int, n int64) int {
 
 // OpenLane implements transport.Board.
 func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
-	off, head := b.segment.boardAt(b.number)
-	off += boardLaneOffset(b.segment.n)
 	l, end := laneFor(n), b.LaneEnd(at, n)
 	if end < 0 {
 		return nil, errNoLane
 	}
-	if err := b.segment.reserve(off+at, end-at); err != nil {
+	if err := b.reserveLanes(at, end); err != nil {
 		return nil, err
+	}
+	l.mem = b.allLanes()[at:][:len(b.members)*l.slots*l.Bytes]
+	return l, nil
+}
+
+// LaneNotes implements transport.Board.
+func (b *Board) LaneNotes(words int) (notes []uint64, end int, err error) {
+	end = alignPage(8 * words)
+	if err := b.reserveLanes(0, end); err != nil {
+		return nil, 0, err
+	}
+	return wordsAt(&b.allLanes()[0], words), end, nil
+}
+
+// reserveLanes makes sure that memory stands behind some bytes of lanes, and that they are cleared with the board.
+func (b *Board) reserveLanes(at, end int) error {
+	off, head := b.segment.boardAt(b.number)
+	if err := b.segment.reserve(off+boardLaneOffset(b.segment.n)+at, end-at); err != nil {
+		return err
 	}
 	for used := atomic.LoadUint64(&head.lanes); used < uint64(end); used = atomic.LoadUint64(&head.lanes) {
 		atomic.CompareAndSwapUint64(&head.lanes, used, uint64(end))
 	}
-	l.mem = b.segment.mem[off+at:][:len(b.members)*l.slots*l.Bytes]
-	return l, nil
+	return nil
 }
 
 // Slots implements transport.Lane.
 func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.payload, l.shift }
+
+// ClearLanes implements transport.Board.
+func (b *Board) ClearLanes(at, end int) { clear(b.allLanes()[at:end]) }
+
+// allLanes is the memory for lanes.
+func (b *Board) allLanes() []byte {
+	off, _ := b.segment.boardAt(b.number)
+	return b.segment.mem[off+boardLaneOffset(b.segment.n):][:len(b.members)*boardLaneBytes]
+}
 
 // lanesKept is how many bytes of lanes a free board keeps: to clear them takes less time than to get new ones.
 const lanesKept = 8 << 20
@@ -144,7 +169,7 @@ func (b *Board) clearLanes(bytes int) {
 	off, _ := b.segment.boardAt(b.number)
 	off += boardLaneOffset(b.segment.n)
 	if bytes <= lanesKept || b.segment.release(off, bytes) != nil {
-		clear(b.segment.mem[off : off+bytes])
+		b.ClearLanes(0, bytes)
 	}
 }
 

@@ -90,12 +90,13 @@ import (
 //	     8       payload of at most 120 bytes
 //	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, room for lanes, 2 MiB for each member, which lanes take one after the other, each from a
-//	         new page on. A lane has slots of the size that its operation needs, one member's after the other's, of
-//	         which turn s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or
-//	         16 of a line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that
-//	         nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the
-//	         turn. Memory stands behind those lanes that are used
+//	         from a new page on, room for lanes, 2 MiB for each member, which begins with what members note of them
+//	         (libimpi/lane_room.go) once there is one. A lane begins with a new page, and is zero when an operation
+//	         gets it. It has slots of the size that the operation needs, one member's after the other's, of which turn
+//	         s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or 16 of a
+//	         line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that nobody
+//	         uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the turn.
+//	         Memory stands behind those lanes that are used
 //	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
 //	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
 //	         first such operation on
@@ -103,9 +104,9 @@ import (
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before, and the
 // pieces of long ones, each of which is an operation, the places for pieces. A lane belongs to one persistent
-// operation, which takes one turn at each start, or, if it is a long one, a turn for each of its pieces. Each member
-// publishes a slot of the lane in each turn, and writes that of turn s, where there are n slots, when it sees that all
-// others have published turn s-n+1: they have completed the turn before that then.
+// operation at a time, which takes one turn at each start, or, if it is a long one, a turn for each of its pieces. Each
+// member publishes a slot of the lane in each turn, and writes that of turn s, where there are n slots, when it sees
+// that all others have published turn s-n+1: they have completed the turn before that then.
 //
 // The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
 //
