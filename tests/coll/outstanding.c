@@ -138,8 +138,8 @@ static void many(const forms_world *w, int way, int round)
     complete(way, round);
 }
 
-/* Ranks go from one communicator to the other at different times. They make no persistent operations: these are collective
- * calls that are not local (MPI 5.0, 6.13), so that ranks which make them in different orders may wait for each other. */
+/* Ranks go from one communicator to the other at different times. They make no persistent operations: that is not local
+ * (MPI 5.0, 6.13), so that ranks which do it in different orders may wait for each other. */
 static void on_several(const forms_world *w, const forms_world *other, int way)
 {
     check_stream s = check_seed((uint64_t)way), t = check_seed((uint64_t)(way + 100));
