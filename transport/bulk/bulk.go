@@ -75,10 +75,14 @@ func StorePast(dst, src []byte) int {
 }
 
 // Strings says whether Copy uses the string instruction.
-var Strings = sync.OnceValue(func() bool { return canCopyString && quick() && ways().strings })
+var Strings = sync.OnceValue(func() bool { return canCopyString && quick() })
 
-// Past says whether stores past the caches are the better way to other cores, where Strings is not.
-var Past = sync.OnceValue(func() bool { return CanStorePast && !Strings() && ways().past })
+// Past says whether stores past the caches are the better way to other cores, however far they are: the string
+// instruction fetches lines, or is not quick.
+var Past = sync.OnceValue(func() bool { return CanStorePast && ways().past && !(Strings() && ways().strings) })
+
+// PastIfApart says whether they are the better way to cores that share no cache with this one.
+func PastIfApart() bool { return CanStorePast && (Past() || !Strings()) }
 
 // Of lines that are in no cache, the string instruction takes no longer than this part of vector registers, if it does
 // not fetch them; and stores past the caches not if they are worth it.

@@ -56,7 +56,7 @@ func (d *Distance) carry(dst, src []byte, look bool, limit time.Duration) {
 		at = copy(dst[:lookBytes], src)
 		d.note(time.Since(start), limit)
 	}
-	if d.Apart() && CanStorePast && !Strings() {
+	if d.Apart() && PastIfApart() {
 		at += StorePast(dst[at:], src[at:])
 	}
 	Copy(dst[at:], src[at:])

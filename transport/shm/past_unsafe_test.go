@@ -21,9 +21,9 @@ func (f *filler) Pack(dst []byte) {
 // TestAPieceIsTheSameNearAndFar carries pieces of all lengths at all places, past the caches and not, by the string
 // instruction and not.
 func TestAPieceIsTheSameNearAndFar(t *testing.T) {
-	defer func(chosen func() bool) { quickStrings = chosen }(quickStrings)
+	defer func(chosen func() bool) { pastIfApart = chosen }(pastIfApart)
 	for _, quick := range []bool{false, true} {
-		quickStrings = func() bool { return quick }
+		pastIfApart = func() bool { return !quick && bulk.CanStorePast }
 		pieces(t)
 	}
 }
