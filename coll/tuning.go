@@ -199,10 +199,10 @@ const (
 	readFromOne = 32 << 10 // of a scatter
 	readForAll  = 128 << 10
 
-	// Where reading takes as long as several copies, it gains only if the blocks of all are too long for the caches.
-	readSlowly              = 512 << 10
+	// Where reading takes as long as several copies, it gains with longer blocks only, and sooner with many ranks.
+	readSlowly              = 64 << 10
 	readByMany, manyReaders = 32 << 10, 6
-	readSlowlyByMany        = 256 << 10
+	readForAllByMany        = 256 << 10
 
 	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
 )
@@ -230,7 +230,7 @@ const gatherPieces = 128 << 10
 // then the lines of data that its sender writes anew each time, as programs do, change cores twice. Longer vectors pass
 // by the board where their receiver combines them: half of a message is written to its caches by the sender's core.
 const (
-	pairPieces   = 64<<10 + 1
+	pairPieces   = 64<<10 + 1 // 64 KiB are shorter
 	pairOperands = 256 << 10
 )
 
@@ -327,7 +327,7 @@ func gathervTable(b *bounds) []rule {
 func allgatherTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
-		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
+		{use: singleCopyName, ranks: manyReaders, each: readForAllByMany, crowded: true},
 		{use: singleCopyName, pair: true, each: readByPair},
 		{use: boardName, pair: true, below: 2 * readByPair},
 		{use: boardName, ranks: 3, crowded: true},
@@ -342,7 +342,7 @@ func allgatherTable(b *bounds) []rule {
 func allgathervTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
-		{use: singleCopyName, ranks: manyReaders, each: readSlowlyByMany, crowded: true},
+		{use: singleCopyName, ranks: manyReaders, each: readForAllByMany, crowded: true},
 		{use: singleCopyName, pair: true, each: readByPair},
 		{use: boardName, pair: true, below: 2 * readByPair},
 		{use: boardName, ranks: 3, crowded: true},
@@ -355,7 +355,7 @@ func allgathervTable(b *bounds) []rule {
 func alltoallTable(b *bounds) []rule {
 	return []rule{
 		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true, quick: true},
-		{use: singleCopyName, ranks: 3, bytes: readByPair, crowded: true},
+		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
 		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
 		{use: singleCopyName, pair: true, bytes: readByPair},
 		{use: boardName, ranks: 3, crowded: true},

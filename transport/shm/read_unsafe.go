@@ -69,7 +69,7 @@ func (t *Transport) Move(peer int32, here, there []transport.Run, put bool) bool
 	if put {
 		call = unix.SYS_PROCESS_VM_WRITEV
 	}
-	brief := here[0].Len <= briefBytes && len(here) == 1
+	brief := len(here) == 1 && here[0].Len <= briefBytes
 	for len(here) > 0 && len(there) > 0 {
 		n, e := copyBetween(call, l.pid, unsafe.Pointer(&here[0]), len(here), unsafe.Pointer(&there[0]), len(there), brief)
 		if e == unix.EINTR {
