@@ -6,10 +6,10 @@ import (
 )
 
 // A processor with a string instruction that is quick and fetches no lines copies by that whatever the way is (package
-// bulk). For others, and for data that is packed into the ring, it matters whether two cores share a cache (bulk.Distance). Where they do not, to
-// store into a ring is slow: each line has to be fetched first from the cache of the core that read it last, and given
-// back when it is read again. Measured between cores that hand each other a line in 0.18 us (GB/s, pieces of 32 KiB):
-// 128 KiB 5.7, and 15.6 past the caches, 4 MiB 5.2 and 17.1.
+// bulk). For others, and for data that is packed into the ring, it matters whether two cores share a cache
+// (bulk.Distance). Where they do not, to store into a ring is slow: each line has to be fetched first from the cache of
+// the core that read it last, and given back when it is read again. Measured between cores that hand each other a line
+// in 0.18 us (GB/s, pieces of 32 KiB): 128 KiB 5.7, and 15.6 past the caches, 4 MiB 5.2 and 17.1.
 
 const pastBytes = 4 << 10 // pieces from this length on go past the caches
 
