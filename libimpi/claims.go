@@ -39,8 +39,10 @@ const (
 	sectionBytes = 32 << 10
 	// shareSections is how many one side copies at once at most, under the engine's lock.
 	shareSections = 8
-	// swapBytes is the longest message that is read in one go because as much goes the other way.
+	// swapBytes is the longest message that is read in one go because as much goes the other way, and swapLater if no
+	// thread of the program waits in MPI.
 	swapBytes = 4 << 20
+	swapLater = 256 << 10
 	// crowdBytes is the longest one that is where ranks outnumber cores.
 	crowdBytes = 256 << 10
 	// starving is how long a receiver waits for the next piece of a stream before it reads a section itself: longer
@@ -135,7 +137,16 @@ func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 	case e.patient: // the sender would have to be woken, for what does not take long
 		return r.length <= crowdBytes
 	}
-	return !r.written && (r.length <= sectionBytes || r.length <= swapBytes && e.peer(peer).offers(r.length))
+	return !r.written && (r.length <= sectionBytes || r.length <= e.swapLimit() && e.peer(peer).offers(r.length))
+}
+
+// swapLimit is the longest message that is read in one go because as much goes the other way. What the program does not
+// wait for, the progress thread may go on with, in parts.
+func (e *Engine) swapLimit() int64 {
+	if e.thread.inside > 0 {
+		return swapBytes
+	}
+	return swapLater
 }
 
 // leaves says whether a message, matched and of which first bytes are here, is left to the sender to write.
