@@ -11,6 +11,7 @@ import "math"
 type Exchange struct {
 	l       listing
 	crowded bool        // ranks outnumber their cores
+	quick   bool        // they read each other's memory quickly
 	ordered bool        // entries are found by their number, and not by the rank that they are for
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
@@ -44,7 +45,7 @@ func (x *Exchange) Begin(laid *Laid) *Exchange {
 // On says what so many ranks have for long blocks.
 func (x *Exchange) On(seating Seating, ranks int) *Exchange {
 	x.l.readFrom, x.l.reads = readsFrom(seating, ranks)
-	x.l.piece, x.crowded = seating.Part, seating.Crowded
+	x.l.piece, x.crowded, x.quick = seating.Part, seating.Crowded, seating.Reads == ReadsQuickly
 	return x
 }
 
@@ -73,7 +74,7 @@ func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
 	if x.crowded || b.Size() == 2 {
 		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
 	}
-	x.l.reads = x.l.reads && x.crowded // else both ends copy
+	x.l.reads = x.l.reads && x.crowded && x.quick // else both ends copy
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
