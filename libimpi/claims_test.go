@@ -306,6 +306,27 @@ type broken struct{ transport.Writer }
 
 func (broken) Write(int32, uint64, []byte) bool { return false }
 
+// What two send each other is read in one go up to some length, a shorter one if nobody waits, and else shared.
+func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
+	e := makeWorld(t, options{clients: []int{2}, direct: true})[0]
+	e.patient, e.readAll = false, false
+	e.peers[1].offered = farBytes
+	for _, c := range []struct {
+		bytes   int64
+		waiting int
+		alone   bool
+	}{
+		{swapLater, 0, true}, {swapLater + 1, 0, false},
+		{swapLater + 1, 1, true}, {swapBytes, 1, true}, {swapBytes + 1, 1, false},
+	} {
+		e.thread.inside = c.waiting
+		if got := e.readsAlone(&Request{flat: true, length: c.bytes, total: c.bytes}, 1, 0); got != c.alone {
+			t.Errorf("%d bytes, %d threads wait: read in one go: %v", c.bytes, c.waiting, got)
+		}
+	}
+	e.thread.inside, e.peers[1].offered = 0, 0
+}
+
 func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
 	for _, n := range []int{1, 16 << 10, 17 << 10, 300 << 10, 2 << 20, swapBytes, swapBytes + 1} {
 		for way := range 4 {
