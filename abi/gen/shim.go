@@ -166,7 +166,7 @@ func (s shim) unsupported() {
 			break
 		}
 	}
-	call := fmt.Sprintf("impi_unsupported(%q, %s, %s)", s.Name, kind, handle)
+	call := fmt.Sprintf("impi_raise(impi_missing((char *)%q, %s, %s))", s.Name, kind, handle)
 	if s.ReturnsCode() {
 		s.line("    return %s;", call)
 		return

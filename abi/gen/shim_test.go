@@ -18,7 +18,7 @@ const shimH = `
 #pragma once
 #include <stdint.h>
 int impi_raise(int code);
-int impi_unsupported(const char *function, int kind, uintptr_t handle);
+int impi_missing(char *function, int kind, uintptr_t handle);
 extern int impi_forked;
 int impi_after_fork(const char *function);
 int impi_flag_after_fork(const char *function, int *flag);
@@ -41,7 +41,7 @@ int nargs;
 long long result;             /* what it returns */
 void (*effect)(void);         /* what it does */
 
-const char *told;             /* the function that impi_unsupported or impi_after_fork was told */
+const char *told;             /* the function that impi_missing or impi_after_fork was told */
 int kind, raised;
 int delivered;                /* 1: impi_deliver was called, and nothing had been raised */
 uintptr_t handle;
@@ -63,10 +63,10 @@ int impi_raise(int code) { raised = code; return code + 1000; }
 void impi_deliver(void) { delivered = raised ? -1 : 1; }
 int impi_after_fork(const char *function) { told = function; return 2000; }
 int impi_flag_after_fork(const char *function, int *flag) { told = function; return 2000; }
-int impi_unsupported(const char *function, int k, uintptr_t h)
+int impi_missing(char *function, int k, uintptr_t h)
 {
     told = function; kind = k; handle = h;
-    return 3000;
+    return 2000;
 }
 `
 

@@ -18,11 +18,6 @@ int impi_raise(int code)
     return action.answer;
 }
 
-int impi_unsupported(const char *function, int kind, uintptr_t handle)
-{
-    return impi_raise(impi_missing((char *)function, kind, handle));
-}
-
 /* A child of fork() has one thread and no Go scheduler: it must not enter Go. This begins when the library is loaded:
  * Go starts then. */
 int impi_forked;

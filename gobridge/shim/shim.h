@@ -8,10 +8,6 @@
  * Returns the code for the caller, if the handler returns. */
 int impi_raise(int code);
 
-/* Raises MPI_ERR_UNSUPPORTED_OPERATION for a function that has no
- * implementation; kind (enum impi_kind) and handle say with whose error handler. */
-int impi_unsupported(const char *function, int kind, uintptr_t handle);
-
 /* What an error handler wants done, in C. */
 enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL };
 
