@@ -164,21 +164,12 @@ static inline uint32_t patience(void)
     return engine_busy() ? 0 : __atomic_load_n(&impi_fast.looks, __ATOMIC_RELAXED);
 }
 
-/* Is it the engine's turn? A program may do nothing but repeat a call that is over at once, until another process has
- * got on, which may need this one for that. */
-static inline int turn_of_engine(uint32_t every)
-{
-    static uint32_t calls; /* threads may count wrong */
-    uint32_t call = __atomic_load_n(&calls, __ATOMIC_RELAXED) + 1;
-    __atomic_store_n(&calls, call, __ATOMIC_RELAXED);
-    return UNLIKELY(call % every == 0);
-}
-
 /* A test or probe that finds nothing is over here, if nothing but such calls can bring things on, and it is not the
- * engine's turn. Where cores are few, other ranks get theirs. */
+ * engine's turn: a program may do nothing but repeat a call that is over at once, until another process has got on,
+ * which may need this one for that. Where cores are few, other ranks get theirs. */
 static inline int nothing_else_to_do(void)
 {
-    if (!patience() || __atomic_load_n(&impi_fast.queued, __ATOMIC_RELAXED) || turn_of_engine(32)) return 0;
+    if (!patience() || __atomic_load_n(&impi_fast.queued, __ATOMIC_RELAXED) || turn_of(32)) return 0;
     if (UNLIKELY(impi_fast.crowded)) sched_yield();
     return 1;
 }

@@ -128,13 +128,25 @@ static inline void store_past(char *to, const char *from, int64_t n)
     memcpy(to + done, from + done, (size_t)(n - done));
 }
 
+/* Is it the turn of what is done once every so many times? */
+static inline int turn_of(uint32_t every)
+{
+    static uint32_t calls; /* of each file; threads may count wrong */
+    uint32_t call = __atomic_load_n(&calls, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&calls, call, __ATOMIC_RELAXED);
+    return UNLIKELY(call % every == 0);
+}
+
 /* Moves n bytes to where another core reads them, from one run or as a plan says. */
 HOT void store_payload(const struct impi_plan *plan, const void *typed, void *to, int64_t n)
 {
-    const int past = UNLIKELY((uint64_t)n >= impi_fast.past) && !plan && (uintptr_t)to % LINE == 0;
-    if (!past && n > INLINE && (uint64_t)n < impi_fast.strings) impi_fetch_lines(to, n); /* strings do without */
-    if (past) store_past(to, typed, n);
-    else move_payload(plan, typed, to, n, 0);
+    const int lines = UNLIKELY((uint64_t)n >= impi_fast.look) && !plan && (uintptr_t)to % LINE == 0;
+    if (lines && turn_of(64)) impi_look((uintptr_t)to, (uintptr_t)typed, n);
+    else if (lines && (uint64_t)n >= __atomic_load_n(&impi_fast.past, __ATOMIC_RELAXED)) store_past(to, typed, n);
+    else {
+        if (n > INLINE && (uint64_t)n < impi_fast.strings) impi_fetch_lines(to, n); /* strings do without */
+        move_payload(plan, typed, to, n, 0);
+    }
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */

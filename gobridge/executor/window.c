@@ -31,6 +31,7 @@ static inline char *lies(const struct impi_window_target *t, int64_t disp, int64
 }
 
 #define BOTH MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Count there, MPI_Datatype type
+#define MOVED(GET, ADDR) move(GET, ADDR, count, datatype, rank, disp, there, type, win)
 
 /* Moves the run of bytes of a call from or to its target, which has as many of them there. */
 HOT int move(int get, const void *addr, BOTH, MPI_Win win)
@@ -46,15 +47,8 @@ HOT int move(int get, const void *addr, BOTH, MPI_Win win)
     return MPI_SUCCESS;
 }
 
-int impi_exec_Put(const void *from, BOTH, MPI_Win win)
-{
-    return move(0, from, count, datatype, rank, disp, there, type, win);
-}
-
-int impi_exec_Get(void *to, BOTH, MPI_Win win)
-{
-    return move(1, to, count, datatype, rank, disp, there, type, win);
-}
+int impi_exec_Put(const void *from, BOTH, MPI_Win win) { return MOVED(0, from); }
+int impi_exec_Get(void *to, BOTH, MPI_Win win) { return MOVED(1, to); }
 
 /* The accumulate lock of a target. 0: it is held for long, and Go has to look why. */
 static inline int hold(struct impi_window_member *m)
@@ -149,7 +143,7 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 
 int impi_exec_Win_unlock(int rank, MPI_Win win)
 {
-    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
     struct impi_window *w = window_of(win);
     if (UNLIKELY(!w || !w->may_lock || (uint32_t)rank >= w->count || w->access != IMPI_WINDOW_IN_LOCKS))
         return IMPI_IN_GO;
@@ -167,7 +161,7 @@ int impi_exec_Win_unlock(int rank, MPI_Win win)
 /* All communication is done when its call returns. What follows a flush must not be seen before it. */
 static inline int flushed(const struct impi_window *w, int all, int rank)
 {
-    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!w || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
     if (UNLIKELY(!all && ((uint32_t)rank >= w->count || !w->targets[rank].hold))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
@@ -181,7 +175,7 @@ int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 
 
 int impi_exec_Win_sync(MPI_Win win)
 {
-    if (turn_of_engine(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!window_of(win))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return MPI_SUCCESS;

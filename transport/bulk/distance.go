@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -61,6 +62,52 @@ func (d *Distance) carry(dst, src []byte, look bool, limit time.Duration) {
 	}
 	Copy(dst[at:], src[at:])
 }
+
+// LeastApart is the number of bytes from which on stores past the caches are better to cores that share no cache with
+// this one; where they share one, they are from Least on. Measured on an AMD EPYC (Zen 4), a broadcast to such a core
+// by vector registers and past the caches, us: 2 KiB 0.62 and 0.25, 4 KiB 1.35 and 0.43; an allgather of 4 KiB 2.2 and
+// 0.88. Between cores that share a cache: a broadcast of 4 KiB 0.35 and 0.42, an allgather 0.47 and 0.78.
+const LeastApart = 2 << 10
+
+// short is the distance to all who read the pieces from LeastApart bytes on that C stores.
+var short struct {
+	sync.Mutex
+	Distance
+}
+
+// A short look is at so many bytes at most, and finds no shared cache if a line takes longer than this: 6 to 7 ns where
+// there is one, 20 to 27 ns where there is none.
+const (
+	shortLook = 4 << 10
+	apartLine = 13 * time.Nanosecond
+)
+
+// Look stores a piece as Store does, looks by its first bytes how far its reader is, and answers from how many bytes on
+// stores past the caches are the better way as far as that is known.
+func Look(dst, src []byte) (past int) {
+	n := min(len(src), shortLook)
+	start := time.Now()
+	copy(dst, src[:n])
+	stored.Store(1)
+	took := time.Since(start)
+	if rest := src[n:]; len(rest) > 0 {
+		Store(dst[n:], rest)
+	}
+	short.Lock()
+	defer short.Unlock()
+	return short.looked(n, took)
+}
+
+// looked takes a look of so many bytes into account.
+func (d *Distance) looked(bytes int, took time.Duration) (past int) {
+	if d.note(took, apartLine*time.Duration(bytes/lineBytes)); d.Apart() {
+		return LeastApart
+	}
+	return Least
+}
+
+// stored is a word of which a store waits for all before it: a core goes on while those of a few lines are under way.
+var stored atomic.Uint32
 
 // crowd is the distance to all who read what this process stores, where ranks outnumber cores.
 var crowd struct {

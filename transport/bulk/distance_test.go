@@ -74,3 +74,34 @@ func TestSomeLooksChangeTheWay(t *testing.T) {
 		t.Errorf("looks are forgotten too slowly: %+v", d)
 	}
 }
+
+// TestALookStoresAllAndFollowsItsReader looks with pieces of all lengths, and takes times as of near and far readers.
+func TestALookStoresAllAndFollowsItsReader(t *testing.T) {
+	to, src := make([]byte, 3*Least+lineBytes), make([]byte, 3*Least+100)
+	for !aligned(to) {
+		to = to[1:]
+	}
+	for i := range src {
+		src[i] = byte(i*7) | 1
+	}
+	for n := LeastApart; n <= 3*Least; n += 1 + n/9 {
+		clear(to)
+		if past := Look(to[:n], src[n%100:][:n]); past != Least && past != LeastApart {
+			t.Errorf("%d bytes: past the caches from %d on", n, past)
+		}
+		if !bytes.Equal(to[:n], src[n%100:][:n]) || len(bytes.Trim(to[n:], "\x00")) != 0 {
+			t.Fatalf("%d bytes of a look are not those", n)
+		}
+	}
+	var d Distance
+	const near, far = Least, LeastApart
+	for i, want := range []int{near, far, far, far, far, far, far, near} {
+		took := apartLine * LeastApart / lineBytes
+		if i < 5 {
+			took++
+		}
+		if got := d.looked(LeastApart, took); got != want {
+			t.Errorf("after look %d past the caches from %d on, want %d", i, got, want)
+		}
+	}
+}
