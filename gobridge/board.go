@@ -127,8 +127,8 @@ func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
 	var combine *C.impi_combine
 	if r.Op != nil && simple {
 		combine, simple = kernelOf(r.Op, r.Of)
-		// C combines long vectors where the result belongs, and Go may have to begin anew.
-		simple = simple && !(long && (r.Own == r.To || uintptr(r.To)%uintptr(r.Of.Size()) != 0))
+		// C combines long vectors where the result belongs.
+		simple = simple && !(long && uintptr(r.To)%uintptr(r.Of.Size()) != 0)
 	}
 	if !simple {
 		return t, false
@@ -196,6 +196,7 @@ func kernelOf(o coll.Op, t *datatype.Type) (combine *C.impi_combine, found bool)
 // leaveBoard frees what C knows of a board when its last user leaves.
 func leaveBoard(c *libimpi.CBoard, users *atomic.Int32) {
 	if users.Add(-1) == 0 {
+		C.free(c.Scratch)
 		C.free(unsafe.Pointer(c))
 	}
 }

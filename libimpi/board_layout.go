@@ -38,6 +38,7 @@ type CBoard struct {
 	Laid    [CLaidCalls]datatype.Pointer // calls that were laid out
 	Members datatype.Pointer             // lines of the segment
 	Wide    datatype.Pointer
+	Scratch datatype.Pointer // of C, for long results in place; nil: there was none yet
 	Peers   [transport.BoardMembers]CBoardPeer
 }
 

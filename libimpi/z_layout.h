@@ -207,6 +207,7 @@ struct impi_board {
 	struct impi_laid *laid[8];
 	struct impi_shm_board_member *members;
 	struct impi_shm_board_wide *wide;
+	void *scratch;
 	struct impi_board_peer peers[32];
 };
 
@@ -381,8 +382,9 @@ _Static_assert(offsetof(struct impi_board, missed) == 184, "layout");
 _Static_assert(offsetof(struct impi_board, laid) == 272, "layout");
 _Static_assert(offsetof(struct impi_board, members) == 336, "layout");
 _Static_assert(offsetof(struct impi_board, wide) == 344, "layout");
-_Static_assert(offsetof(struct impi_board, peers) == 352, "layout");
-_Static_assert(sizeof(struct impi_board) == 864, "layout");
+_Static_assert(offsetof(struct impi_board, scratch) == 352, "layout");
+_Static_assert(offsetof(struct impi_board, peers) == 360, "layout");
+_Static_assert(sizeof(struct impi_board) == 872, "layout");
 _Static_assert(offsetof(struct impi_board_type, element) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_type, ops) == 2, "layout");
 _Static_assert(sizeof(struct impi_board_type) == 4, "layout");

@@ -45,7 +45,7 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     if (UNLIKELY(result && (!readable(recvbuf) || sendbuf == recvbuf))) return IMPI_IN_GO;
     const int wide = t.n > PAYLOAD, slices = kind == WHOLE && root == ALL && count >= b->size; /* coll.BoardSlices */
     if (UNLIKELY(slices && t.n >= b->slices)) return IMPI_IN_GO;
-    if (UNLIKELY(wide && ((request && in == recvbuf) || (uintptr_t)recvbuf % (uint64_t)p.size))) return IMPI_IN_GO;
+    if (UNLIKELY(wide && (uintptr_t)recvbuf % (uint64_t)p.size)) return IMPI_IN_GO;
     t.own = in;
     t.combine = p.combine;
     t.at = kind == MY_PIECE ? b->rank * t.take : 0;

@@ -10,8 +10,9 @@ static inline int again(const struct impi_laid *l, const volatile uint64_t *args
 {
     uint64_t other = l->call.names != impi_call.names;
     for (int i = 0; !other && i < IMPI_LAID_ARGS; i++) other = l->call.args[i] ^ args[i];
-    for (const struct impi_laid_list *x = l->lists; x < l->lists + IMPI_LAID_LISTS && x->bytes; x++)
-        for (uint64_t k = 0; !other && k < x->bytes; k += 4) other = memcmp(x->program + k, x->was + k, 4) != 0;
+    for (const struct impi_laid_list *x = l->lists; !other && x < l->lists + IMPI_LAID_LISTS && x->bytes; x++)
+        for (const volatile uint32_t *now = x->program, *was = x->was; (char *)was < (char *)x->was + x->bytes; was++)
+            other |= *now++ ^ *was;
     return !other;
 }
 
@@ -19,6 +20,7 @@ static inline int again(const struct impi_laid *l, const volatile uint64_t *args
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
     const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
+    impi_fetch_lines(line.word, LINE), impi_fetch_lines(part.payload, LINE);
     pack_blocks(l, part.payload);
     if (l->wide) memcpy(line.payload, &l->used, 8), memcpy(line.payload + 8, l->head, l->said);
     __atomic_store_n(line.word, s << SHIFT | (l->wide ? ELSEWHERE : l->used), __ATOMIC_RELEASE);
@@ -27,7 +29,7 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
 
 /* Takes a block from the part of another member, when that is there; its length and place are another process's. If the
  * call does not block, Go sees to what does not come that way. */
-static int take_block(const struct impi_board *b, const struct impi_laid_block *in, uint64_t s,
+static int take_block(const struct impi_board *b, struct impi_laid_block *in, uint64_t s,
                       const struct impi_turn *t)
 {
     struct shown part = part_of(b, NULL, 0, in->from, s);
@@ -46,7 +48,11 @@ static int take_block(const struct impi_board *b, const struct impi_laid_block *
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
         return t->request ? IMPI_IN_GO : impi_laid_take(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in);
-    move_payload(in->plan, in->mem, part.payload + at, n, 1);
+    const unsigned char *block = part.payload + in->at;
+    int64_t size = in->n;
+    __asm__("" : "+r"(block), "+r"(size)); /* where it was before: its loads need not wait for those of the list */
+    if (UNLIKELY(n != in->n || at != (uint64_t)in->at)) block = part.payload + at, size = n, in->at = (int32_t)at;
+    move_payload(in->plan, in->mem, block, size, 1);
     return MPI_SUCCESS;
 }
 
@@ -61,13 +67,14 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
     if (l->head_bytes && UNLIKELY(b->known < free) && (err = all_done(b, free, &t))) return err;
     b->begun = s;
     if (l->head_bytes) show_blocks(b, l, s);
-    for (const struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
+    for (struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
         if (in->own) move_payload(in->plan, in->mem, in->own, in->n, 1);
         else if (UNLIKELY(err = take_block(b, in, s, &t)) && request) return b->left = s, err; /* once more, in Go */
         else if (UNLIKELY(err)) problem = err;
     }
     if (l->wide) *user = s;
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
+    if (!l->wide) impi_fetch_lines(part_of(b, NULL, 0, b->rank, s + 1).word, 2 * LINE);
     wake(b);
     return over(problem, request);
 }

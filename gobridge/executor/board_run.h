@@ -119,8 +119,10 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
     uint64_t result[PAYLOAD / 8];
-    void *combined = wide ? t->to : result;
+    const int over_own = (uintptr_t)t->to - (uintptr_t)t->own < (uint64_t)t->n, aside = wide && t->combine && over_own;
     int err, problem = MPI_SUCCESS;
+    if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, IMPI_SHM_BOARD_MOST))) return IMPI_IN_GO;
+    void *const combined = !wide ? result : aside ? b->scratch : t->to;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     const int far = l && l->known + l->many <= s;
     for (int r = 0; UNLIKELY(far) && r < b->size; r++)
@@ -132,8 +134,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         const struct shown mine = part_of(b, l, wide, b->rank, turn);
         if (blocks) pack_blocks(blocks, mine.payload);
         show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
-        const int here = (uintptr_t)t->to - (uintptr_t)t->own >= (uint64_t)t->n && (uintptr_t)t->own % 16 == 0;
-        if (t->own_plan || (t->combine && !here)) own = (const char *)mine.payload; /* not where the result comes */
+        if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload;
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int i = t->first; i < t->end; i++) {
@@ -161,8 +162,10 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (wide && !l) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = !blocks && t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
+    if (!l && !wide) impi_fetch_lines(part_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */
     wake(b);
-    if (t->combine && !wide && t->first < t->end && LIKELY(!problem)) copy_payload(t->to, result, (uint64_t)t->take);
+    if (t->combine && combined != t->to && t->first < t->end && LIKELY(!problem))
+        copy_payload(t->to, combined, (uint64_t)t->take);
     return over(problem, t->request);
 }
 

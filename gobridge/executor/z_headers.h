@@ -2,10 +2,10 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* 4456bc89048af99f gobridge/shim/shim.h */
+/* f8c230fb4ea7e6bf gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
-/* 3657895c1a31c563 gobridge/shim/z_exports.h */
+/* b26c9b91f09050ab gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* 2065e51b0767f8a6 libimpi/z_layout.h */
+/* 506943610992f0b2 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* c175f33e5a1151a7 transport/shm/z_layout.h */
+/* 8c43bebf744a0fc7 transport/shm/z_layout.h */
