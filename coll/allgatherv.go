@@ -19,7 +19,7 @@ func (s *Scratch) bruck(c Comm, b *Blocks) error {
 	if err != nil {
 		return err
 	}
-	all, k := Bytes(mem), cut{p, at[p], at}
+	all, k := Bytes(mem), cut{n: p, count: at[p], at: at}
 	if err := c.Pack(mem[:at[1]], b.At(r), 0); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *everybody) prepare(s *Scratch, c Comm) (err error) {
 		_, ok := contiguous(block)
 		gaps = gaps || !ok
 	}
-	a.place = cut{p, at[p], at}
+	a.place = cut{n: p, count: at[p], at: at}
 	a.n = blocksOf(at[p], q-1)
 	if gaps {
 		if a.packed, err = s.Alloc(at[p]); err != nil {

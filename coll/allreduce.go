@@ -13,6 +13,7 @@ var allreduces = newOperation("allreduce", "the vector", allreduceTable,
 	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
 	&allreduceBy{name: vendorName, run: (*Scratch).allreduceVendor, needs: vendored},
 	&allreduceBy{name: boardName, run: (*Scratch).allreduceBoard, needs: onBoard | commuting},
+	&allreduceBy{name: rootBoardName, run: (*Scratch).allreduceRootBoard, needs: onBoard},
 	&allreduceBy{name: "machines", needs: severalMachines | ordered},
 	&allreduceBy{name: "fold", run: (*Scratch).allreduceFold},
 )

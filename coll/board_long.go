@@ -39,6 +39,7 @@ type Boarded interface {
 type Seating struct {
 	Part    int64 // bytes of the part of a turn at most; 0: there is no board
 	Crowded bool  // the ranks outnumber their cores
+	Few     bool  // which are two at most
 	Reads   Reading
 }
 
@@ -51,14 +52,15 @@ const (
 	ReadsQuickly
 )
 
-// boardName is what the algorithms of this file are called.
-const boardName = "board"
+// boardName is what the algorithms of this file are called; rootBoardName, one in which a rank combines what others
+// share.
+const boardName, rootBoardName = "board", "board-root"
 
 // on completes a case by what the communicator has.
 func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
-		k.Board, k.Crowded, k.Reads = on.Part, on.Crowded, on.Reads
+		k.Board, k.Crowded, k.Few, k.Reads = on.Part, on.Crowded, on.Few, on.Reads
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k
@@ -146,7 +148,12 @@ func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
 	size := own.Type.Size()
 	most := (c.(Boarded).Board().Part - size) * int64(p) / int64(p+1) // there is room for a slice beside a piece
-	k := cutAt(own.Count, most/size)
+	each, lines := most/size, int64(p)*blockAlign/min(blockAlign, size&-size)
+	k := cutAt(own.Count, each)
+	if each >= lines { // pieces may be such that each slice is whole lines
+		k = cutAt(own.Count, each-each%lines)
+		k.unit = lines
+	}
 	return s.turns(c, k.n+1, func(t *Turn, i int) {
 		if i < k.n {
 			mine, out := k.of(own, i, i+1), k.of(acc, i, i+1)
@@ -160,6 +167,17 @@ func (s *Scratch) allreduceBoard(c Comm, own, acc Buf, op Op) error {
 		}
 		t.most = t.own.Size() + pieces(t.slices, p, 0, 1).Size()
 	})
+}
+
+// allreduceRootBoard: rank 0 combines the pieces that all others show, and shows the result. On two cores that takes as
+// long as if all ranks combined slices, for as many bytes pass through a core; but a rank waits for others twice, and
+// not at each piece.
+func (s *Scratch) allreduceRootBoard(c Comm, own, acc Buf, op Op) error {
+	if err := s.reduceBoard(c, own, acc, op, 0); err != nil {
+		return err
+	}
+	k := boardCut(c, acc.Count, acc.Type.Size())
+	return s.turns(c, k.n, func(t *Turn, i int) { t.Bcast(c, k.of(acc, i, i+1), 0) })
 }
 
 // reduceScatterBoard: each rank shows the pieces of its vector. Those whose blocks have elements of a piece combine

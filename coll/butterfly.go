@@ -262,7 +262,7 @@ func (s *Scratch) reduceScatterButterfly(c Comm, send Blocks, all, recv Buf, op 
 	if err != nil {
 		return err
 	}
-	k := cut{b.n, all.Count, at}
+	k := cut{n: b.n, count: all.Count, at: at}
 	at[0] = 0
 	for i := range b.n {
 		v := b.reversed(i)

@@ -24,6 +24,7 @@ type Case struct {
 	Count    int64 // elements of the vector of a reduction
 	Commutes bool  // the operation of a reduction
 	Crowded  bool  // the ranks outnumber their cores
+	Few      bool  // which are two at most
 	Reads    Reading
 	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
 	Vendor   bool  // another MPI library may carry this out
@@ -229,7 +230,7 @@ func Choose(choices string) error {
 func Chosen(names ...string) bool {
 	return slices.ContainsFunc(operations(), func(o selectable) bool {
 		d := o.describe()
-		return d.Chosen != "" && !slices.Contains([]string{boardName, singleCopyName}, d.Chosen) && !d.fixed &&
+		return d.Chosen != "" && !slices.Contains([]string{boardName, rootBoardName, singleCopyName}, d.Chosen) && !d.fixed &&
 			slices.Contains(names, d.Name)
 	})
 }

@@ -221,6 +221,23 @@ func someRanks(yield func(p int) bool) {
 func TestCrowdedRanksUseTheirBoard(t *testing.T) {
 	coll.Count(true)
 	defer coll.Choose("")
+	for _, few := range []bool{false, true} {
+		w := colltest.New(5)
+		w.Board, w.Crowded, w.Few = 1<<12, true, few
+		if err := coll.Choose(""); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(func(c *colltest.Comm) error {
+			return tryAllreduce(c, 5, vector{10001, colltest.Map, true}, colltest.Affine{Commutes: true}, false)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range described(t, "allreduce").Algorithms {
+			if a.Used > 0 != (a.Name == "board-root" && few || a.Name == "board" && !few) {
+				t.Errorf("few cores=%v: an allreduce takes %s %d times", few, a.Name, a.Used)
+			}
+		}
+	}
 	for _, crowded := range []bool{false, true} {
 		if err := coll.Choose(""); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ type cut struct {
 	n     int
 	count int64
 	at    []int64 // n+1 of them; nil: nearly equal
+	unit  int64   // and then: pieces have so many elements or a multiple, but for the last; 0: any number
 }
 
 // evenly cuts b into n nearly equal pieces.
@@ -15,7 +16,10 @@ func (k *cut) start(i int) int64 {
 	if k.at != nil {
 		return k.at[i]
 	}
-	return pieceAt(k.count, k.n, i)
+	if k.unit == 0 {
+		return pieceAt(k.count, k.n, i)
+	}
+	return min(k.count, k.unit*pieceAt((k.count+k.unit-1)/k.unit, k.n, i))
 }
 
 // of is pieces from to to-1 of b.
@@ -27,7 +31,7 @@ func (k *cut) of(b Buf, from, to int) Buf {
 // longest is the count of the longest piece.
 func (k *cut) longest() int64 {
 	if k.at == nil {
-		return pieceAt(k.count, k.n, 1)
+		return k.start(1)
 	}
 	most := int64(0)
 	for i := range k.n {
@@ -49,5 +53,5 @@ func (s *Scratch) cutAs(b *Blocks, p int) (cut, error) {
 	for i, n := range b.v.Counts {
 		at[i+1] = at[i] + n
 	}
-	return cut{p, at[p], at}, nil
+	return cut{n: p, count: at[p], at: at}, nil
 }

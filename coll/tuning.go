@@ -137,6 +137,7 @@ type rule struct {
 	each    int64 // bytes for each rank at least
 	vendor  bool  // another MPI library may carry it out
 	crowded bool  // ranks outnumber cores
+	few     bool  // which are two at most
 	quick   bool  // they read each other's memory quickly, if that is what it uses
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 	shared  bool  // several ranks share machines, of which there are several
@@ -145,9 +146,9 @@ type rule struct {
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.quick || k.Reads == ReadsQuickly) &&
-		(!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) && (!r.shared || k.Machines != nil) &&
-		(!r.apart || !k.Machines.aligned())
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.few || k.Few) &&
+		(!r.quick || k.Reads == ReadsQuickly) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
+		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -169,6 +170,7 @@ func (r *rule) String() string {
 	say(r.each > 0, "from %d bytes a rank on", r.each)
 	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
+	say(r.few, "which are two at most")
 	say(r.quick, "and read quickly")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
@@ -226,6 +228,9 @@ func readsFrom(s Seating, ranks int) (least int64, reads bool) {
 // they go on meanwhile, where with messages each waits for root to read its block.
 const gatherPieces = 128 << 10
 
+// reduceAlone is the vector from which on one of the ranks that share two cores combines those of all, as measured.
+const reduceAlone = 64 << 10
+
 // Two ranks put on their board what is shorter than this, as measured. As a message it would be read where it lies, and
 // then the lines of data that its sender writes anew each time, as programs do, change cores twice. Longer vectors pass
 // by the board where their receiver combines them: half of a message is written to its caches by the sender's core.
@@ -267,6 +272,7 @@ func reduceTable(b *bounds) []rule {
 func allreduceTable(b *bounds) []rule {
 	return []rule{
 		{use: vendorName, vendor: true, below: vendorAllreduce},
+		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, few: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},

@@ -39,6 +39,7 @@ type Comm struct {
 	layout   *span.Layout   // nil unless the group of an intracommunicator spans IMPI clients
 	machines *coll.Machines // of the members, of one client; nil if it does not matter where they are
 	crowded  bool           // the members are on one machine, and more than its cores
+	few      bool           // which are two at most
 
 	guests []*peer               // of the group, from other jobs
 	lost   *Error                // one of them is gone; the engine's lock guards it
@@ -134,7 +135,7 @@ func (e *Engine) newOn(g *Group, ids contexts.Block) (*Comm, error) {
 func (e *Engine) open(c *Comm, cid uint64) {
 	c.ops.c = c
 	c.Collectives = Collectives{c: c, on: &c.ops}
-	c.crowded = e.crowded(c.group)
+	c.crowded, c.few = e.crowded(c.group), e.home.Cores <= 2
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
 	e.mu.Lock()
 	defer e.mu.Unlock()
