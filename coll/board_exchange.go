@@ -55,11 +55,8 @@ func (x *Exchange) gives(b Buf, to, tag int) {
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
-	switch n := b.Size(); {
-	case n > x.l.long:
+	if b.Size() > x.l.long {
 		x.expects = true
-		x.l.laid.drop()
-	case x.l.isPiece(n):
 		x.l.laid.drop()
 	}
 }

@@ -28,15 +28,16 @@ import (
 const AnyLength = -1
 
 const (
-	longBlock  = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
-	mostRoom   = 16 << 10 // of a part, without a line
-	leastRoom  = 120      // a part that is not longer is cheaper
-	mostShare  = 32 << 10 // of a block among others in a piece
-	blockAlign = 64       // of blocks from alignFrom on, in memory
-	alignFrom  = 128      // so that what is shorter finds room in a short part
-	entryBytes = 8
-	offsetBits = 16
-	lengthMask = 1<<offsetBits - 1
+	longBlock   = 8 << 10  // in bytes; from there on both cores had better copy at the same time, as with messages
+	mostRoom    = 16 << 10 // of a part, without a line
+	leastRoom   = 120      // a part that is not longer is cheaper
+	mostShare   = 32 << 10 // of a block among others in a piece
+	pieceBlocks = 2 << 10  // where they begin in a piece, if there is room: long buffers of programs begin with a page
+	blockAlign  = 64       // of blocks from alignFrom on, in memory
+	alignFrom   = 128      // so that what is shorter finds room in a short part
+	entryBytes  = 8
+	offsetBits  = 16
+	lengthMask  = 1<<offsetBits - 1
 
 	// These stand for a length.
 	ByMessage     = lengthMask
@@ -57,6 +58,7 @@ type listing struct {
 	entries  int   // of a part
 	long     int64 // blocks that are longer are messages
 	piece    int64 // bytes of a piece; 0: there are none
+	inPiece  bool  // the part is one
 	reads    bool  // long blocks are read
 	readFrom int64 // if they are so long
 	mostRead int64 // and not longer than this
@@ -77,9 +79,9 @@ func (l *listing) share(blocks int) {
 	}
 }
 
-// room is how many bytes a part asks for, of which some are its list.
-func (l *listing) room(entries int, blocks func(i int) Buf) int64 {
-	used := l.used
+// room is how many bytes a part asks for, and how many of them it uses, of which some are its list.
+func (l *listing) room(entries int, blocks func(i int) Buf) (room int64, used int) {
+	used = l.used
 	for i := range entries {
 		switch n := blocks(i).Size(); {
 		case n <= l.long:
@@ -90,12 +92,11 @@ func (l *listing) room(entries int, blocks func(i int) Buf) int64 {
 	}
 	switch {
 	case used <= leastRoom:
-		return int64(used)
+		return int64(used), used
 	case used <= mostRoom+blockAlign || l.piece == 0:
-		return mostRoom + blockAlign
+		return mostRoom + blockAlign, used
 	}
-	l.laid.drop()
-	return l.piece
+	return l.piece, used
 }
 
 // placeFor is where a block of n bytes begins in a part of which so many bytes are used; behind is what is used then.
@@ -111,9 +112,13 @@ func behind(at int, n int64) int { return (at + int(n) + entryBytes - 1) &^ (ent
 // begin begins a part with an entry for each of some blocks, if there is memory for it now.
 func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err error) {
 	l.used = (1 + entries) * entryBytes
-	mem, err := l.b.Put(l.room(entries, blocks))
+	room, used := l.room(entries, blocks)
+	mem, err := l.b.Put(room)
 	if mem == nil || err != nil {
 		return false, err
+	}
+	if l.inPiece = room == l.piece && int64(len(mem)) >= room; l.inPiece && used+pieceBlocks <= len(mem) {
+		l.used = max(l.used, pieceBlocks)
 	}
 	if l.used > len(mem) {
 		l.used = 0
@@ -177,9 +182,6 @@ func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
 func (l *listing) readsSo(n int64) bool {
 	return l.reads && n > l.long && n >= l.readFrom && n <= l.mostRead
 }
-
-// isPiece says whether a block of so many bytes stands on the board in a place for pieces, if it is there.
-func (l *listing) isPiece(n int64) bool { return n > mostRoom && n <= l.long }
 
 // aligned is the place of a part that comes next and begins a line.
 func aligned(at int) int { return (at + blockAlign - 1) &^ (blockAlign - 1) }
@@ -351,7 +353,7 @@ func (l *listing) takeBack(from int, room int64) error {
 
 // show shows the part to the others.
 func (l *listing) show() {
-	l.laid.show(l.mem, l.used)
+	l.laid.show(l.mem, l.used, l.inPiece)
 	l.b.Publish(int64(l.used))
 }
 

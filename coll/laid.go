@@ -8,6 +8,7 @@ import "encoding/binary"
 type Laid struct {
 	Head    []uint64    // the list with which the part begins; nil: the rank shows none
 	Used    int         // bytes of the part
+	Piece   bool        // it stands in a place for pieces
 	Out, In []LaidBlock // to the part, and from those of others, in this order
 	Not     bool        // something else was done, too
 
@@ -47,7 +48,7 @@ func (l *Laid) drop() {
 	}
 }
 
-func (l *Laid) show(part []byte, used int) {
+func (l *Laid) show(part []byte, used int, piece bool) {
 	if l == nil {
 		return
 	}
@@ -55,7 +56,7 @@ func (l *Laid) show(part []byte, used int) {
 		l.Not = true // the list did not fit
 		return
 	}
-	l.Used, l.Head = used, make([]uint64, 1+binary.NativeEndian.Uint64(part))
+	l.Used, l.Piece, l.Head = used, piece, make([]uint64, 1+binary.NativeEndian.Uint64(part))
 	for i := range l.Head {
 		l.Head[i] = binary.NativeEndian.Uint64(part[i*entryBytes:])
 	}

@@ -87,7 +87,9 @@ func (c *communicator) agreeOnBoard() error {
 	}
 	memory := shared.(*shm.Board)
 	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
-	b.Members, b.Wide = memory.Members(), memory.Wide()
+	b.Members, b.Wide, b.Pieces = memory.Members(), memory.Wide(), memory.FirstPiece()
+	places, _, _ := memory.Pieces()
+	b.Places = uint64(places)
 	b.Slices = int32(coll.BoardSlicesFrom(c.Size(), c.Crowded()))
 	for i := range c.Size() {
 		r := p.engine.LocalRank(c.Group().World(i))
@@ -99,7 +101,7 @@ func (c *communicator) agreeOnBoard() error {
 	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
-		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], Lay: c.board.lay,
+		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], PieceUsers: b.PieceUsers[:places], Lay: c.board.lay,
 		LaySettled: c.board.laySettled, Lays: c.board.lays, Laid: c.board.laid})
 	return nil
 }

@@ -85,9 +85,12 @@ func openFast(p *process) {
 		f.strings = bulk.Least
 	}
 	f.growing, f.past, f.look = f.eager, bulk.Least, math.MaxUint64
-	if p.engine.Crowded() {
+	switch crowded := p.engine.Crowded(); {
+	case crowded && bulk.Past():
+		f.crowded, f.past, f.look = 1, math.MaxUint64, bulk.Least
+	case crowded:
 		f.crowded = 1
-	} else if bulk.Past() {
+	case bulk.Past():
 		f.look = bulk.LeastApart
 	}
 	if !p.engine.Connected() { // otherwise sockets, or pipes, have to be looked at, too

@@ -163,6 +163,9 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	}
 	laid.Head, laid.HeadBytes = take(word*len(l.Head)), uint64(word*len(l.Head))
 	copy(unsafe.Slice((*uint64)(laid.Head), len(l.Head)), l.Head)
+	if l.Piece {
+		laid.Used |= libimpi.PieceMark
+	}
 	if l.Head != nil && l.Used > C.IMPI_SHM_BOARD_PAYLOAD {
 		laid.Wide, laid.Said = 1, min(laid.HeadBytes, C.IMPI_SHM_BOARD_PAYLOAD-word)
 	}

@@ -33,6 +33,8 @@ type BoardCounters struct {
 	WideTurns *uint64  // operations that have used wide slots
 	WideUsers []uint64 // the last one to use each wide slot
 
+	PieceUsers []uint64 // and each place for pieces
+
 	// Lay lays a persistent operation's turn out for C, which then may start it, and LaySettled its exchange; nil:
 	// nothing is for C. One of them is called, once for each lane.
 	Lay        func(lane transport.Lane, turn *coll.Turn) LaidLane
@@ -70,7 +72,7 @@ type commBoard struct {
 	reads      coll.Reading // whether all of them read each other's memory
 	readable   extents      // the own memory that others have been told of
 	pieces     int          // operations that have used places for pieces
-	pieceUsers []uint64     // the last one to use each
+	pieceUsers []uint64     // PieceUsers, once there is memory for pieces
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -127,8 +129,10 @@ func (c *Comm) UseBoard(counters BoardCounters) {
 // NewBoardCounters are those of a member whose operations the engine alone carries out.
 func NewBoardCounters(board transport.Board) BoardCounters {
 	slots, _, _ := board.Slots(true)
+	places, _, _ := board.Pieces()
 	return BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64),
-		WideTurns: new(uint64), WideUsers: make([]uint64, slots)}
+		WideTurns: new(uint64), WideUsers: make([]uint64, slots),
+		PieceUsers: make([]uint64, places)}
 }
 
 // NoBoard ends the operations on the communicator's board, before the memory of its counters goes. It returns when

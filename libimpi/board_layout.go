@@ -31,6 +31,9 @@ type CBoard struct {
 	Left      uint64
 	WideTurns uint64                           // operations that have used wide slots
 	WideUsers [transport.BoardWideSlots]uint64 // the last one to use each of them
+	// PieceUsers are the last ones to use the places for pieces.
+	PieceUsers [transport.BoardPieces]uint64
+	Places     uint64 // of them
 	// Tasks are nonblocking ones that are under way in Go, which then carries out all others, too.
 	Tasks   uint32
 	Slices  int32                        // bytes of a vector from which an Allreduce is made by slices, which is Go's
@@ -38,6 +41,7 @@ type CBoard struct {
 	Laid    [CLaidCalls]datatype.Pointer // calls that were laid out
 	Members datatype.Pointer             // lines of the segment
 	Wide    datatype.Pointer
+	Pieces  datatype.Pointer
 	Scratch datatype.Pointer // of C, for long results in place; nil: there was none yet
 	Peers   [transport.BoardMembers]CBoardPeer
 }
@@ -93,7 +97,7 @@ type CLaid struct {
 	Lists     [CLaidLists]CLaidList
 	Head      datatype.Pointer // the list with which the part begins
 	HeadBytes uint64           // 0: no part is shown
-	Used      uint64           // bytes of the part
+	Used      uint64           // bytes of the part, and PieceMark
 	Out, In   datatype.Pointer // blocks that go to the part, and that are taken
 	Outs, Ins int32
 	Said      uint64 // bytes of the list that stand beside the length, too, if the part stands in a wide slot

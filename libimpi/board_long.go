@@ -62,8 +62,7 @@ func (b *commBoard) havePieces(n int64) error {
 	if err := b.shared.ReservePieces(); err != nil {
 		return err
 	}
-	places, _, _ := b.shared.Pieces()
-	b.pieceUsers = make([]uint64, places)
+	b.pieceUsers = b.PieceUsers
 	return nil
 }
 

@@ -129,11 +129,12 @@ func (p *boardPlace) elsewhere(stands standing, member int) (mem []byte) {
 	return mem
 }
 
-// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and pieceMark if that
+// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and PieceMark if that
 // is in a place for pieces. So the line of the other place's word is not read.
 func (p *boardPlace) longer() uint64 { return 1<<p.shift - 1 }
 
-const pieceMark = 1 << 63
+// PieceMark marks the length of a part that stands in a place for pieces.
+const PieceMark = 1 << 63
 
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
@@ -143,7 +144,7 @@ func (p *boardPlace) Publish(n int64) {
 		part := p.elsewhere(p.stands, p.Rank())
 		copy(mem[8:], part[:length]) // the list with which it begins, or as much as there is room for
 		if p.stands == inPiece {
-			length |= pieceMark
+			length |= PieceMark
 		}
 		binary.NativeEndian.PutUint64(mem, length)
 		length = p.longer()
@@ -168,8 +169,8 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
 	if p.each && n == p.longer() {
 		stands := inWide
-		if n = binary.NativeEndian.Uint64(mem); n&pieceMark != 0 {
-			stands, n = inPiece, n&^pieceMark
+		if n = binary.NativeEndian.Uint64(mem); n&PieceMark != 0 {
+			stands, n = inPiece, n&^PieceMark
 		}
 		mem = p.elsewhere(stands, rank)
 	}

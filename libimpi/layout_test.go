@@ -40,7 +40,7 @@ var cNames = map[string]string{
 	"CLaid.Out": "impi_laid_block", "CLaid.In": "impi_laid_block",
 	"CLane.Laid": "impi_laid", "CBoard": "impi_board", "CBoard.Laid": "impi_laid",
 	"CBoard.Members": "impi_shm_board_member",
-	"CBoard.Wide":    "impi_shm_board_wide", "CBoardPeer": "impi_board_peer",
+	"CBoard.Wide":    "impi_shm_board_wide", "CBoard.Pieces": "impi_shm_board_piece", "CBoardPeer": "impi_board_peer",
 	"CBoardType": "impi_board_type", "CBoards": "impi_boards", "CBoardPeer.Ctl": "impi_shm_control",
 	"CTurn": "impi_turn", "CLane": "impi_lane", "CLane.Board": "impi_board", "CLane.Slots": "impi_shm_board_slot",
 }
@@ -84,6 +84,7 @@ func constants(b *bytes.Buffer) {
 	fmt.Fprintf(b, "enum { IMPI_LAID_ARGS = %d, IMPI_LAID_LISTS = %d, IMPI_LAID_CALLS = %d };\n", CLaidArgs, CLaidLists,
 		CLaidCalls)
 	fmt.Fprintf(b, "enum { IMPI_LAID_BY_MESSAGE = %#x, IMPI_LAID_BY_READING = %#x };\n", coll.ByMessage, coll.ByReading)
+	fmt.Fprintf(b, "#define IMPI_PIECE_MARK UINT64_C(%#x)\n", uint64(PieceMark))
 	fmt.Fprintf(b, "#define IMPI_QUICK_BIT ((uintptr_t)%#x)\n", quickBit)
 	fmt.Fprintf(b, "#define IMPI_SENT_REQUEST ((uintptr_t)%#x)\n\n", sentRequest)
 }

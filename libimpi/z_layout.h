@@ -18,6 +18,7 @@ enum { IMPI_WINDOW_NOT_HELD = 0, IMPI_WINDOW_OPEN = 1, IMPI_WINDOW_SHARED = 2, I
 enum { IMPI_FAST_TYPES = 512, IMPI_BOARD_OP_HANDLES = 32 };
 enum { IMPI_LAID_ARGS = 10, IMPI_LAID_LISTS = 6, IMPI_LAID_CALLS = 8 };
 enum { IMPI_LAID_BY_MESSAGE = 0xffff, IMPI_LAID_BY_READING = 0xfffd };
+#define IMPI_PIECE_MARK UINT64_C(0x8000000000000000)
 #define IMPI_QUICK_BIT ((uintptr_t)0x40000000)
 #define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)
 
@@ -201,12 +202,15 @@ struct impi_board {
 	uint64_t left;
 	uint64_t wide_turns;
 	uint64_t wide_users[16];
+	uint64_t piece_users[16];
+	uint64_t places;
 	uint32_t tasks;
 	int32_t slices;
 	struct impi_laid_call missed;
 	struct impi_laid *laid[8];
 	struct impi_shm_board_member *members;
 	struct impi_shm_board_wide *wide;
+	struct impi_shm_board_piece *pieces;
 	void *scratch;
 	struct impi_board_peer peers[32];
 };
@@ -376,15 +380,18 @@ _Static_assert(offsetof(struct impi_board, known) == 24, "layout");
 _Static_assert(offsetof(struct impi_board, left) == 32, "layout");
 _Static_assert(offsetof(struct impi_board, wide_turns) == 40, "layout");
 _Static_assert(offsetof(struct impi_board, wide_users) == 48, "layout");
-_Static_assert(offsetof(struct impi_board, tasks) == 176, "layout");
-_Static_assert(offsetof(struct impi_board, slices) == 180, "layout");
-_Static_assert(offsetof(struct impi_board, missed) == 184, "layout");
-_Static_assert(offsetof(struct impi_board, laid) == 272, "layout");
-_Static_assert(offsetof(struct impi_board, members) == 336, "layout");
-_Static_assert(offsetof(struct impi_board, wide) == 344, "layout");
-_Static_assert(offsetof(struct impi_board, scratch) == 352, "layout");
-_Static_assert(offsetof(struct impi_board, peers) == 360, "layout");
-_Static_assert(sizeof(struct impi_board) == 872, "layout");
+_Static_assert(offsetof(struct impi_board, piece_users) == 176, "layout");
+_Static_assert(offsetof(struct impi_board, places) == 304, "layout");
+_Static_assert(offsetof(struct impi_board, tasks) == 312, "layout");
+_Static_assert(offsetof(struct impi_board, slices) == 316, "layout");
+_Static_assert(offsetof(struct impi_board, missed) == 320, "layout");
+_Static_assert(offsetof(struct impi_board, laid) == 408, "layout");
+_Static_assert(offsetof(struct impi_board, members) == 472, "layout");
+_Static_assert(offsetof(struct impi_board, wide) == 480, "layout");
+_Static_assert(offsetof(struct impi_board, pieces) == 488, "layout");
+_Static_assert(offsetof(struct impi_board, scratch) == 496, "layout");
+_Static_assert(offsetof(struct impi_board, peers) == 504, "layout");
+_Static_assert(sizeof(struct impi_board) == 1016, "layout");
 _Static_assert(offsetof(struct impi_board_type, element) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_type, ops) == 2, "layout");
 _Static_assert(sizeof(struct impi_board_type) == 4, "layout");

@@ -135,10 +135,12 @@ type Memory interface {
 // MaxLocal is the largest number of processes that share a machine's memory.
 const MaxLocal = 1 << 16
 
-// BoardMembers is the largest number of members that a board has, and BoardWideSlots how many wide slots each has.
+// BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
+// BoardPieces how many places for pieces at most.
 const (
 	BoardMembers   = 32
 	BoardWideSlots = 16
+	BoardPieces    = 16
 )
 
 // Links are the transports of a process: who is reached by which.

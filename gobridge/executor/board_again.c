@@ -16,10 +16,18 @@ static inline int again(const struct impi_laid *l, const volatile uint64_t *args
     return !other;
 }
 
+/* A part of operation s that does not stand in its slot, of which that says so many bytes. */
+static inline struct shown outside(const struct impi_board *b, uint64_t bytes, int r, uint64_t s)
+{
+    if (LIKELY(!(bytes & IMPI_PIECE_MARK))) return part_of(b, NULL, 1, r, s);
+    struct impi_shm_board_piece *piece = &b->pieces[(uint64_t)r * b->places + s % b->places];
+    return (struct shown){&piece->word, piece->payload};
+}
+
 /* Shows the list of the own blocks, and the blocks. */
 static void show_blocks(const struct impi_board *b, const struct impi_laid *l, uint64_t s)
 {
-    const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? part_of(b, NULL, 1, b->rank, s) : line;
+    const struct shown line = part_of(b, NULL, 0, b->rank, s), part = l->wide ? outside(b, l->used, b->rank, s) : line;
     impi_fetch_lines(line.word, LINE), impi_fetch_lines(part.payload, LINE);
     pack_blocks(l, part.payload);
     if (l->wide) memcpy(line.payload, &l->used, 8), memcpy(line.payload + 8, l->head, l->said);
@@ -29,8 +37,7 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
 
 /* Takes a block from the part of another member, when that is there; its length and place are another process's. If the
  * call does not block, Go sees to what does not come that way. */
-static int take_block(const struct impi_board *b, struct impi_laid_block *in, uint64_t s,
-                      const struct impi_turn *t)
+static int take_block(const struct impi_board *b, struct impi_laid_block *in, uint64_t s, const struct impi_turn *t)
 {
     struct shown part = part_of(b, NULL, 0, in->from, s);
     int err = LIKELY(raised(part.word, s << SHIFT)) ? MPI_SUCCESS : await(b, part.word, s << SHIFT, t);
@@ -40,11 +47,11 @@ static int take_block(const struct impi_board *b, struct impi_laid_block *in, ui
     const unsigned char *list = part.payload;
     if (bytes == ELSEWHERE) {
         memcpy(&bytes, list, sizeof bytes);
-        part = part_of(b, NULL, 1, in->from, s);
+        part = outside(b, bytes, in->from, s), bytes &= ~IMPI_PIECE_MARK;
         list = end + sizeof bytes <= PAYLOAD ? list + sizeof bytes : part.payload;
     }
-    if (bytes <= IMPI_SHM_BOARD_WIDE_PAYLOAD && end <= bytes) memcpy(&entry, list + here, sizeof entry);
-    const int64_t n = bytes > IMPI_SHM_BOARD_WIDE_PAYLOAD ? IMPI_LAID_BY_READING : (uint16_t)entry; /* it is longer */
+    if (bytes <= IMPI_SHM_BOARD_MOST && end <= bytes) memcpy(&entry, list + here, sizeof entry);
+    const int64_t n = bytes > IMPI_SHM_BOARD_MOST ? IMPI_LAID_BY_READING : (uint16_t)entry; /* it is longer */
     const uint64_t at = (uint16_t)(entry >> FIELD);
     if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
         return t->request ? IMPI_IN_GO : impi_laid_take(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in);
@@ -60,7 +67,9 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
 {
     const struct impi_turn t = {.request = request};
     const uint64_t s = b->begun + 1;
-    uint64_t *const user = &b->wide_users[s % WIDE_SLOTS], slot = s < SLOTS ? 0 : s - SLOTS;
+    const uint64_t piece = l->used & IMPI_PIECE_MARK;
+    uint64_t *const user = piece ? &b->piece_users[s % b->places] : &b->wide_users[s % WIDE_SLOTS];
+    const uint64_t slot = s < SLOTS ? 0 : s - SLOTS;
     const uint64_t free = l->wide && *user > slot ? *user : slot; /* when so many are done */
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();

@@ -122,7 +122,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     const int over_own = (uintptr_t)t->to - (uintptr_t)t->own < (uint64_t)t->n, aside = wide && t->combine && over_own;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, IMPI_SHM_BOARD_MOST))) return IMPI_IN_GO;
-    void *const combined = !wide ? result : aside ? b->scratch : t->to;
+    void *const acc = !wide ? result : aside ? b->scratch : t->to;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     const int far = l && l->known + l->many <= s;
     for (int r = 0; UNLIKELY(far) && r < b->size; r++)
@@ -156,16 +156,15 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         piece += in ? in->at : t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
         if (in) move_payload(in->plan, in->mem, piece, in->n, 1);
-        else if (t->combine && r > t->first) t->combine(combined, piece, t->count);
-        else move_payload(t->plan, t->combine ? combined : to, piece, t->take, 1);
+        else if (t->combine && r > t->first) t->combine(acc, piece, t->count);
+        else move_payload(t->plan, t->combine ? acc : to, piece, t->take, 1);
     }
     if (wide && !l) b->wide_turns++, *user = s;
     if (l) l->starts = s, l->known = !blocks && t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     if (!l && !wide) impi_fetch_lines(part_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */
     wake(b);
-    if (t->combine && combined != t->to && t->first < t->end && LIKELY(!problem))
-        copy_payload(t->to, combined, (uint64_t)t->take);
+    if (t->combine && acc != t->to && t->first < t->end && !problem) copy_payload(t->to, acc, (uint64_t)t->take);
     return over(problem, t->request);
 }
 

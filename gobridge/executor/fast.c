@@ -55,12 +55,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
     struct impi_shm_outbound *o = &shm->peers[local].out;
     uint64_t need = record_bytes((uint64_t)n);
     struct impi_shm_record *r;
-    if (UNLIKELY(self) && !plan && hand_over(shm, c, local, tag, buf, n)) {
-        int wake = sleeps(shm, o->ctl);
-        unlock(shm);
-        if (UNLIKELY(wake)) impi_ring(local);
-        return MPI_SUCCESS;
-    }
+    if (UNLIKELY(self) && !plan && hand_over(shm, c, local, tag, buf, n)) goto over;
     /* What waits in the engine may be an earlier message to oneself, or the receive of this one. */
     if (UNLIKELY(f->queued || (self && c->waiting) || !(r = place(shm, o, need)))) {
         unlock(shm);
@@ -81,6 +76,7 @@ int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int 
                          __ATOMIC_RELEASE);
     }
     o->tail += need;
+over:;
     int wake = sleeps(shm, o->ctl);
     unlock(shm);
     if (UNLIKELY(wake)) impi_ring(local);

@@ -112,6 +112,7 @@ static inline void copy_payload(void *to, const void *from, uint64_t n)
 /* Moves n bytes that lie in one run, or as a plan says, to where another core reads them, or back. */
 HOT void move_payload(const struct impi_plan *plan, const void *typed, const void *packed, int64_t n, int unpack)
 {
+    if (!unpack && n > INLINE && (uint64_t)n < impi_fast.strings) impi_fetch_lines(packed, n); /* strings do without */
     if (UNLIKELY(plan)) impi_plan_move(plan, typed, packed, n, unpack);
     else copy_payload((void *)(uintptr_t)(unpack ? typed : packed), unpack ? packed : typed, (uint64_t)n);
 }
@@ -143,10 +144,7 @@ HOT void store_payload(const struct impi_plan *plan, const void *typed, void *to
     const int lines = UNLIKELY((uint64_t)n >= impi_fast.look) && !plan && (uintptr_t)to % LINE == 0;
     if (lines && turn_of(64)) impi_look((uintptr_t)to, (uintptr_t)typed, n);
     else if (lines && (uint64_t)n >= __atomic_load_n(&impi_fast.past, __ATOMIC_RELAXED)) store_past(to, typed, n);
-    else {
-        if (n > INLINE && (uint64_t)n < impi_fast.strings) impi_fetch_lines(to, n); /* strings do without */
-        move_payload(plan, typed, to, n, 0);
-    }
+    else move_payload(plan, typed, to, n, 0);
 }
 
 /* Does the other side of a ring sleep? Without a fence: the sleeper has one for both (transport/shm/bell.go). */

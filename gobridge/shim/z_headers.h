@@ -2,9 +2,9 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* c71a938e1b3b0506 gobridge/executor/fast.h */
-/* cd590533fb26e37f gobridge/executor/fast_ring.h */
+/* 2dc3009f17331a5d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
-/* 506943610992f0b2 libimpi/z_layout.h */
+/* 29b1d70c7836b875 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 8c43bebf744a0fc7 transport/shm/z_layout.h */
+/* 921f6b014f48483f transport/shm/z_layout.h */

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,7 +84,8 @@ const (
 )
 
 // Look stores a piece as Store does, looks by its first bytes how far its reader is, and answers from how many bytes on
-// stores past the caches are the better way as far as that is known.
+// stores past the caches are the better way as far as that is known. Where ranks outnumber cores they are never, or
+// from Least on.
 func Look(dst, src []byte) (past int) {
 	n := min(len(src), shortLook)
 	start := time.Now()
@@ -100,10 +102,14 @@ func Look(dst, src []byte) (past int) {
 
 // looked takes a look of so many bytes into account.
 func (d *Distance) looked(bytes int, took time.Duration) (past int) {
-	if d.note(took, apartLine*time.Duration(bytes/lineBytes)); d.Apart() {
+	d.note(took, apartLine*time.Duration(bytes/lineBytes))
+	switch apart, crowded := d.Apart(), Crowded.Load(); {
+	case apart && !crowded:
 		return LeastApart
+	case apart || !crowded:
+		return Least
 	}
-	return Least
+	return math.MaxInt
 }
 
 // stored is a word of which a store waits for all before it: a core goes on while those of a few lines are under way.

@@ -2,8 +2,10 @@ package bulk
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // TestAPieceIsTheSameNearAndFar carries pieces of all lengths, past the caches and not, by the string instruction and
@@ -103,5 +105,14 @@ func TestALookStoresAllAndFollowsItsReader(t *testing.T) {
 		if got := d.looked(LeastApart, took); got != want {
 			t.Errorf("after look %d past the caches from %d on, want %d", i, got, want)
 		}
+	}
+	Crowded.Store(true)
+	defer Crowded.Store(false)
+	if got := d.looked(Least, 0); got != math.MaxInt {
+		t.Errorf("past the caches from %d on to readers of this core", got)
+	}
+	d.looked(Least, time.Second)
+	if got := d.looked(Least, time.Second); got != Least {
+		t.Errorf("past the caches from %d on to readers that are apart, in part", got)
 	}
 }

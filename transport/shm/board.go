@@ -97,7 +97,7 @@ func laneFor(n int64) *Lane {
 		l = &Lane{slots: boardLongSlots, head: lineBytes, payload: alignLine(int(n)), shift: boardWideShift}
 	}
 	if n > boardLongest {
-		l = &Lane{slots: boardPieces, head: lineBytes, payload: boardPiecePayload, shift: boardPieceShift}
+		l = &Lane{slots: boardLanePieces, head: lineBytes, payload: boardPiecePayload, shift: boardPieceShift}
 	}
 	if l.Bytes = l.head + l.payload; l.slots == boardLongSlots {
 		l.Bytes += boardLongGap
@@ -176,21 +176,24 @@ func (b *Board) clearLanes(bytes int) {
 // ReservePieces implements transport.Board.
 func (b *Board) ReservePieces() error {
 	_, at := b.segment.boardAt(b.number)
-	if err := b.segment.reserve(b.pieces, len(b.members)*boardPieces*boardPieceSize); err != nil {
+	if err := b.segment.reserve(b.pieces, len(b.members)*b.places()*boardPieceSize); err != nil {
 		return err
 	}
 	atomic.StoreUint32(&at.pieces, 1)
 	return nil
 }
 
+// places is how many places for pieces each member has.
+func (b *Board) places() int { return placesOf(len(b.members)) }
+
 // Pieces implements transport.Board.
 func (b *Board) Pieces() (places, bytes int, shift uint) {
-	return boardPieces, boardPiecePayload, boardPieceShift
+	return b.places(), boardPiecePayload, boardPieceShift
 }
 
 // Piece implements transport.Board.
 func (b *Board) Piece(member, i int) (word *uint64, payload []byte) {
-	return b.segment.placeFor(b.pieces + (member*boardPieces+i)*boardPieceSize)
+	return b.segment.placeFor(b.pieces + (member*b.places()+i)*boardPieceSize)
 }
 
 // Slots implements transport.Board.
@@ -243,7 +246,7 @@ func (b *Board) Leave() {
 		b.clearLanes(int(used))
 	}
 	if atomic.SwapUint32(&at.pieces, 0) != 0 {
-		for i := range len(b.members) * boardPieces {
+		for i := range len(b.members) * b.places() {
 			word, _ := b.Piece(0, i)
 			atomic.StoreUint64(word, 0)
 		}

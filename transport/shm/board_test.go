@@ -159,7 +159,7 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		})
 	}
 	for i := range all {
-		if word, _ := boards[1].Piece(i, boardPieces-1); *word != 0 {
+		if word, _ := boards[1].Piece(i, boards[1].places()-1); *word != 0 {
 			t.Errorf("the last place for pieces of member %d is not cleared", i)
 		}
 	}

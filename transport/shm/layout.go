@@ -97,9 +97,9 @@ import (
 //	         line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that nobody
 //	         uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the turn.
 //	         Memory stands behind those lanes that are used
-//	         from a new page on, for each member 4 places for pieces of long operations: a page that begins with a word
-//	         as above, of 24 bits for the length, and a payload of at most 64 KiB. Memory stands behind them from the
-//	         first such operation on
+//	         from a new page on, for each member places for pieces of long operations, 16 of them if there are up to 8
+//	         members, and else 4: a page that begins with a word as above, of 24 bits for the length, and a payload of at
+//	         most 64 KiB. Memory stands behind them from the first such operation on
 //
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
 // data use the wide slots in turn, each when all members have completed the operation that had it before, and the
@@ -194,7 +194,10 @@ const (
 	boardLongGap   = 1 << 10 // between two of them: what a core reads ahead of one is not what another writes next
 	boardLaneBytes = 2 << 20 // of all lanes, for each member
 
-	boardPieces       = 4
+	boardPieces       = transport.BoardPieces // of few members
+	boardPiecesOfMany = 4
+	boardFewMembers   = 8
+	boardLanePieces   = 4
 	boardPiecePayload = 64 << 10
 	boardPieceShift   = 24
 	boardPieceSize    = pageBytes + boardPiecePayload
@@ -258,7 +261,16 @@ func boardOffset(n int) int { return ringOffset(n) + n*n*ringSize(n) }
 
 // boardBytes is the size in bytes of each board of a segment for n ranks.
 func boardBytes(n int) int {
-	return boardPieceOffset(n) + min(n, BoardMembers)*boardPieces*boardPieceSize
+	n = min(n, BoardMembers)
+	return boardPieceOffset(n) + max(min(n, boardFewMembers)*boardPieces, n*boardPiecesOfMany)*boardPieceSize
+}
+
+// placesOf is how many places for pieces each of some members has.
+func placesOf(members int) int {
+	if members > boardFewMembers {
+		return boardPiecesOfMany
+	}
+	return boardPieces
 }
 
 // boardPieceOffset is where the places for pieces of a board begin.

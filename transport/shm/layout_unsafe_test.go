@@ -113,6 +113,9 @@ func places() []place {
 		{unsafe.Offsetof(bm.done), 0, "board_member", "done"},
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
+		{boardWideSize, boardWideSize, "board_wide", ""}, // Go has no types for these
+		{boardPieceSize, boardPieceSize, "board_piece", ""},
+		{pageBytes, pageBytes, "board_piece", "payload"},
 		{unsafe.Offsetof(b.present), 0, "board", "present"},
 		{unsafe.Offsetof(b.pieces), 8, "board", "pieces"},
 		{unsafe.Offsetof(b.lanes), 16, "board", "lanes"},
@@ -228,6 +231,11 @@ struct impi_shm_board_member {
 struct impi_shm_board_wide {
 	uint64_t word, pad[7];
 	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
+};
+
+struct impi_shm_board_piece {
+	uint64_t word, pad[511];
+	unsigned char payload[IMPI_SHM_BOARD_MOST];
 };
 
 struct impi_shm_board {

@@ -133,6 +133,11 @@ struct impi_shm_board_wide {
 	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
 };
 
+struct impi_shm_board_piece {
+	uint64_t word, pad[511];
+	unsigned char payload[IMPI_SHM_BOARD_MOST];
+};
+
 struct impi_shm_board {
 	uint32_t present, pad, pieces, pad2;
 	uint64_t lanes, pad3[5];
@@ -213,6 +218,9 @@ _Static_assert(sizeof(struct impi_shm_board_slot) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_board_member) == 16512, "layout");
+_Static_assert(sizeof(struct impi_shm_board_wide) == 16512, "layout");
+_Static_assert(sizeof(struct impi_shm_board_piece) == 69632, "layout");
+_Static_assert(offsetof(struct impi_shm_board_piece, payload) == 4096, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board, pieces) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_board, lanes) == 16, "layout");
