@@ -108,8 +108,10 @@ func (c *communicator) agreeOnBoard() error {
 
 // lay implements libimpi.BoardCounters.
 func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane) {
-	t, simple := turnForC(turn, b.isLong(lane))
-	if !simple {
+	long := b.isLong(lane)
+	t, simple := turnForC(turn, long)
+	// C combines what is long and in place in the board's scratch memory, and threads may start several lanes at a time.
+	if !simple || long && t.Combine != nil && t.Own == t.To {
 		return laid
 	}
 	l, laid := b.newLane(lane)

@@ -42,7 +42,7 @@ type CBoard struct {
 	Members datatype.Pointer             // lines of the segment
 	Wide    datatype.Pointer
 	Pieces  datatype.Pointer
-	Scratch datatype.Pointer // of C, for long results in place; nil: there was none yet
+	Scratch datatype.Pointer // of C, for long results in place, but not of lanes; nil: there was none yet
 	Peers   [transport.BoardMembers]CBoardPeer
 }
 

@@ -121,7 +121,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     uint64_t result[PAYLOAD / 8];
     const int over_own = (uintptr_t)t->to - (uintptr_t)t->own < (uint64_t)t->n, aside = wide && t->combine && over_own;
     int err, problem = MPI_SUCCESS;
-    if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, IMPI_SHM_BOARD_MOST))) return IMPI_IN_GO;
+    if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, LONGEST))) return IMPI_IN_GO;
     void *const acc = !wide ? result : aside ? b->scratch : t->to;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     const int far = l && l->known + l->many <= s;
