@@ -85,11 +85,12 @@ func openFast(p *process) {
 		f.strings = bulk.Least
 	}
 	f.growing, f.past, f.look = f.eager, bulk.Least, math.MaxUint64
-	switch crowded := p.engine.Crowded(); {
-	case crowded && bulk.Past():
-		f.crowded, f.past, f.look = 1, math.MaxUint64, bulk.Least
-	case crowded:
-		f.crowded = 1
+	if p.engine.Crowded() {
+		f.crowded, f.past = 1, math.MaxUint64
+	}
+	switch {
+	case bulk.Past() && f.crowded != 0:
+		f.look = bulk.Least
 	case bulk.Past():
 		f.look = bulk.LeastApart
 	}

@@ -121,7 +121,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     uint64_t result[PAYLOAD / 8];
     const int over_own = (uintptr_t)t->to - (uintptr_t)t->own < (uint64_t)t->n, aside = wide && t->combine && over_own;
     int err, problem = MPI_SUCCESS;
-    if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, LONGEST))) return IMPI_IN_GO;
+    if (UNLIKELY(aside && !b->scratch) && !(b->scratch = aligned_alloc(LINE, sizeof *b->wide))) return IMPI_IN_GO;
     void *const acc = !wide ? result : aside ? b->scratch : t->to;
     if (UNLIKELY(engine_busy())) impi_board_turn();
     const int far = l && l->known + l->many <= s;
@@ -134,7 +134,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         const struct shown mine = part_of(b, l, wide, b->rank, turn);
         if (blocks) pack_blocks(blocks, mine.payload);
         show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
-        if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload;
+        if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload; /* aligned */
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int i = t->first; i < t->end; i++) {

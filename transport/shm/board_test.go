@@ -241,3 +241,15 @@ func TestThereAreNoOtherBoards(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesForPiecesLieWithinTheirBoard counts the places of boards of all sizes, in segments of all.
+func TestPlacesForPiecesLieWithinTheirBoard(t *testing.T) {
+	for n := 1; n <= 2*BoardMembers; n++ {
+		room := boardBytes(n) - boardPieceOffset(n)
+		for members := 1; members <= min(n, BoardMembers); members++ {
+			if need := members * placesOf(members) * boardPieceSize; need > room || placesOf(members) > boardPieces {
+				t.Errorf("%d ranks: %d members need %d bytes for pieces of %d", n, members, need, room)
+			}
+		}
+	}
+}
