@@ -93,16 +93,12 @@ int impi_exec_Isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int
 
 int impi_exec_Comm_rank(MPI_Comm comm, int *rank)
 {
-    struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !rank)) return IMPI_IN_GO;
-    *rank = c->rank;
-    return MPI_SUCCESS;
+    const struct impi_fast_comm *c = find(comm);
+    return LIKELY(c && rank) ? *rank = c->rank, MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_exec_Comm_size(MPI_Comm comm, int *size)
 {
-    struct impi_fast_comm *c = find(comm);
-    if (UNLIKELY(!c || !size)) return IMPI_IN_GO;
-    *size = c->members;
-    return MPI_SUCCESS;
+    const struct impi_fast_comm *c = find(comm);
+    return LIKELY(c && size) ? *size = c->members, MPI_SUCCESS : IMPI_IN_GO;
 }

@@ -83,6 +83,15 @@ static inline int takes(int want, int tag) { return want == tag || want == MPI_A
 
 static inline struct impi_quick_slot *slot_at(uint32_t n) { return &impi_quick.slots[n - 1]; }
 
+/* The persistent request of a handle; NULL if C has never heard of it. */
+static inline struct impi_persistent *persistent(MPI_Request request)
+{
+    uint32_t n = (uint32_t)(uintptr_t)request - 1;
+    if (n >= IMPI_PERSISTENT_SLOTS) return NULL;
+    struct impi_persistent *p = &impi_persistent[n];
+    return __atomic_load_n(&p->request, __ATOMIC_RELAXED) == (uintptr_t)request ? p : NULL;
+}
+
 /* Finds the oldest posted receive that takes a message; before is the one ahead of it in the queue. */
 static inline struct impi_quick_slot *wanted(const struct impi_quick_queue *q, uint64_t cid, int32_t source,
                                              int32_t tag, struct impi_quick_slot **before)

@@ -198,9 +198,8 @@ int impi_exec_Irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
 /* Starts a persistent request; 0 if Go has to. */
 static inline int start(MPI_Request request)
 {
-    uint32_t n = (uint32_t)(uintptr_t)request - 1;
-    struct impi_persistent *p = &impi_persistent[n < IMPI_PERSISTENT_SLOTS ? n : 0];
-    if (UNLIKELY(!request || p->request != (uintptr_t)request || p->state != IMPI_PERSISTENT_INACTIVE)) return 0;
+    struct impi_persistent *p = persistent(request);
+    if (UNLIKELY(!p || p->state != IMPI_PERSISTENT_INACTIVE)) return 0;
     void *buf = (void *)(uintptr_t)p->buf;
     MPI_Datatype datatype = (MPI_Datatype)(uintptr_t)p->datatype;
     MPI_Comm comm = (MPI_Comm)(uintptr_t)p->comm;
@@ -212,7 +211,7 @@ static inline int start(MPI_Request request)
     }
     struct impi_quick_slot *s = post(buf, p->count, datatype, p->peer, p->tag, comm);
     if (UNLIKELY(!s)) return 0;
-    s->persistent = n + 1;
+    s->persistent = (uint32_t)(uintptr_t)request;
     p->slot = number_of(s);
     __atomic_store_n(&p->state, IMPI_PERSISTENT_POSTED, __ATOMIC_RELAXED);
     unlock(impi_fast.shm);

@@ -11,15 +11,6 @@ static inline int settled(MPI_Request request)
     return request == MPI_REQUEST_NULL || (uintptr_t)request == IMPI_SENT_REQUEST;
 }
 
-/* The persistent request of a handle; NULL if C has never heard of it. */
-static inline struct impi_persistent *persistent(MPI_Request request)
-{
-    uint32_t n = (uint32_t)(uintptr_t)request - 1;
-    if (n >= IMPI_PERSISTENT_SLOTS) return NULL;
-    struct impi_persistent *p = &impi_persistent[n];
-    return __atomic_load_n(&p->request, __ATOMIC_RELAXED) == (uintptr_t)request ? p : NULL;
-}
-
 static inline enum progress progress_of(const struct impi_quick_slot *s)
 {
     uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);

@@ -60,18 +60,13 @@ int impi_exec_Type_free(MPI_Datatype *datatype)
 int impi_exec_Type_size(MPI_Datatype datatype, MPI_Count *size)
 {
     const struct impi_shape *s = impi_type_shape(datatype);
-    if (UNLIKELY(!s || s->size < 0 || !size)) return IMPI_IN_GO;
-    *size = s->size;
-    return MPI_SUCCESS;
+    return LIKELY(s && s->size >= 0 && size) ? *size = s->size, MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     const struct impi_shape *s = impi_type_shape(datatype);
-    if (UNLIKELY(!s || !lb || !extent)) return IMPI_IN_GO;
-    *lb = s->lb;
-    *extent = s->ub - s->lb;
-    return MPI_SUCCESS;
+    return LIKELY(s && lb && extent) ? *lb = s->lb, *extent = s->ub - s->lb, MPI_SUCCESS : IMPI_IN_GO;
 }
 
 int impi_exec_Get_count(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)

@@ -75,8 +75,8 @@ HOT int accumulate(const void *origin, const void *compare, void *result, int64_
     char *at = LIKELY(t) ? lies(t, disp, n) : NULL;
     if (UNLIKELY(!at || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
     if (UNLIKELY(combined && !(paired(datatype, op, &p) && p.combine))) return IMPI_IN_GO;
-    if (UNLIKELY(combined && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count))) return IMPI_IN_GO;
-    if (UNLIKELY(!hold(t->words))) return IMPI_IN_GO;
+    const int skewed = combined && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count);
+    if (UNLIKELY(skewed || !hold(t->words))) return IMPI_IN_GO;
     const int differs = compare && memcmp(at, compare, (size_t)n);
     if (result) copy_payload(result, at, (uint64_t)n);
     if (combined) p.combine(at, origin, count);

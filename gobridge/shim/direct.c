@@ -5,19 +5,15 @@
 #include "z_direct.h"
 
 /* CLOCK_MONOTONIC is one clock for all processes of a machine. */
-double impi_direct_Wtime(void)
+static inline double seconds(int (*says)(clockid_t, struct timespec *))
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    says(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double impi_direct_Wtick(void)
-{
-    struct timespec t;
-    clock_getres(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+double impi_direct_Wtime(void) { return seconds(clock_gettime); }
+double impi_direct_Wtick(void) { return seconds(clock_getres); }
 
 MPI_Aint impi_direct_Aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp); }
 MPI_Aint impi_direct_Aint_diff(MPI_Aint to, MPI_Aint from) { return (MPI_Aint)((uintptr_t)to - (uintptr_t)from); }
