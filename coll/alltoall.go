@@ -70,6 +70,7 @@ var (
 		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
 		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
 		&alltoallBy{name: boardName, run: (*Scratch).alltoallBoard, needs: onBoard},
+		&alltoallBy{name: exchangeName, run: (*Scratch).alltoallExchange, needs: shared},
 		&alltoallBy{name: singleCopyName, run: (*Scratch).alltoallReading, needs: reading},
 	)
 	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw

@@ -2,6 +2,39 @@ package coll
 
 import "math"
 
+// Exchanging is a Boarded that carries exchanges out at once, if its Seating says so. Operations whose blocks all have
+// the same length are exchanges there, too: C makes them again.
+type Exchanging interface {
+	Boarded
+	// Exchange begins one; the caller says which.
+	Exchange() (x *Exchange, b Seats)
+	CarryOut(x *Exchange) error
+}
+
+// exchangeName is what operations are called that are exchanges.
+const exchangeName = "exchange"
+
+// exchanging is an exchange that has begun, of an operation that is not one everywhere; nil: it is none here.
+func exchanging(c Comm) (on Exchanging, x *Exchange, b Seats) {
+	on, is := c.(Exchanging)
+	if !is || !on.Board().Exchanges {
+		return nil, nil, nil
+	}
+	x, b = on.Exchange()
+	return on, x, b
+}
+
+// scatterExchange and alltoallExchange: the blocks stand in one part.
+func (s *Scratch) scatterExchange(c Comm, send, recv Buf, root int, _ int64) error {
+	on, x, b := exchanging(c)
+	return on.CarryOut(x.Scatter(b, send, recv, root))
+}
+
+func (s *Scratch) alltoallExchange(c Comm, send, recv Buf) error {
+	on, x, b := exchanging(c)
+	return on.CarryOut(x.Alltoall(b, send, recv))
+}
+
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
 // rank gives, takes and keeps. A blocking call carries it out at once, as Do, and progress as far as the parts of
 // others are there, as Turn is; both post the receive of a block that is so long that it comes as a message before they
@@ -49,15 +82,26 @@ func (x *Exchange) On(seating Seating, ranks int) *Exchange {
 	return x
 }
 
+// unless has the exchange not be noted, if one of its buffers is a copy of the program's.
+func (x *Exchange) unless(copied bool) *Exchange {
+	if copied {
+		x.l.laid.drop()
+	}
+	return x
+}
+
 func (x *Exchange) gives(b Buf, to, tag int) {
 	x.out = append(x.out, exchanged{Buf: b, peer: int32(to), tag: int32(tag)})
 }
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
-	if b.Size() > x.l.long {
+	switch n := b.Size(); {
+	case x.l.foreseen(n):
 		x.expects = true
 		x.l.laid.drop()
+	case x.l.readsSo(n) && x.l.laid != nil:
+		x.l.laid.Reads = true
 	}
 }
 
@@ -106,18 +150,38 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	if x.l.entries, x.l.others, x.l.mostRead = b.Size(), true, readAlone; b.Size() == 2 {
+	if x.l.mostRead = readAlone; b.Size() == 2 {
 		x.l.share(1)
 	}
+	blocks := Varying(*send)
+	return x.scatter(b, &blocks, recv, root)
+}
+
+// Scatter is Scatter. Blocks that do not find room in a part together are read.
+func (x *Exchange) Scatter(b Seats, send, recv Buf, root int) *Exchange {
+	x.sameLength(b)
+	blocks := Even(send)
+	return x.scatter(b, &blocks, recv, root)
+}
+
+func (x *Exchange) scatter(b Seats, blocks *Blocks, recv Buf, root int) *Exchange {
+	x.l.entries, x.l.others = b.Size(), true
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x
 	}
-	blocks := Varying(*send)
-	if x.givesAll(b, &blocks, tagScatter); !recv.IsInPlace() {
+	if x.givesAll(b, blocks, tagScatter); !recv.IsInPlace() {
 		x.keeps(recv, blocks.At(root))
 	}
 	return x
+}
+
+// sameLength says that all blocks have the same length: as many of them as a rank has for others find room in a part,
+// or each of them is read.
+func (x *Exchange) sameLength(b Seats) {
+	x.l.entries = b.Size()
+	x.l.share(b.Size() - 1)
+	x.l.readFrom = 0
 }
 
 // givesAll has the rank give a block to each other one.
@@ -133,8 +197,20 @@ func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
 
 // Alltoallv is Alltoallv and Alltoallw, not in place.
 func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
-	x.l.entries, x.l.others = b.Size(), true
+	x.l.entries = b.Size()
 	x.l.share(b.Size() - 1)
+	return x.alltoall(b, send, recv)
+}
+
+// Alltoall is Alltoall, not in place. Blocks that do not find room in a part together are read.
+func (x *Exchange) Alltoall(b Seats, send, recv Buf) *Exchange {
+	x.sameLength(b)
+	out, in := Even(send), Even(recv)
+	return x.alltoall(b, &out, &in)
+}
+
+func (x *Exchange) alltoall(b Seats, send, recv *Blocks) *Exchange {
+	x.l.entries, x.l.others = b.Size(), true
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
 	x.keeps(recv.At(me), send.At(me))

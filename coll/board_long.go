@@ -41,6 +41,8 @@ type Seating struct {
 	Crowded bool  // the ranks outnumber their cores
 	Few     bool  // which are two at most
 	Reads   Reading
+	// Exchanges are carried out at once: the Comm is an Exchanging.
+	Exchanges bool
 }
 
 // Reading says whether turns may read the memory of other ranks.
@@ -61,6 +63,7 @@ func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
 		k.Board, k.Crowded, k.Few, k.Reads = on.Part, on.Crowded, on.Few, on.Reads
+		k.Shares = on.Exchanges && k.Ranks > 1 && k.Bytes <= shareOf(on.Part, k.Ranks, k.Ranks-1)
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k

@@ -180,6 +180,13 @@ func (s *Scratch) allgathervReading(c Comm, send Buf, recv VBuf) error {
 
 // alltoallReading: each reads its block of all others.
 func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
+	if on, x, b := exchanging(c); x != nil {
+		own, copied, err := s.flatEven(c, send)
+		if err != nil {
+			return err
+		}
+		return on.CarryOut(x.unless(copied).Alltoall(b, own, recv))
+	}
 	blocks, err := s.evenly(c, recv)
 	if err != nil {
 		return err
@@ -188,10 +195,28 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 	return s.reading(c, send, blocks, int64(c.Rank())*recv.Size(), false)
 }
 
+// flatEven is the first of equal blocks, one for each rank, as bytes: in their own memory, or in a copy.
+func (s *Scratch) flatEven(c Comm, block Buf) (flat Buf, copied bool, err error) {
+	block.Count *= int64(c.Size())
+	_, isRun := contiguous(block)
+	flat, err = s.flat(c, block, true)
+	flat.Count /= int64(c.Size())
+	return flat, !isRun, err
+}
+
 // scatterReading: all others read their blocks of root.
 func (s *Scratch) scatterReading(c Comm, send, recv Buf, root int, block int64) (err error) {
 	var all, mine Buf
 	isRoot, inPlace := c.Rank() == root, recv.IsInPlace()
+	if on, x, b := exchanging(c); x != nil {
+		copied := false
+		if isRoot {
+			if send, copied, err = s.flatEven(c, send); err != nil {
+				return err
+			}
+		}
+		return on.CarryOut(x.unless(copied).Scatter(b, send, recv, root))
+	}
 	if isRoot {
 		send.Count *= int64(c.Size())
 		if all, err = s.flat(c, send, true); err != nil {

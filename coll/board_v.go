@@ -74,9 +74,13 @@ type listing struct {
 // share lets blocks be so long that as many as each rank has in its part, of the same length, find room in a piece.
 func (l *listing) share(blocks int) {
 	if l.piece > 0 && blocks > 0 {
-		each := (l.piece-int64((1+l.entries)*entryBytes))/int64(blocks) - blockAlign
-		l.long = max(l.long, min(each, mostShare))
+		l.long = max(l.long, shareOf(l.piece, l.entries, blocks))
 	}
+}
+
+// shareOf is the length of blocks of which so many find room in a piece, behind a list of so many entries.
+func shareOf(piece int64, entries, blocks int) int64 {
+	return min((piece-int64((1+entries)*entryBytes))/int64(blocks)-blockAlign, mostShare)
 }
 
 // room is how many bytes a part asks for, and how many of them it uses, of which some are its list.
@@ -271,10 +275,15 @@ func (l *listing) expose(block Buf, at, to int) bool {
 	if !isRun || at+exposedBytes > len(l.mem) {
 		return false
 	}
-	putExposed(l.mem[at:], l.b.(Exposer), run)
-	l.readers = append(l.readers, int32(to))
 	l.used = at + exposedBytes
-	l.laid.drop()
+	says := l.mem[at:l.used]
+	putExposed(says, l.b.(Exposer), run)
+	l.readers = append(l.readers, int32(to))
+	if where, _ := exposed(says); where == uint64(uintptr(run.Base)) {
+		l.laid.expose(says, at)
+	} else {
+		l.laid.drop() // a copy is read
+	}
 	return true
 }
 

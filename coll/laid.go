@@ -1,6 +1,9 @@
 package coll
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Laid is what a rank has done in an exchange of blocks on a board (board_v.go). As long as its arguments stay what
 // they were it can do the same again without looking at them, whatever the other ranks do. It is also what a rank does
@@ -10,6 +13,8 @@ type Laid struct {
 	Used    int         // bytes of the part
 	Piece   bool        // it stands in a place for pieces
 	Out, In []LaidBlock // to the part, and from those of others, in this order
+	Reads   bool        // blocks are read where they lie, by this rank or by others
+	Stays   bool        // others read some of this rank's: its operation is over when all have ended theirs
 	Not     bool        // something else was done, too
 
 	// A reduction on a board is its turn alone.
@@ -20,12 +25,13 @@ type Laid struct {
 // LaidBlock is a block that goes to the part, or comes from one.
 type LaidBlock struct {
 	Buf
-	At    int // where it begins in the part: of Out, and of In if that is settled
-	N     int // and then: its bytes there
-	From  int // of In: the rank whose part it is in
-	Entry int // its number in the list there
-	Tag   int // of the message that may come instead
-	Own   Buf // where it is, if it is the rank's own
+	At    int    // where it begins in the part: of Out, and of In if that is settled
+	N     int    // and then: its bytes there
+	From  int    // of In: the rank whose part it is in
+	Entry int    // its number in the list there
+	Tag   int    // of the message that may come instead
+	Own   Buf    // where it is, if it is the rank's own
+	Says  []byte // of Out: the bytes of Buf, if these say where a block of the program's lies
 }
 
 // All of these do nothing if nobody wants to know. Empty blocks take no copy.
@@ -33,6 +39,15 @@ type LaidBlock struct {
 func (l *Laid) put(b Buf, at int) {
 	if l != nil && b.Size() > 0 {
 		l.Out = append(l.Out, LaidBlock{Buf: b, At: at})
+	}
+}
+
+// expose notes what the part says at a place about a block that another rank reads.
+func (l *Laid) expose(says []byte, at int) {
+	if l != nil {
+		says = slices.Clone(says)
+		l.Out = append(l.Out, LaidBlock{Buf: Bytes(says), At: at, Says: says})
+		l.Reads, l.Stays = true, true
 	}
 }
 

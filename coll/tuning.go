@@ -239,6 +239,13 @@ const (
 	pairOperands = 256 << 10
 )
 
+// Blocks of equal lengths that find room in one part are an exchange, as measured: from pairShare on for two ranks, and
+// below shareOfOne where one rank copies the blocks of all.
+const (
+	pairShare  = 16 << 10
+	shareOfOne = 16 << 10
+)
+
 // The tables. The first row counts that fits, and whose algorithm can be used.
 
 func barrierTable(*bounds) []rule {
@@ -315,6 +322,7 @@ func gatherTable(b *bounds) []rule {
 
 func scatterTable(b *bounds) []rule {
 	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true},
+		{use: exchangeName, ranks: 3, below: shareOfOne, crowded: true}, {use: exchangeName, pair: true, bytes: pairShare},
 		{use: boardName, pair: true}}, rootTable(b)...)
 }
 
@@ -364,6 +372,7 @@ func alltoallTable(b *bounds) []rule {
 		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
 		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
 		{use: singleCopyName, pair: true, bytes: readByPair},
+		{use: exchangeName, ranks: 3, crowded: true}, {use: exchangeName, pair: true, bytes: pairShare},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: readByPair},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},

@@ -26,7 +26,8 @@ type board struct {
 	c       *libimpi.CBoard // nil if there is none; C's memory
 	users   *atomic.Int32   // of c: the communicator, and lanes
 	memory  *shm.Board
-	last    lastCall
+	reads   func(rank int) int32 // libimpi.Comm.ReadsFrom
+	last    lastCalls
 }
 
 // openBoards fills the tables.
@@ -98,7 +99,7 @@ func (c *communicator) agreeOnBoard() error {
 			b.Peers[i].Ctl = p.segment.Control(r)
 		}
 	}
-	c.board.users, c.board.memory = new(atomic.Int32), memory
+	c.board.users, c.board.memory, c.board.reads = new(atomic.Int32), memory, c.ReadsFrom
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
 		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], PieceUsers: b.PieceUsers[:places], Lay: c.board.lay,

@@ -22,14 +22,21 @@ import (
 //	MPI_X once more -> Go notes what it does (coll.Laid), and lays that out
 //	MPI_X from now on, with the same arguments, while its lists say the same -> C
 
-// lastCall is the call of a communicator that came last of those that C has not made.
-type lastCall struct {
+// lastCalls are the calls of a communicator that came last of those that C has not made. Programs make some by turns.
+type lastCalls struct {
 	noted  unsafe.Pointer // the one under way, if C has noted it: its names
 	arrays []array        // among its arguments
-	was    libimpi.CCall  // the one before
-	said   []byte         // what its arrays said
-	tried  int            // to lay it out: so often it is not looked at again
-	next   int            // the place of a call that is laid out when all are taken
+	known  [libimpi.CLaidCalls]knownCall
+	laying *knownCall // the one under way, if it is to be laid out
+	forget int        // the place of the next one that is not known
+	next   int        // the place of a call that is laid out when all are taken
+}
+
+// knownCall is a call that C has not made.
+type knownCall struct {
+	libimpi.CCall
+	said  []byte // what its arrays said
+	tried int    // to lay it out: so often it is not looked at again
 }
 
 // callsBetweenTries is how many calls that are the same, and that C cannot make, follow each other before one is tried
@@ -63,25 +70,38 @@ func (b *board) lays() *coll.Laid {
 	if l.noted == nil || len(l.arrays) > libimpi.CLaidLists {
 		return nil
 	}
-	call := libimpi.CCall{Names: l.noted, Args: b.c.Missed.Args}
-	again, said := l.was == call, l.said
-	if again && l.tried > 0 {
-		l.tried-- // it was not simple: the lists of so many more are not compared
+	k, again := l.find(&libimpi.CCall{Names: l.noted, Args: b.c.Missed.Args})
+	if again && k.tried > 0 {
+		k.tried-- // it was not simple: the lists of so many more are not compared
 		return nil
 	}
+	said := k.said
 	for _, a := range l.arrays {
 		again = again && len(said) >= a.bytes && bytes.Equal(said[:a.bytes], a.says())
 		said = said[min(a.bytes, len(said)):]
 	}
 	if again {
-		l.tried = callsBetweenTries
+		l.laying, k.tried = k, callsBetweenTries
 		return new(coll.Laid)
 	}
-	l.was, l.said, l.tried = call, l.said[:0], 0
+	k.said, k.tried = k.said[:0], 0
 	for _, a := range l.arrays {
-		l.said = append(l.said, a.says()...)
+		k.said = append(k.said, a.says()...)
 	}
 	return nil
+}
+
+// find is a call among those known, and says whether it was one.
+func (l *lastCalls) find(call *libimpi.CCall) (k *knownCall, was bool) {
+	for i := range l.known {
+		if k = &l.known[i]; k.CCall == *call {
+			return k, true
+		}
+	}
+	k = &l.known[l.forget]
+	l.forget = (l.forget + 1) % len(l.known)
+	k.CCall = *call
+	return k, false
 }
 
 // laid implements libimpi.BoardCounters.
@@ -90,7 +110,12 @@ func (b *board) laid(l *coll.Laid) {
 	if laid == nil {
 		return
 	}
-	laid.Call = b.last.was
+	laid.Call = b.last.laying.CCall
+	for i := range b.c.Size {
+		if l.Reads {
+			b.c.Peers[i].Pid = b.reads(int(i))
+		}
+	}
 	place := -1
 	for i, p := range b.c.Laid {
 		if old := (*libimpi.CLaid)(p); old != nil && old.Call == laid.Call || old == nil && place < 0 {
@@ -122,9 +147,12 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	for _, s := range append(out, in...) {
 		loops += min(1, int(s.nest.Depth))
 	}
-	said := 0
+	said := 0 // bytes
 	for _, a := range arrays {
 		said += a.bytes
+	}
+	for _, o := range l.Out {
+		said += len(o.Says)
 	}
 	const head, block, word = int(unsafe.Sizeof(libimpi.CLaid{})), int(unsafe.Sizeof(libimpi.CLaidBlock{})), 8
 	const plan = int(C.sizeof_struct_impi_plan)
@@ -154,7 +182,10 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	var outs, ins []libimpi.CLaidBlock
 	laid.Out, outs = blocks(out)
 	for i, o := range l.Out {
-		outs[i].At = int32(o.At)
+		if outs[i].At = int32(o.At); o.Says != nil {
+			outs[i].Mem = take(len(o.Says))
+			copy(unsafe.Slice((*byte)(outs[i].Mem), len(o.Says)), o.Says)
+		}
 	}
 	laid.In, ins = blocks(in)
 	for i, from := range l.In {
@@ -163,6 +194,9 @@ func layOut(l *coll.Laid, arrays []array) *libimpi.CLaid {
 	}
 	laid.Head, laid.HeadBytes = take(word*len(l.Head)), uint64(word*len(l.Head))
 	copy(unsafe.Slice((*uint64)(laid.Head), len(l.Head)), l.Head)
+	if l.Stays {
+		laid.Stays = 1
+	}
 	if l.Piece {
 		laid.Used |= libimpi.PieceMark
 	}
@@ -184,6 +218,9 @@ type shape struct {
 	nest     datatype.Nest // of depth 0: in one run
 }
 
+// mostOwn bounds the blocks that a rank has for itself: from there on Go copies past the caches, in half the time.
+const mostOwn = 1 << 20
+
 // shapes answers how C moves blocks; nil if it cannot move one.
 func shapes(blocks []coll.LaidBlock) []shape {
 	all := make([]shape, 0, len(blocks))
@@ -191,6 +228,8 @@ func shapes(blocks []coll.LaidBlock) []shape {
 		s := shape{mem: b.Base, n: b.Size()}
 		simple := true
 		switch {
+		case b.Own.Size() >= mostOwn:
+			return nil
 		case b.Own.Size() > 0:
 			s.own, s.n = b.Own.Base, b.Own.Size()
 			s.mem, s.own, s.nest, simple = between(b.Buf, b.Own)

@@ -12,6 +12,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* b26c9b91f09050ab gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* 29b1d70c7836b875 libimpi/z_layout.h */
+/* db1ed58e0b71d499 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 921f6b014f48483f transport/shm/z_layout.h */

@@ -23,11 +23,9 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 	case b == nil || err != nil:
 		return false, err
 	case t == nil:
-		x := b.begin(&b.exchange)
-		is(x, b)
-		if err = x.Do(v.on, &b.blocking); err == nil {
-			b.lay(x)
-		}
+		x, seats := v.c.ops.Exchange()
+		is(x, seats)
+		err = v.c.ops.CarryOut(x)
 	case v.persistent():
 		return v.settle(b, is)
 	default:
@@ -41,6 +39,22 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 	return true, err
 }
 
+// Exchange implements coll.Exchanging.
+func (k *collective) Exchange() (*coll.Exchange, coll.Seats) {
+	b := &k.c.board
+	return b.begin(&b.exchange), b
+}
+
+// CarryOut implements coll.Exchanging.
+func (k *collective) CarryOut(x *coll.Exchange) error {
+	b := &k.c.board
+	err := x.Do(k, &b.blocking)
+	if err == nil {
+		b.lay(x, true)
+	}
+	return err
+}
+
 // begin begins an exchange, and has it noted if C is to make the call again.
 func (b *commBoard) begin(x *coll.Exchange) *coll.Exchange {
 	if b.Lays == nil {
@@ -49,9 +63,10 @@ func (b *commBoard) begin(x *coll.Exchange) *coll.Exchange {
 	return x.Begin(b.Lays()).On(b.c.seating(), b.Size())
 }
 
-// lay has C make the call again whose exchange this is, if all is known of it: also of one that is under way.
-func (b *commBoard) lay(x *coll.Exchange) {
-	if l := x.Laid(); l != nil {
+// lay has C make the call again whose exchange this is, if all is known of it: also of one under way. C reads no
+// blocks where they lie, and lets nobody, but in calls that block.
+func (b *commBoard) lay(x *coll.Exchange, blocks bool) {
+	if l := x.Laid(); l != nil && (blocks || !l.Reads) {
 		b.Laid(l)
 	}
 }

@@ -50,7 +50,7 @@ type CBoard struct {
 type CBoardPeer struct {
 	Ctl   datatype.Pointer // nil at the own rank
 	Local int32            // rank in the machine's segment
-	_     int32
+	Pid   int32            // of the process whose memory C reads; 0: it does not
 }
 
 // CTurn is what this member does in an operation: it may show its own part, and gets those of some members, or the
@@ -102,8 +102,8 @@ type CLaid struct {
 	Outs, Ins int32
 	Said      uint64 // bytes of the list that stand beside the length, too, if the part stands in a wide slot
 	Wide      int32  // it does
-	_         int32
-	Turn      CTurn // of a reduction, which has nothing else; N is 0 in others
+	Stays     int32  // others read blocks of this rank
+	Turn      CTurn  // of a reduction, which has nothing else; N is 0 in others
 }
 
 // CLaidList is an array among the arguments, and what it said.

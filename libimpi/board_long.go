@@ -43,7 +43,11 @@ func (c *Comm) seating() coll.Seating {
 }
 
 // Board implements coll.Boarded.
-func (k *collective) Board() coll.Seating { return k.c.seating() }
+func (k *collective) Board() coll.Seating {
+	on := k.c.seating()
+	on.Exchanges = on.Part > 0
+	return on
+}
 
 // Turn implements coll.Boarded.
 func (k *collective) Turn(t *coll.Turn) error {

@@ -148,7 +148,7 @@ func (t *Task) Start() uint64 {
 		e.pollLocal() // what it waits for may be here
 	}
 	if t.exchanges {
-		t.place.lay(t.exchange)
+		t.place.lay(t.exchange, false)
 	}
 	failed := cmp.Or(t.err, t.first)
 	if t.over && failed == nil {

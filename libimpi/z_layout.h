@@ -183,14 +183,14 @@ struct impi_laid {
 	int32_t ins;
 	uint64_t said;
 	int32_t wide;
-	int32_t pad;
+	int32_t stays;
 	struct impi_turn turn;
 };
 
 struct impi_board_peer {
 	struct impi_shm_control *ctl;
 	int32_t local;
-	int32_t pad;
+	int32_t pid;
 };
 
 struct impi_board {
@@ -365,12 +365,12 @@ _Static_assert(offsetof(struct impi_laid, outs) == 272, "layout");
 _Static_assert(offsetof(struct impi_laid, ins) == 276, "layout");
 _Static_assert(offsetof(struct impi_laid, said) == 280, "layout");
 _Static_assert(offsetof(struct impi_laid, wide) == 288, "layout");
-_Static_assert(offsetof(struct impi_laid, pad) == 292, "layout");
+_Static_assert(offsetof(struct impi_laid, stays) == 292, "layout");
 _Static_assert(offsetof(struct impi_laid, turn) == 296, "layout");
 _Static_assert(sizeof(struct impi_laid) == 384, "layout");
 _Static_assert(offsetof(struct impi_board_peer, ctl) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_peer, local) == 8, "layout");
-_Static_assert(offsetof(struct impi_board_peer, pad) == 12, "layout");
+_Static_assert(offsetof(struct impi_board_peer, pid) == 12, "layout");
 _Static_assert(sizeof(struct impi_board_peer) == 16, "layout");
 _Static_assert(offsetof(struct impi_board, comm) == 0, "layout");
 _Static_assert(offsetof(struct impi_board, rank) == 8, "layout");

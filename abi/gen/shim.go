@@ -205,13 +205,18 @@ func (s shim) export() {
 			args = append(args, "0")
 		}
 		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
-	} else if s.again() {
+	}
+	if s.again() {
 		args, condition, request := s.arguments(locals), "", "NULL"
 		if strings.HasPrefix(s.call.Small.Short(), "I") { // another request is the same call
 			args = slices.DeleteFunc(args, func(a string) bool { return a == "(uintptr_t)request" })
 			condition, request = "!request ? IMPI_IN_GO :\n        ", "request"
 		}
-		s.WriteString(wrap("    impi_err = "+condition+"impi_again(comm, "+request+
+		indented := "    "
+		if s.executor != "" {
+			indented = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))\n        "
+		}
+		s.WriteString(wrap(indented+"impi_err = "+condition+"impi_again(comm, "+request+
 			", (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)", strings.Join(args, ", (uint64_t)"), "});"))
 	}
 	if s.executor != "" || s.again() {
@@ -234,6 +239,8 @@ func (s *shim) again() bool {
 	name := s.call.Small.Short()
 	if rest, is := strings.CutPrefix(name, "I"); is {
 		name = strings.ToUpper(rest[:1]) + rest[1:]
+	} else if name == "Scatter" || name == "Alltoall" { // where they are too long for their executors
+		return true
 	}
 	return withLists[name]
 }

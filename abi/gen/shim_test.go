@@ -356,6 +356,9 @@ int impi_exec_Pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, 
     *position += incount;
     return 0;
 }
+int impi_exec_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{ return sendcount < 10 ? 0 : IMPI_IN_GO; }
 int impi_exec_Type_get_extent(MPI_Datatype datatype, MPI_Count *lb,
 	MPI_Count *extent) { *lb = -1; *extent = 1LL << 40; return 0; }
 `
@@ -406,6 +409,13 @@ static void again(void)
     remade = IMPI_IN_GO;
     CHECK(MPI_Gatherv(0, 3, MPI_INT, &counts, counts, displs, MPI_CHAR, 7, MPI_COMM_WORLD) == 0);
     CHECK(is(called, "impi_Gatherv") && args[7] == 7);
+
+    reset(); /* what an executor cannot do, and a call that does not block */
+    remade = 0; repeated[1] = 0;
+    CHECK(MPI_Scatter(0, 9, MPI_INT, 0, 9, MPI_INT, 3, MPI_COMM_WORLD) == 0 && !called && repeated[1] == 0);
+    CHECK(MPI_Scatter(0, 10, MPI_INT, 0, 10, MPI_INT, 3, MPI_COMM_WORLD) == 0 && !called && repeated[1] == 10);
+    CHECK(MPI_Iscatter(0, 11, MPI_INT, 0, 11, MPI_INT, 3, MPI_COMM_WORLD, &request) == 0);
+    CHECK(is(called, "impi_Iscatter") && repeated[1] == 10);
 }
 
 int main(void) { done(); left_to_go(); again(); return failures != 0 ? puts("failed") : 0; }
@@ -413,7 +423,7 @@ int main(void) { done(); left_to_go(); again(); return failures != 0 ? puts("fai
 
 func TestAnExecutorComesBeforeTheExport(t *testing.T) {
 	in := everyExport(tables(t))
-	for _, name := range []string{"Send", "Pack", "Type_get_extent"} {
+	for _, name := range []string{"Send", "Pack", "Type_get_extent", "Iscatter"} {
 		in.found.executors[name] = "recorder.c"
 	}
 	delete(in.found.exports, "Type_get_extent_x")

@@ -184,16 +184,13 @@ func (b *Board) End() {
 	b.all.change.Broadcast()
 }
 
-// Memory that ranks expose is said to begin at address, and the next at twice this one, and so on.
-const address = 1 << 40
-
 // Expose implements coll.Exposer. Nobody may read the memory after the rank has left the operation.
 func (b *Board) Expose(mem []byte) uint64 {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	own := &b.all.memory[b.rank]
 	*own = append(*own, mem)
-	return uint64(len(*own)) * address
+	return addressOf(mem)
 }
 
 // Hide ends the time in which the rank's memory may be read.
@@ -211,14 +208,12 @@ func (b *Board) Read(rank int, from uint64, to []byte) (n int, err error) {
 		n = min(n, 1000)
 		b.all.turn++ // there may be more to do
 	}
-	var mem []byte
-	if i := from / address; i > 0 && i <= uint64(len(b.all.memory[rank])) {
-		mem, from = b.all.memory[rank][i-1], from%address
+	for _, mem := range b.all.memory[rank] {
+		if at := from - addressOf(mem); at <= uint64(len(mem)) && uint64(n) <= uint64(len(mem))-at {
+			return copy(to[:n], mem[at:]), nil
+		}
 	}
-	if from+uint64(n) > uint64(len(mem)) {
-		return 0, fmt.Errorf("rank %d reads bytes from %d on of rank %d, who exposes %d", b.rank, from, rank, len(mem))
-	}
-	return copy(to[:n], mem[from:]), nil
+	return 0, fmt.Errorf("rank %d reads %d bytes at %#x of rank %d, who does not expose them", b.rank, n, from, rank)
 }
 
 // Ended implements coll.Exposer.

@@ -143,6 +143,8 @@ var Bounds = []Bound{
 	{"scatter", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
 	{"allgather", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"allgatherv", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
+	{"alltoall", "exchange", "1 turn", nil, "n(p-1)", nil, "", false},
+	{"scatter", "exchange", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"alltoall", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"scatter", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 }

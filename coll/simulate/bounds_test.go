@@ -27,7 +27,7 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 			if b.Rounds == nil {
 				k := Case{Operation: b.Operation, Algorithm: b.Algorithm, Ranks: 8, Bytes: 8}
 				s, err := k.Record(MostSteps)
-				elsewhere := slices.Contains([]string{"board", "board-root", "single-copy", "vendor"}, b.Algorithm)
+				elsewhere := slices.Contains([]string{"board", "board-root", "exchange", "single-copy", "vendor"}, b.Algorithm)
 				if cannot := s == nil && err == nil; !errors.Is(err, ErrData) && (!elsewhere || !cannot) {
 					t.Errorf("%v is simulated, but for %v", k, err)
 				}

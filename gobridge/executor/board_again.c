@@ -1,9 +1,11 @@
 /* Calls that Go has laid out (gobridge/laid.go): exchanges on a board of blocks whose lengths not all members know
  * (coll/board_v.go). One with the same arguments as such a call, whose lists say the same, is made here. */
 #define _GNU_SOURCE
+#include <sys/uio.h>
 #include "board_run.h"
 
-enum { ELSEWHERE = (1 << SHIFT) - 1, BY_MESSAGE = IMPI_LAID_BY_MESSAGE, FIELD = 16 /* bits */ };
+enum { ELSEWHERE = (1 << SHIFT) - 1, FIELD = 16 /* bits */ };
+enum { BY_MESSAGE = IMPI_LAID_BY_MESSAGE, BY_READING = IMPI_LAID_BY_READING };
 
 /* Is it the call once more? Go knows where its lists are. Long loads would wait for what was just stored beside. */
 static inline int again(const struct impi_laid *l, const volatile uint64_t *args)
@@ -35,6 +37,16 @@ static void show_blocks(const struct impi_board *b, const struct impi_laid *l, u
     if (l->ins) wake(b); /* else it is done soon enough */
 }
 
+/* Reads a block where it lies, of which a part says from which address on, and how long it is. 0: Go sees to it. */
+static int read_block(const struct impi_board *b, const struct impi_laid_block *in, const unsigned char *says)
+{
+    uint64_t there[2];
+    memcpy(there, says, sizeof there);
+    if (in->plan || there[1] > (uint64_t)in->n) return 0;
+    const struct iovec to = {in->mem, there[1]}, from = {(void *)there[0], there[1]};
+    return process_vm_readv(b->peers[in->from].pid, &to, 1, &from, 1, 0) == (ssize_t)there[1];
+}
+
 /* Takes a block from the part of another member, when that is there; its length and place are another process's. If the
  * call does not block, Go sees to what does not come that way. */
 static int take_block(const struct impi_board *b, struct impi_laid_block *in, uint64_t s, const struct impi_turn *t)
@@ -51,9 +63,10 @@ static int take_block(const struct impi_board *b, struct impi_laid_block *in, ui
         list = end + sizeof bytes <= PAYLOAD ? list + sizeof bytes : part.payload;
     }
     if (bytes <= IMPI_SHM_BOARD_MOST && end <= bytes) memcpy(&entry, list + here, sizeof entry);
-    const int64_t n = bytes > IMPI_SHM_BOARD_MOST ? IMPI_LAID_BY_READING : (uint16_t)entry; /* it is longer */
+    const int64_t n = bytes > IMPI_SHM_BOARD_MOST ? BY_MESSAGE : (uint16_t)entry;
     const uint64_t at = (uint16_t)(entry >> FIELD);
-    if (UNLIKELY(n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
+    if (n == BY_READING && at + 16 <= bytes && !t->request && read_block(b, in, part.payload + at)) return MPI_SUCCESS;
+    if (UNLIKELY(n >= BY_READING || n > in->n || (in->plan && n < in->n) || at + (uint64_t)n > bytes))
         return t->request ? IMPI_IN_GO : impi_laid_take(b->comm, (char *)(uintptr_t)impi_call.names, (uintptr_t)in);
     const unsigned char *block = part.payload + in->at;
     int64_t size = in->n;
@@ -67,13 +80,12 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
 {
     const struct impi_turn t = {.request = request};
     const uint64_t s = b->begun + 1;
-    const uint64_t piece = l->used & IMPI_PIECE_MARK;
-    uint64_t *const user = piece ? &b->piece_users[s % b->places] : &b->wide_users[s % WIDE_SLOTS];
-    const uint64_t slot = s < SLOTS ? 0 : s - SLOTS;
-    const uint64_t free = l->wide && *user > slot ? *user : slot; /* when so many are done */
+    uint64_t *const user = l->used & IMPI_PIECE_MARK ? &b->piece_users[s % b->places] : &b->wide_users[s % WIDE_SLOTS];
+    /* The places are free when so many operations are done. */
+    const int64_t slot = (int64_t)s - SLOTS, last = (int64_t)*user, free = l->wide && last > slot ? last : slot;
     int err, problem = MPI_SUCCESS;
     if (UNLIKELY(engine_busy())) impi_board_turn();
-    if (l->head_bytes && UNLIKELY(b->known < free) && (err = all_done(b, free, &t))) return err;
+    if (l->head_bytes && UNLIKELY((int64_t)b->known < free) && (err = all_done(b, (uint64_t)free, &t))) return err;
     b->begun = s;
     if (l->head_bytes) show_blocks(b, l, s);
     for (struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
@@ -85,6 +97,7 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
     __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     if (!l->wide) impi_fetch_lines(part_of(b, NULL, 0, b->rank, s + 1).word, 2 * LINE);
     wake(b);
+    if (l->stays && (err = all_done(b, s, &t)) && !problem) problem = err;
     return over(problem, request);
 }
 

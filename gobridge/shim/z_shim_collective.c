@@ -269,6 +269,10 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -290,6 +294,10 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -2952,6 +2960,11 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
+        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm);
@@ -2973,6 +2986,11 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
+        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm);
