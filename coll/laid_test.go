@@ -25,7 +25,20 @@ func twice(b coll.Board, call func(l *coll.Laid) error) error {
 		}
 	}
 	b.Begin(coll.AnyLength)
-	defer b.End()
+	if err := again(b, l); err != nil {
+		return err
+	}
+	b.End()
+	for r := 0; l.Stays && r < b.Size(); r++ {
+		if _, err := b.(coll.Exposer).Ended(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again shows and takes what has been noted.
+func again(b coll.Board, l *coll.Laid) error {
 	if l.Head != nil {
 		mem, err := b.Put(int64(l.Used))
 		if err != nil {
@@ -60,8 +73,16 @@ func takeAgain(b coll.Board, in coll.LaidBlock) error {
 	}
 	entry := binary.NativeEndian.Uint64(part[8+8*in.Entry:])
 	at, n := entry>>16&0xffff, entry&0xffff
-	if n == coll.ByMessage {
+	switch n {
+	case coll.ByMessage:
 		return fmt.Errorf("rank %d sends the block", in.From)
+	case coll.ByReading:
+		where := binary.NativeEndian.Uint64(part[at:])
+		block := make([]byte, binary.NativeEndian.Uint64(part[at+8:]))
+		if _, err := b.(coll.Exposer).Read(in.From, where, block); err != nil {
+			return err
+		}
+		return coll.Unpack(in.Buf, block, 0)
 	}
 	return coll.Unpack(in.Buf, part[at:at+n], 0)
 }
@@ -88,6 +109,48 @@ func TestWhatWasNotedOfACallIsAllThatItNeeds(t *testing.T) {
 					return twice(b, func(l *coll.Laid) error { return x.Begin(l).Neighbors(b, e, send, recv).Do(c, b) })
 				})); err != nil {
 				return fmt.Errorf("count=%d: %w", s.count, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Blocks that are read where they lie, those that stand in pieces, and both.
+func TestWhatWasNotedOfBlocksThatAreReadIsAllThatTheyNeed(t *testing.T) {
+	onBoardsOf(t, 1<<15, true, func(c *colltest.Comm, b *colltest.Board, p int) error {
+		var x coll.Exchange
+		on := coll.Seating{Part: 1 << 15, Crowded: true, Reads: coll.ReadsQuickly}
+		for _, s := range []shape{{20, colltest.Double}, {2000, colltest.Double}, {4200, colltest.Double}} {
+			root, noted, read := p-1, 0, 0
+			try := func(is func(x *coll.Exchange) *coll.Exchange) error {
+				return twice(b, func(l *coll.Laid) error {
+					err := is(x.Begin(l).On(on, p)).Do(c, b)
+					if l != nil && !l.Not {
+						noted++
+					}
+					if l != nil && l.Reads {
+						read++
+					}
+					return err
+				})
+			}
+			if err := colltest.First(
+				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
+					return try(func(x *coll.Exchange) *coll.Exchange { return x.Scatterv(b, &out, in, root) })
+				}),
+				colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
+					return try(func(x *coll.Exchange) *coll.Exchange { return x.Scatter(b, out, in, root) })
+				}),
+				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error {
+					if out.IsInPlace() {
+						return coll.Alltoall(c, out, in)
+					}
+					return try(func(x *coll.Exchange) *coll.Exchange { return x.Alltoall(b, out, in) })
+				})); err != nil {
+				return fmt.Errorf("count=%d: %w", s.count, err)
+			}
+			if noted == 0 || s.count == 20 && read > 0 || s.count == 4200 && p > 1 && read == 0 {
+				return fmt.Errorf("p=%d count=%d: %d calls were noted, %d with blocks that are read", p, s.count, noted, read)
 			}
 		}
 		return nil
