@@ -7,7 +7,8 @@
  * guideline and size: name, bytes, the least time of its left and of its right side, then the medians of both, in us.
  *
  * The sides take turns: a round is a batch of calls of each. Before every call there is a barrier that is not timed, so
- * that no call of a batch overlaps the next. The time of a batch is that of the slowest rank.
+ * that no call of a batch overlaps the next. The time of a call is that of its slowest rank, as in PGMPI: a root that
+ * waits for all at each call is not slower than ranks that wait by turns.
  *
  * The bytes are those of the whole vector in broadcasts and reductions, also where the right side splits it; elsewhere
  * those of one rank's block, so that Scatter <= Bcast sends a vector of bytes * ranks. */
@@ -226,17 +227,20 @@ static const struct guideline {
     {"alltoall<=alltoall-of-twice", alltoall, alltoall, MONOTONY, NULL},
 };
 
-/* Seconds of one call on this rank, the mean of a batch. */
+/* Seconds of one call, the mean of a batch. */
 static double batch(void (*call)(void), int n, int calls)
 {
+    static double took[MAX_BATCH], slowest[MAX_BATCH];
     double seconds = 0;
     set_bytes(n);
     for (int i = 0; i < calls; i++) {
         MPI_Barrier(world);
-        double t = MPI_Wtime();
+        took[i] = MPI_Wtime();
         call();
-        seconds += MPI_Wtime() - t;
+        took[i] = MPI_Wtime() - took[i];
     }
+    MPI_Allreduce(took, slowest, calls, MPI_DOUBLE, MPI_MAX, world);
+    for (int i = 0; i < calls; i++) seconds += slowest[i];
     return seconds / calls;
 }
 
@@ -248,18 +252,17 @@ static int by_value(const void *a, const void *b)
 
 static void measure(const struct guideline *g, int n, int rounds)
 {
-    static double took[2][MAX_ROUNDS], slowest[2][MAX_ROUNDS];
+    static double took[2][MAX_ROUNDS];
     void (*const call[2])(void) = {g->left, g->right};
     int of[2] = {n, g->kind == MONOTONY ? 2 * n : n}, calls = 1;
     set_bytes(n);
     if (g->make) g->make();
-    double longest = 0, once;
+    double once = 0;
     for (int side = 0; side < 2; side++) {
         batch(call[side], of[side], 2);
         double t = batch(call[side], of[side], 3);
-        if (t > longest) longest = t;
+        if (t > once) once = t;
     }
-    MPI_Allreduce(&longest, &once, 1, MPI_DOUBLE, MPI_MAX, world);
     if (once * MAX_BATCH < batch_seconds) calls = MAX_BATCH;
     else if (once < batch_seconds) calls = (int)(batch_seconds / once);
     for (int r = 0; r < rounds; r++)
@@ -268,13 +271,10 @@ static void measure(const struct guideline *g, int n, int rounds)
             took[side][r] = batch(call[side], of[side], calls);
         }
     if (g->make) MPI_Request_free(&held);
-    for (int side = 0; side < 2; side++) {
-        MPI_Reduce(took[side], slowest[side], rounds, MPI_DOUBLE, MPI_MAX, 0, world);
-        qsort(slowest[side], (size_t)rounds, sizeof(double), by_value);
-    }
+    for (int side = 0; side < 2; side++) qsort(took[side], (size_t)rounds, sizeof(double), by_value);
     if (rank != 0) return;
-    printf("%s %d %.4f %.4f %.4f %.4f\n", g->name, g->kind == UNSIZED ? 0 : n, slowest[0][0] * 1e6, slowest[1][0] * 1e6,
-           slowest[0][rounds / 2] * 1e6, slowest[1][rounds / 2] * 1e6);
+    printf("%s %d %.4f %.4f %.4f %.4f\n", g->name, g->kind == UNSIZED ? 0 : n, took[0][0] * 1e6, took[1][0] * 1e6,
+           took[0][rounds / 2] * 1e6, took[1][rounds / 2] * 1e6);
     fflush(stdout);
 }
 

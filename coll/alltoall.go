@@ -94,6 +94,9 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case p == 1:
 		return copyOwn(c, recv, send)
 	case send.IsInPlace():
+		if k := (Case{Ranks: p, Bytes: block}).on(c); k.Shares && (p == 2 || k.Crowded) {
+			return s.alltoallExchange(c, send, recv)
+		}
 		return s.swapAll(c, &Blocks{buf: recv})
 	}
 	k := Case{Ranks: p, Bytes: block}.on(c)

@@ -1,6 +1,9 @@
 package coll
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Exchanging is a Boarded that carries exchanges out at once, if its Seating says so. Operations whose blocks all have
 // the same length are exchanges there, too: C makes them again.
@@ -100,8 +103,8 @@ func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	case x.l.foreseen(n):
 		x.expects = true
 		x.l.laid.drop()
-	case x.l.readsSo(n) && x.l.laid != nil:
-		x.l.laid.Reads = true
+	case x.l.readsSo(n):
+		x.l.laid.waits()
 	}
 }
 
@@ -150,8 +153,9 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	if x.l.mostRead = readAlone; b.Size() == 2 {
+	if b.Size() == 2 {
 		x.l.share(1)
+		x.l.mostRead = readAlone
 	}
 	blocks := Varying(*send)
 	return x.scatter(b, &blocks, recv, root)
@@ -202,9 +206,12 @@ func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
 	return x.alltoall(b, send, recv)
 }
 
-// Alltoall is Alltoall, not in place. Blocks that do not find room in a part together are read.
+// Alltoall is Alltoall. Blocks that do not find room in a part together are read; in place they have to find it.
 func (x *Exchange) Alltoall(b Seats, send, recv Buf) *Exchange {
-	x.sameLength(b)
+	if x.sameLength(b); send.IsInPlace() {
+		send = recv
+		x.l.laid.waits()
+	}
 	out, in := Even(send), Even(recv)
 	return x.alltoall(b, &out, &in)
 }
@@ -213,7 +220,9 @@ func (x *Exchange) alltoall(b Seats, send, recv *Blocks) *Exchange {
 	x.l.entries, x.l.others = b.Size(), true
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
-	x.keeps(recv.At(me), send.At(me))
+	if own := send.At(me); own.Base != recv.At(me).Base {
+		x.keeps(recv.At(me), own)
+	}
 	for i := 1; i < b.Size(); i++ { // not all from the same rank at a time
 		r := (me + i) % b.Size()
 		x.takes(recv.At(r), r, me, tagAlltoall)
@@ -302,6 +311,12 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 // Left says whether all ranks have ended an Exchange that read blocks of this one, which has ended it. It blocks until
 // then, or answers false.
 func (x *Exchange) Left() (bool, error) { return x.l.left() }
+
+// Long says whether blocks are read where they lie, or stand in a piece, so that it takes a while until all are there.
+func (x *Exchange) Long() bool {
+	return x.l.inPiece || len(x.l.readers) > 0 ||
+		slices.ContainsFunc(x.in, func(in exchanged) bool { return x.l.readsSo(in.Size()) })
+}
 
 // Laid is what has been noted of an Exchange, as soon as that is all there is to note; else nil.
 func (x *Exchange) Laid() *Laid {

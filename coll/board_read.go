@@ -197,11 +197,21 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 
 // flatEven is the first of equal blocks, one for each rank, as bytes: in their own memory, or in a copy.
 func (s *Scratch) flatEven(c Comm, block Buf) (flat Buf, copied bool, err error) {
-	block.Count *= int64(c.Size())
-	_, isRun := contiguous(block)
-	flat, err = s.flat(c, block, true)
-	flat.Count /= int64(c.Size())
-	return flat, !isRun, err
+	p := int64(c.Size())
+	block.Count *= p
+	flat, isRun := contiguous(block)
+	if !isRun {
+		mem, err := s.Alloc(block.Size())
+		if err != nil {
+			return Buf{}, true, err
+		}
+		if err := Pack(mem, block, 0); err != nil { // now, and not when the exchange is carried out
+			return Buf{}, true, err
+		}
+		flat = Bytes(mem)
+	}
+	flat.Count /= p
+	return flat, !isRun, nil
 }
 
 // scatterReading: all others read their blocks of root.

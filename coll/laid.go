@@ -13,7 +13,7 @@ type Laid struct {
 	Used    int         // bytes of the part
 	Piece   bool        // it stands in a place for pieces
 	Out, In []LaidBlock // to the part, and from those of others, in this order
-	Reads   bool        // blocks are read where they lie, by this rank or by others
+	Waits   bool        // only a call that blocks can be made so: blocks are read, or taken where own ones were
 	Stays   bool        // others read some of this rank's: its operation is over when all have ended theirs
 	Not     bool        // something else was done, too
 
@@ -47,13 +47,19 @@ func (l *Laid) expose(says []byte, at int) {
 	if l != nil {
 		says = slices.Clone(says)
 		l.Out = append(l.Out, LaidBlock{Buf: Bytes(says), At: at, Says: says})
-		l.Reads, l.Stays = true, true
+		l.Waits, l.Stays = true, true
 	}
 }
 
 func (l *Laid) take(b LaidBlock) {
 	if l != nil {
 		l.In = append(l.In, b)
+	}
+}
+
+func (l *Laid) waits() {
+	if l != nil {
+		l.Waits = true
 	}
 }
 

@@ -128,7 +128,7 @@ func TestWhatWasNotedOfBlocksThatAreReadIsAllThatTheyNeed(t *testing.T) {
 					if l != nil && !l.Not {
 						noted++
 					}
-					if l != nil && l.Reads {
+					if l != nil && l.Waits {
 						read++
 					}
 					return err

@@ -112,7 +112,7 @@ func (b *board) laid(l *coll.Laid) {
 	}
 	laid.Call = b.last.laying.CCall
 	for i := range b.c.Size {
-		if l.Reads {
+		if l.Waits {
 			b.c.Peers[i].Pid = b.reads(int(i))
 		}
 	}

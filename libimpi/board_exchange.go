@@ -29,14 +29,46 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 	case v.persistent():
 		return v.settle(b, is)
 	default:
-		if t.exchange == nil {
-			t.exchange = new(coll.Exchange)
-		}
-		is(b.begin(t.exchange), b)
-		t.exchanges, t.place = true, boardPlace{commBoard: b}
-		t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
+		is(t.beginExchange())
 	}
 	return true, err
+}
+
+// beginExchange has the task be an exchange, and nothing else.
+func (t *Task) beginExchange() (*coll.Exchange, coll.Seats) {
+	b := &t.comm.board
+	if t.exchange == nil {
+		t.exchange = new(coll.Exchange)
+	}
+	t.exchanges, t.place = true, boardPlace{commBoard: b}
+	t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
+	return b.begin(t.exchange), b
+}
+
+// recorder records a task, or begins the exchange that it is (coll.Exchanging).
+type recorder struct {
+	coll.Recorder
+	t *Task
+}
+
+// Exchange implements coll.Exchanging.
+func (r *recorder) Exchange() (*coll.Exchange, coll.Seats) { return r.t.beginExchange() }
+
+// CarryOut implements coll.Exchanging: progress does.
+func (r *recorder) CarryOut(*coll.Exchange) error { return nil }
+
+// mayExchange lets a nonblocking operation be an exchange. It has no other steps then.
+func (v Collectives) mayExchange() {
+	if t := v.task; t != nil && !v.persistent() && v.c == t.comm {
+		t.sides[0].on.Offer(v.c.exchangeSeating())
+	}
+}
+
+// exchangeSeating is the seating of operations that may be exchanges.
+func (c *Comm) exchangeSeating() coll.Seating {
+	on := c.seating()
+	on.Exchanges = on.Part > 0
+	return on
 }
 
 // Exchange implements coll.Exchanging.
@@ -63,10 +95,9 @@ func (b *commBoard) begin(x *coll.Exchange) *coll.Exchange {
 	return x.Begin(b.Lays()).On(b.c.seating(), b.Size())
 }
 
-// lay has C make the call again whose exchange this is, if all is known of it: also of one under way. C reads no
-// blocks where they lie, and lets nobody, but in calls that block.
+// lay has C make the call again whose exchange this is, if all is known of it: also of one under way.
 func (b *commBoard) lay(x *coll.Exchange, blocks bool) {
-	if l := x.Laid(); l != nil && (blocks || !l.Reads) {
+	if l := x.Laid(); l != nil && (blocks || !l.Waits) {
 		b.Laid(l)
 	}
 }

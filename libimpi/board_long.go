@@ -43,11 +43,7 @@ func (c *Comm) seating() coll.Seating {
 }
 
 // Board implements coll.Boarded.
-func (k *collective) Board() coll.Seating {
-	on := k.c.seating()
-	on.Exchanges = on.Part > 0
-	return on
-}
+func (k *collective) Board() coll.Seating { return k.c.exchangeSeating() }
 
 // Turn implements coll.Boarded.
 func (k *collective) Turn(t *coll.Turn) error {
@@ -81,7 +77,7 @@ func (p *boardPlace) takePiece() {
 
 // alert wakes the progress threads of members that may be waiting for what a long operation brings.
 func (p *boardPlace) alert() {
-	if p.long || p.turns || p.exposes || p.stands == inPiece {
+	if p.long || p.turns || p.reading || p.stands == inPiece {
 		p.alertOthers()
 	}
 }

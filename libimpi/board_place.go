@@ -21,7 +21,7 @@ type boardPlace struct {
 	each   bool     // each member says how long its part is: a long one stands elsewhere, and the slot says so
 	stands standing // where the own part stands then
 
-	exposes     bool     // memory of this process, for others to read (board_read.go)
+	reading     bool     // of memory of other members, or by them (board_read.go)
 	exposed     [][]byte // the copies that they read, of what they cannot
 	ends        [2]byte
 	here, there [2]transport.Run
@@ -71,7 +71,7 @@ func (p *boardPlace) standAt(number uint64, n int64) {
 	p.number, p.slot, p.shift = number, int(number%uint64(slots)), shift
 	p.free = max(number, uint64(slots)) - uint64(slots)
 	p.wide, p.long = n > int64(bytes), false
-	p.each, p.stands, p.exposes, p.exposed = n == coll.AnyLength, inSlot, false, nil
+	p.each, p.stands, p.reading, p.exposed = n == coll.AnyLength, inSlot, false, nil
 }
 
 // Put implements coll.Board.

@@ -96,7 +96,7 @@ func (s *extents) add(x extent) {
 // Expose implements coll.Exposer. Memory that cannot be read in this way, as a device's, is copied. That is found out
 // by reading its ends.
 func (p *boardPlace) Expose(mem []byte) uint64 {
-	if p.exposes = true; len(mem) == 0 {
+	if p.reading = true; len(mem) == 0 {
 		return 0
 	}
 	b, at := p.commBoard, extent{addressOf(mem), addressOf(mem) + uint64(len(mem))}
@@ -124,6 +124,7 @@ func (p *boardPlace) Read(rank int, from uint64, to []byte) (n int, err error) {
 	if n = len(to); !p.waits {
 		n = min(n, readAtOnce)
 	}
+	p.reading = true
 	p.here[0] = transport.Run{Addr: addressOf(to), Len: uint64(n)}
 	p.there[0] = transport.Run{Addr: from, Len: uint64(n)}
 	if p.move(rank, 1, 1) {

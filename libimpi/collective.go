@@ -322,6 +322,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case v.spans():
 		return span.Scatter(v.on, v.c.layout, send, recv, root)
 	}
+	v.mayExchange()
 	return coll.Scatter(v.on, send, recv, root)
 }
 
@@ -411,6 +412,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	case v.spans():
 		return span.Alltoall(v.on, v.c.layout, send, recv)
 	}
+	v.mayExchange()
 	return coll.Alltoall(v.on, send, recv)
 }
 

@@ -59,7 +59,7 @@ type Task struct {
 // side is a communicator of a task, and what records for it.
 type side struct {
 	comm *Comm
-	on   coll.Recorder
+	on   recorder
 }
 
 type partState uint8
@@ -123,7 +123,7 @@ func (t *Task) of(c *Comm) Collectives {
 		number = 1
 	}
 	side := &t.sides[number]
-	side.comm = c
+	side.comm, side.on.t = c, t
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
 	switch {
@@ -147,8 +147,11 @@ func (t *Task) Start() uint64 {
 	if !t.over && t.place.commBoard == nil {
 		e.pollLocal() // what it waits for may be here
 	}
+	long := t.pieces.left > 0
 	if t.exchanges {
-		t.place.lay(t.exchange, false)
+		if t.place.lay(t.exchange, false); t.exchange.Long() {
+			t.longest, long = readAtOnce, true
+		}
 	}
 	failed := cmp.Or(t.err, t.first)
 	if t.over && failed == nil {
@@ -160,7 +163,7 @@ func (t *Task) Start() uint64 {
 		r.status.Err = AsError(failed)
 		e.complete(r)
 	}
-	if r.size = t.longest; t.pieces.left > 0 {
+	if r.size = t.longest; long {
 		e.bringOn(r)
 	}
 	e.leaveRunning(r)

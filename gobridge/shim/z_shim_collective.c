@@ -1086,6 +1086,11 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -1109,6 +1114,11 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -1952,6 +1962,12 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
+        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
@@ -1975,6 +1991,12 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
+        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);

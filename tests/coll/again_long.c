@@ -1,13 +1,14 @@
 /* Exchanges of long blocks that are made again and again with the same arguments: blocks that stand in pieces of shared
  * memory, that are read where they lie, or that are messages. Data changes as soon as a call returns, which nobody may
  * still be reading; what the lists of lengths say changes, at one rank or at all; blocks do not lie in one run where
- * they come from, or where they go; two calls take turns; and at last a block is too long. */
+ * they come from, or where they go, or change places; two calls take turns; calls do not block; and at last a block is
+ * too long. */
 /* ranks: 1 2 3 4 8 */
 #include "../check.h"
 
 #include <stdint.h>
 
-enum { REPEATS = 5, MOST = 18000, RANKS = 8, KINDS = 8 }; /* words of a block at most */
+enum { REPEATS = 5, MOST = 18000, RANKS = 8, KINDS = 12 }; /* words of a block at most */
 
 static uint64_t in[2 * RANKS * MOST], out[2 * RANKS * MOST];
 static int sends[RANKS], gets[RANKS], at[RANKS], at_bytes[RANKS];
@@ -42,8 +43,11 @@ static void call(int kind, int turn, int n, int root, MPI_Comm comm)
 {
     const int out_step = kind == 5 ? 2 : 1, in_step = kind == 6 ? 2 : 1, is_root = check_rank == root;
     MPI_Datatype from = kind == 6 ? apart : MPI_UINT64_T, to = kind == 5 ? apart : MPI_UINT64_T, t = MPI_UINT64_T;
+    const int swaps = kind == 8 || kind == 11;
     void *mine = kind == 7 && is_root ? MPI_IN_PLACE : out;
+    MPI_Request q = MPI_REQUEST_NULL;
     fill(turn, n, in_step);
+    if (swaps) memcpy(out, in, (size_t)n * (size_t)check_size * sizeof *in);
     switch (kind) {
     case 0: MPI_Alltoall(in, n, t, out, n, t, comm); break;
     case 1: MPI_Alltoallv(in, sends, at, t, out, gets, at, t, comm); break;
@@ -54,8 +58,14 @@ static void call(int kind, int turn, int n, int root, MPI_Comm comm)
         if (turn % 2) MPI_Alltoall(in, n, from, out, n, to, comm);
         else MPI_Scatter(in, n, from, out, n, to, root, comm);
         break;
+    case 8: MPI_Alltoall(MPI_IN_PLACE, 0, t, out, n, t, comm); break;
+    case 9: MPI_Ialltoall(in, n, t, out, n, t, comm, &q); break;
+    case 10: MPI_Iscatter(in, n, t, out, n, t, root, comm, &q); break;
+    case 11: MPI_Ialltoall(MPI_IN_PLACE, 0, t, out, n, t, comm, &q); break;
     }
-    const int scatters = kind == 3 || kind == 4 || kind == 7 || (kind > 4 && turn % 2 == 0);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    const int by_turns = kind == 5 || kind == 6;
+    const int scatters = kind == 3 || kind == 4 || kind == 7 || kind == 10 || (by_turns && turn % 2 == 0);
     if (kind == 7 && is_root) CHECK(out[0] == UINT64_MAX);
     else if (scatters) check_from(turn, root, out, n, out_step);
     else for (int r = 0; r < check_size; r++) check_from(turn, r, out + r * n * out_step, n, out_step);
