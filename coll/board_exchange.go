@@ -180,6 +180,11 @@ func (x *Exchange) scatter(b Seats, blocks *Blocks, recv Buf, root int) *Exchang
 	return x
 }
 
+// Shares says whether a part has room for the blocks of so many bytes that one of the ranks has for the others.
+func (s Seating) Shares(ranks int, block int64) bool {
+	return s.Part > 0 && ranks > 1 && block <= shareOf(s.Part, ranks, ranks-1)
+}
+
 // sameLength says that all blocks have the same length: as many of them as a rank has for others find room in a part,
 // or each of them is read.
 func (x *Exchange) sameLength(b Seats) {

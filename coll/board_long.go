@@ -63,7 +63,7 @@ func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
 		k.Board, k.Crowded, k.Few, k.Reads = on.Part, on.Crowded, on.Few, on.Reads
-		k.Shares = on.Exchanges && k.Ranks > 1 && k.Bytes <= shareOf(on.Part, k.Ranks, k.Ranks-1)
+		k.Shares = on.Exchanges && on.Shares(k.Ranks, k.Bytes)
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k

@@ -19,18 +19,21 @@ type Settled struct {
 	err    error // of a block: the others are taken all the same
 }
 
+// tooMuch is more than any part has, in bytes.
+const tooMuch = 1 << 30
+
 // Settle gives the blocks of an Exchange their places in the own part.
 func (x *Exchange) Settle() *Settled {
 	s := &Settled{places: make([]int64, 2*len(x.out))}
 	for i := range x.out {
 		o := &x.out[i]
-		at, n := s.Used, min(o.Size(), mostRoom+1)
+		at, n := s.Used, min(o.Size(), tooMuch)
 		if n >= blockAlign {
 			at = (at + blockAlign - 1) &^ (blockAlign - 1)
 		}
 		s.put(o.Buf, at)
 		s.places[2*i], s.places[2*i+1] = int64(at), n
-		s.Used = min(at+(int(n)+entryBytes-1)&^(entryBytes-1), mostRoom+1)
+		s.Used = min(at+(int(n)+entryBytes-1)&^(entryBytes-1), tooMuch)
 	}
 	return s
 }

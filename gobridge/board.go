@@ -174,11 +174,9 @@ func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) 
 		return nil, libimpi.LaidLane{}
 	}
 	of := lane.(*shm.Lane)
-	slots, _, _ := of.Slots()
+	slots, _, shift := of.Slots()
 	l.Board, l.Slots, l.Bytes, l.Many = unsafe.Pointer(b.c), of.First(), uint64(of.Bytes), uint64(slots)
-	if b.isLong(lane) {
-		l.Wide = 1
-	}
+	l.Shift = uint64(shift)
 	c, users := b.c, b.users
 	users.Add(1)
 	return l, libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {

@@ -12,6 +12,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* b26c9b91f09050ab gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */
-/* db1ed58e0b71d499 libimpi/z_layout.h */
+/* 3a23ad585429af59 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 921f6b014f48483f transport/shm/z_layout.h */

@@ -34,6 +34,13 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 	return true, err
 }
 
+// keepsExchange says whether a persistent operation with a block of n bytes for each member is an exchange, as those
+// find room in one part.
+func (v Collectives) keepsExchange(n int64) bool {
+	p := v.c.Size()
+	return v.persistent() && v.c.local == nil && (v.c.crowded || p == 2) && v.c.seating().Shares(p, n)
+}
+
 // beginExchange has the task be an exchange, and nothing else.
 func (t *Task) beginExchange() (*coll.Exchange, coll.Seats) {
 	b := &t.comm.board
@@ -125,7 +132,11 @@ func (v Collectives) settle(b *commBoard, is func(x *coll.Exchange, b coll.Seats
 	if err := v.c.Allreduce(countBuf(used), countBuf(most), op.Predefined(abi.MPI_MAX)); err != nil {
 		return false, err
 	}
-	if most[0] > longestOnBoard {
+	longest := uint64(longestOnBoard)
+	if v.c.crowded || v.c.Size() == 2 {
+		longest = uint64(v.c.seating().Part)
+	}
+	if most[0] > longest {
 		return false, nil
 	}
 	if has, err := b.hasLane(int64(most[0])); !has || err != nil {

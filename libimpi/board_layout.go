@@ -77,7 +77,7 @@ type CLane struct {
 	Laid   datatype.Pointer // the exchange that is started; nil: Turn is
 	Bytes  uint64
 	Many   uint64 // slots that each member has: a power of two
-	Wide   uint64 // it is one for long parts
+	Shift  uint64 // bits of the length in the words of its slots
 	Starts uint64 // that are over, or under way in Go, which counts here, too
 	Known  uint64 // all others have published so many, as far as is known
 	Over   uint64 // a request

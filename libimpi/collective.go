@@ -407,6 +407,11 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Alltoall(&board.blocking, send, recv))
+	case v.keepsExchange(recv.Size()) && !send.IsInPlace():
+		done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Alltoall(b, send, recv) })
+		if done || err != nil {
+			return err
+		}
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():

@@ -232,7 +232,7 @@ struct impi_lane {
 	struct impi_laid *laid;
 	uint64_t bytes;
 	uint64_t many;
-	uint64_t wide;
+	uint64_t shift;
 	uint64_t starts;
 	uint64_t known;
 	uint64_t over;
@@ -404,7 +404,7 @@ _Static_assert(offsetof(struct impi_lane, slots) == 8, "layout");
 _Static_assert(offsetof(struct impi_lane, laid) == 16, "layout");
 _Static_assert(offsetof(struct impi_lane, bytes) == 24, "layout");
 _Static_assert(offsetof(struct impi_lane, many) == 32, "layout");
-_Static_assert(offsetof(struct impi_lane, wide) == 40, "layout");
+_Static_assert(offsetof(struct impi_lane, shift) == 40, "layout");
 _Static_assert(offsetof(struct impi_lane, starts) == 48, "layout");
 _Static_assert(offsetof(struct impi_lane, known) == 56, "layout");
 _Static_assert(offsetof(struct impi_lane, over) == 64, "layout");

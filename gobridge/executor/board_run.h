@@ -112,7 +112,8 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
  * What others wrote is another process's: no length or place is taken from there. */
 HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
 {
-    const int wide = l ? (int)l->wide : t->n > PAYLOAD, shift = wide ? IMPI_SHM_BOARD_WIDE_SHIFT : SHIFT;
+    const int wide_shift = IMPI_SHM_BOARD_WIDE_SHIFT, short_shift = SHIFT;
+    const int shift = l ? (int)l->shift : t->n > PAYLOAD ? wide_shift : short_shift, wide = shift > short_shift;
     const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
     uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
     const struct impi_laid *const blocks = l ? l->laid : NULL;

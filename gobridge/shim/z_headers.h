@@ -5,6 +5,6 @@
 /* 2dc3009f17331a5d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
-/* db1ed58e0b71d499 libimpi/z_layout.h */
+/* 3a23ad585429af59 libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 921f6b014f48483f transport/shm/z_layout.h */

@@ -1,8 +1,8 @@
 /* Exchanges of long blocks that are made again and again with the same arguments: blocks that stand in pieces of shared
  * memory, that are read where they lie, or that are messages. Data changes as soon as a call returns, which nobody may
  * still be reading; what the lists of lengths say changes, at one rank or at all; blocks do not lie in one run where
- * they come from, or where they go, or change places; two calls take turns; calls do not block; and at last a block is
- * too long. */
+ * they come from, or where they go, or change places; two calls take turns; calls do not block, or are
+ * persistent; and at last a block is too long. */
 /* ranks: 1 2 3 4 8 */
 #include "../check.h"
 
@@ -88,6 +88,26 @@ static void from_first(int n, int other, int turn, MPI_Comm comm)
     }
 }
 
+/* Persistent ones, which ranks start in different orders. */
+static void persistent(int n, MPI_Comm comm)
+{
+    static uint64_t other[2 * RANKS * MOST];
+    const size_t all = (size_t)n * (size_t)check_size * sizeof *in;
+    MPI_Request q[2], *first = &q[check_rank % 2], *second = &q[!(check_rank % 2)];
+    fill(0, n, 1);
+    MPI_Alltoall_init(in, n, MPI_UINT64_T, out, n, MPI_UINT64_T, comm, MPI_INFO_NULL, &q[0]);
+    MPI_Alltoallv_init(in, sends, at, MPI_UINT64_T, other, gets, at, MPI_UINT64_T, comm, MPI_INFO_NULL, &q[1]);
+    for (int turn = 0; turn < 3 * REPEATS; turn++) {
+        fill(turn, n, 1);
+        memset(other, 99, all);
+        MPI_Start(first), MPI_Start(second);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+        for (int r = 0; r < check_size; r++) check_from(turn, r, out + r * n, n, 1);
+        CHECK(memcmp(out, other, all) == 0);
+    }
+    MPI_Request_free(&q[0]), MPI_Request_free(&q[1]);
+}
+
 static void too_long(int n, MPI_Comm comm)
 {
     const int here = check_size > 1 && !check_spans();
@@ -120,6 +140,7 @@ int main(int argc, char **argv)
         from_first(8192, 10, 0, comm);
         from_first(10, 8192, 7, comm);
         from_first(MOST, 2000, 20, comm);
+        for (int i = 0; i < 5; i++) persistent(lengths[i], comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -97,7 +97,10 @@ func laneFor(n int64) *Lane {
 		l = &Lane{slots: boardLongSlots, head: lineBytes, payload: alignLine(int(n)), shift: boardWideShift}
 	}
 	if n > boardLongest {
-		l = &Lane{slots: boardLanePieces, head: lineBytes, payload: boardPiecePayload, shift: boardPieceShift}
+		l = &Lane{slots: boardLanePieces, head: lineBytes, payload: alignPage(int(n)), shift: boardPieceShift}
+		if 2*l.payload <= boardPiecePayload {
+			l.slots *= 2
+		}
 	}
 	if l.Bytes = l.head + l.payload; l.slots == boardLongSlots {
 		l.Bytes += boardLongGap

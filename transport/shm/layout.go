@@ -197,7 +197,7 @@ const (
 	boardPieces       = transport.BoardPieces // of few members
 	boardPiecesOfMany = 4
 	boardFewMembers   = 8
-	boardLanePieces   = 4
+	boardLanePieces   = 4 // of a lane, or twice as many of half the length
 	boardPiecePayload = 64 << 10
 	boardPieceShift   = 24
 	boardPieceSize    = pageBytes + boardPiecePayload
