@@ -20,6 +20,9 @@ import (
 // What is for all others is not read in this way where one rank alone has it: the kernel locks the pages of a process
 // one by one, for which its readers contend, and a piece on the board is in the cache when the second rank of a core
 // needs it. What one alone reads gains little, for then there is nothing to do for others meanwhile.
+//
+// An alltoall or a scatter that is not persistent is an exchange (board_exchange.go), whose parts say of each block
+// where it lies: C makes those again.
 
 // singleCopyName is what the algorithms of this file are called.
 const singleCopyName = "single-copy"

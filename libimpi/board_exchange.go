@@ -6,11 +6,12 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 )
 
-// Exchanges on a board (coll.Exchange): the v-forms, and those with neighbors. What does not fit the parts goes by
-// messages: of a blocking one those of the calling thread; of a nonblocking one those of its task, which start as soon
-// as the exchange finds that they are needed, and which the task awaits after its turn. As a persistent one is made,
-// the members agree where blocks stand in their parts (coll.Settled), and it gets a lane; if the longest part is too
-// long for one that is left, all of it goes by messages.
+// Exchanges on a board (coll.Exchange): the v-forms, those with neighbors, and Alltoall and Scatter of longer blocks
+// than C moves by itself (coll.Exchanging). What does not fit the parts, and is not read, goes by messages: of a
+// blocking one those of the calling thread; of a nonblocking one those of its task, which start as soon as the exchange
+// finds that they are needed, and which the task awaits after its turn. As a persistent one is made, the members agree
+// where blocks stand in their parts (coll.Settled), and it gets a lane; if the longest part is too long for one that is
+// left, all of it goes by messages.
 
 // exchangeOnBoard carries an exchange out, or leaves it to the task. is says which one it is. False: it goes by
 // messages, for there is no board, or since all members know that it does.
