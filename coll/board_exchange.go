@@ -39,9 +39,9 @@ func (s *Scratch) alltoallExchange(c Comm, send, recv Buf) error {
 }
 
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go), or which is
-// carried out as if it were one: blocks that this rank gives, takes and keeps. A blocking call carries it out at once, as Do, and progress as far as the parts of
-// others are there, as Turn is; both post the receive of a block that is so long that it comes as a message before they
-// read that it comes. What it needs of its arguments it has from the function on that says which operation it is, and
+// carried out as if it were one: blocks that this rank gives, takes and keeps. A blocking call carries it out at once,
+// as Do, and progress as far as the parts of others are there, as Turn is; both post the receive of a block that is so
+// long that it comes as a message before they read that it comes. What it needs of its arguments it has from the function on that says which operation it is, and
 // the memory of an earlier one is used again. It does not need their lists: a program has to leave those alone until
 // the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
