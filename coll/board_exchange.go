@@ -41,9 +41,9 @@ func (s *Scratch) alltoallExchange(c Comm, send, recv Buf) error {
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go), or which is
 // carried out as if it were one: blocks that this rank gives, takes and keeps. A blocking call carries it out at once,
 // as Do, and progress as far as the parts of others are there, as Turn is; both post the receive of a block that is so
-// long that it comes as a message before they read that it comes. What it needs of its arguments it has from the function on that says which operation it is, and
-// the memory of an earlier one is used again. It does not need their lists: a program has to leave those alone until
-// the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
+// long that it comes as a message before they read that it comes. What it needs of its arguments it has from the
+// function on that says which operation it is, and the memory of an earlier one is used again. It does not need their
+// lists: a program has to leave those alone until the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
 	l       listing
 	crowded bool        // ranks outnumber their cores
@@ -85,8 +85,8 @@ func (x *Exchange) On(seating Seating, ranks int) *Exchange {
 	return x
 }
 
-// unless has the exchange not be noted, if one of its buffers is a copy of the program's.
-func (x *Exchange) unless(copied bool) *Exchange {
+// notedUnless has the exchange not be noted if one of its buffers is a copy of the program's.
+func (x *Exchange) notedUnless(copied bool) *Exchange {
 	if copied {
 		x.l.laid.drop()
 	}

@@ -188,7 +188,7 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 		if err != nil {
 			return err
 		}
-		return on.CarryOut(x.unless(copied).Alltoall(b, own, recv))
+		return on.CarryOut(x.notedUnless(copied).Alltoall(b, own, recv))
 	}
 	blocks, err := s.evenly(c, recv)
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *Scratch) scatterReading(c Comm, send, recv Buf, root int, block int64) 
 				return err
 			}
 		}
-		return on.CarryOut(x.unless(copied).Scatter(b, send, recv, root))
+		return on.CarryOut(x.notedUnless(copied).Scatter(b, send, recv, root))
 	}
 	if isRoot {
 		send.Count *= int64(c.Size())
