@@ -228,7 +228,7 @@ func TestLongPersistentOperationsTakeTheirTurnsInLanes(t *testing.T) {
 			if least := len(requests) * p * 65536; c.board.lanes.bytes() < least {
 				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.lanes.bytes(), least)
 			}
-			for round := range 10 {
+			for round := range often(10) {
 				for i := range got {
 					if root := i % p; i%longKinds != 0 || me != root {
 						clear(got[i])
@@ -283,7 +283,7 @@ func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
 			const many = 6
 			keptGot := make([]byte, 8*1500)
 			id := kept(t, c, func(v Collectives) error { return v.Allreduce(coll.InPlace(), doubles(keptGot), sum) })
-			for round := range 20 {
+			for round := range often(20) {
 				var requests [many]uint64
 				var got, want [many][]byte
 				copy(keptGot, fractions(1500, me+round))

@@ -74,7 +74,7 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 			all = append(all, newKeptAllgather(t, c, n), newKeptAllgather(t, c, n))
 		}
 		random := rand.New(rand.NewPCG(uint64(e.Me()), 1))
-		for round := range 80 {
+		for round := range often(80) {
 			for _, i := range random.Perm(len(all)) {
 				all[i].start(t, e, round+i)
 			}

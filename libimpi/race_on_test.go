@@ -3,3 +3,6 @@
 package libimpi
 
 const raceOn = true
+
+// often is how often a test repeats what it repeats so often without the detector, which takes ten times as long.
+func often(n int) int { return (n + 3) / 4 }

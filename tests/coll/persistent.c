@@ -322,15 +322,15 @@ static void nothing_grows(const forms_world *w)
         forms_fill(&cases[i], i);
         forms_call(&cases[i].args, i, FORMS_PERSISTENT, &q[i]);
     }
-    cycles(500);
-    lives(150);
+    cycles(200);
+    lives(60);
     long before = resident_pages();
-    cycles(800);
+    cycles(300);
     long between = resident_pages();
-    lives(400);
+    lives(300);
     long after = resident_pages(), page = sysconf(_SC_PAGESIZE);
-    CHECK_SAY((between - before) * page < 16 << 20, "800 starts left %ld bytes behind", (between - before) * page);
-    CHECK_SAY((after - between) * page < 16 << 20, "400 requests left %ld bytes behind", (after - between) * page);
+    CHECK_SAY((between - before) * page < 16 << 20, "300 starts left %ld bytes behind", (between - before) * page);
+    CHECK_SAY((after - between) * page < 16 << 20, "300 requests left %ld bytes behind", (after - between) * page);
     drop(FORMS_OPS);
 }
 
