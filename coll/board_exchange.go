@@ -185,6 +185,13 @@ func (s Seating) Shares(ranks int, block int64) bool {
 	return s.Part > 0 && ranks > 1 && block <= shareOf(s.Part, ranks, ranks-1)
 }
 
+// AllgatherRead is Allgatherv of blocks that all others read: own, a run, is that of this rank.
+func (x *Exchange) AllgatherRead(b Seats, own Buf, recv *Blocks) *Exchange {
+	x.l.long, x.l.readFrom = 0, 0
+	all := Same(own)
+	return x.alltoall(b, &all, recv)
+}
+
 // sameLength says that all blocks have the same length: as many of them as a rank has for others find room in a part,
 // or each of them is read.
 func (x *Exchange) sameLength(b Seats) {

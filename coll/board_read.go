@@ -21,8 +21,8 @@ import (
 // one by one, for which its readers contend, and a piece on the board is in the cache when the second rank of a core
 // needs it. What one alone reads gains little, for then there is nothing to do for others meanwhile.
 //
-// An alltoall or a scatter that is not persistent is an exchange (board_exchange.go), whose parts say of each block
-// where it lies: C makes those again.
+// An operation that blocks is an exchange (board_exchange.go), whose parts say of each block where it lies: C makes
+// those again. So is an alltoall or a scatter that does not block, but is not persistent.
 
 // singleCopyName is what the algorithms of this file are called.
 const singleCopyName = "single-copy"
@@ -178,6 +178,14 @@ func (s *Scratch) allgathervReading(c Comm, send Buf, recv VBuf) error {
 	if send.IsInPlace() {
 		send = recv.at(c.Rank())
 	}
+	if on, x, b := exchanging(c); x != nil {
+		own, copied, err := s.flatNow(send)
+		if err != nil {
+			return err
+		}
+		blocks := Varying(recv)
+		return on.CarryOut(x.notedUnless(copied).AllgatherRead(b, own, &blocks))
+	}
 	return s.reading(c, send, recv, 0, true)
 }
 
@@ -202,19 +210,21 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 func (s *Scratch) flatEven(c Comm, block Buf) (flat Buf, copied bool, err error) {
 	p := int64(c.Size())
 	block.Count *= p
-	flat, isRun := contiguous(block)
-	if !isRun {
-		mem, err := s.Alloc(block.Size())
-		if err != nil {
-			return Buf{}, true, err
-		}
-		if err := Pack(mem, block, 0); err != nil { // now, and not when the exchange is carried out
-			return Buf{}, true, err
-		}
-		flat = Bytes(mem)
-	}
+	flat, copied, err = s.flatNow(block)
 	flat.Count /= p
-	return flat, !isRun, nil
+	return flat, copied, err
+}
+
+// flatNow is a buffer as bytes: its own memory, or a copy that is made now, and not when an exchange is carried out.
+func (s *Scratch) flatNow(b Buf) (flat Buf, copied bool, err error) {
+	if run, isRun := contiguous(b); isRun {
+		return run, false, nil
+	}
+	mem, err := s.Alloc(b.Size())
+	if err != nil {
+		return Buf{}, true, err
+	}
+	return Bytes(mem), true, Pack(mem, b, 0)
 }
 
 // scatterReading: all others read their blocks of root.

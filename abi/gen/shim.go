@@ -243,8 +243,8 @@ func (s *shim) again() bool {
 	return laidOut[name]
 }
 
-// laidOut are the blocking ones, for which the nonblocking ones stand, too. Two have executors for what is short.
-var laidOut = map[string]bool{"Scatter": true, "Alltoall": true, "Gatherv": true, "Scatterv": true,
+// laidOut are the blocking ones, for which the nonblocking ones stand, too. Some have executors for what is short.
+var laidOut = map[string]bool{"Scatter": true, "Allgather": true, "Alltoall": true, "Gatherv": true, "Scatterv": true,
 	"Allgatherv": true, "Alltoallv": true, "Alltoallw": true, "Reduce_scatter": true, "Neighbor_allgather": true,
 	"Neighbor_allgatherv": true, "Neighbor_alltoall": true, "Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
 

@@ -19,6 +19,10 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -40,6 +44,10 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -939,6 +947,11 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -962,6 +975,11 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
+    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
+        impi_err = !request ? IMPI_IN_GO :
+        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { REPEATS = 5, MOST = 18000, RANKS = 8, KINDS = 12 }; /* words of a block at most */
+enum { REPEATS = 5, MOST = 18000, RANKS = 8, KINDS = 15 }; /* words of a block at most */
 
 static uint64_t in[2 * RANKS * MOST], out[2 * RANKS * MOST];
 static int sends[RANKS], gets[RANKS], at[RANKS], at_bytes[RANKS];
@@ -31,12 +31,17 @@ static void fill(int turn, int n, int step)
     }
 }
 
-static void check_from(int turn, int from, const uint64_t *block, int n, int step)
+static void check_for(int turn, int from, int to, const uint64_t *block, int n, int step)
 {
     for (int k = 0; k < n; k++) {
-        CHECK(block[k * step] == value(turn, from, check_rank, k));
+        CHECK(block[k * step] == value(turn, from, to, k));
         if (step > 1) CHECK(block[k * step + 1] == UINT64_MAX);
     }
+}
+
+static void check_from(int turn, int from, const uint64_t *block, int n, int step)
+{
+    check_for(turn, from, check_rank, block, n, step);
 }
 
 static void call(int kind, int turn, int n, int root, MPI_Comm comm)
@@ -62,11 +67,18 @@ static void call(int kind, int turn, int n, int root, MPI_Comm comm)
     case 9: MPI_Ialltoall(in, n, t, out, n, t, comm, &q); break;
     case 10: MPI_Iscatter(in, n, t, out, n, t, root, comm, &q); break;
     case 11: MPI_Ialltoall(MPI_IN_PLACE, 0, t, out, n, t, comm, &q); break;
+    case 12: MPI_Allgather(in, n, t, out, n, t, comm); break;
+    case 13: MPI_Allgatherv(in, n, t, out, gets, at, t, comm); break;
+    case 14:
+        memcpy(out + check_rank * n, in, (size_t)n * sizeof *in);
+        MPI_Allgather(MPI_IN_PLACE, 0, t, out, n, t, comm);
+        break;
     }
     MPI_Wait(&q, MPI_STATUS_IGNORE);
     const int by_turns = kind == 5 || kind == 6;
     const int scatters = kind == 3 || kind == 4 || kind == 7 || kind == 10 || (by_turns && turn % 2 == 0);
     if (kind == 7 && is_root) CHECK(out[0] == UINT64_MAX);
+    else if (kind > 11) for (int r = 0; r < check_size; r++) check_for(turn, r, 0, out + r * n, n, 1);
     else if (scatters) check_from(turn, root, out, n, out_step);
     else for (int r = 0; r < check_size; r++) check_from(turn, r, out + r * n * out_step, n, out_step);
 }
