@@ -72,8 +72,8 @@ set(asan_tests
   pt2pt/traffic pt2pt/unexpected
   datatype/again datatype/columns datatype/constructors datatype/nested datatype/pack datatype/pack_spans
   datatype/packed_typed datatype/partial datatype/special datatype/transfer
-  coll/again coll/again_long coll/allgather coll/alltoall coll/barrier coll/bcast coll/forms coll/forms_inter coll/gather coll/inter
-  coll/large coll/layouts coll/outstanding coll/persistent_uneven coll/reduce coll/reduce_scatter coll/scan
+  coll/again coll/again_long coll/allgather coll/alltoall coll/barrier coll/bcast coll/forms coll/forms_inter
+  coll/gather coll/inter coll/large coll/layouts coll/outstanding coll/persistent_uneven coll/reduce coll/reduce_scatter coll/scan
   coll/short coll/typed coll/user_op coll/user_op_nonblocking neighbor/cart neighbor/dist_graph neighbor/graph
   errors/arguments errors/buffers errors/datatypes errors/handlers errors/overflow errors/stale errors/strings
   errors/nonblocking_collectives errors/truncate errors/wrong_calls
