@@ -225,7 +225,7 @@ const (
 	// uncut is the length in bytes of the longest block that two ranks do not swap by halves, and uncutAmong where there
 	// are more ranks, which wait for each other oftener then.
 	uncut      = 16 << 10
-	uncutAmong = 128<<10 - 1
+	uncutAmong = 256 << 10
 )
 
 // swapsShort says whether blocks of n bytes are not swapped by halves: the same at both ranks that swap them.
