@@ -50,7 +50,8 @@ func (c *Comm) laneSeating() coll.Seating {
 	if s.Reads = coll.ReadsNot; s.Part == 0 {
 		return s
 	}
-	for _, n := range []int64{s.Part, longestOnBoard} { // if all turns are shorter than a piece, a lane has more slots
+	// If all turns are shorter than a piece, a lane has more slots, and may be longer.
+	for _, n := range []int64{s.Part, s.Part - transport.LanePage, longestOnBoard} {
 		if has, err := c.board.hasLane(n); !has || err != nil {
 			s.Part = 0 // messages fail, too, if a member is lost
 			break

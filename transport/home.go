@@ -136,11 +136,13 @@ type Memory interface {
 const MaxLocal = 1 << 16
 
 // BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
-// BoardPieces how many places for pieces at most.
+// BoardPieces how many places for pieces at most. A lane for parts that are shorter than a piece by LanePage may have
+// more slots, and take more memory, than one for pieces.
 const (
 	BoardMembers   = 32
 	BoardWideSlots = 16
 	BoardPieces    = 16
+	LanePage       = 4 << 10
 )
 
 // Links are the transports of a process: who is reached by which.

@@ -98,7 +98,7 @@ func laneFor(n int64) *Lane {
 	}
 	if n > boardLongest {
 		l = &Lane{slots: boardLanePieces, head: lineBytes, payload: alignPage(int(n)), shift: boardPieceShift}
-		if 2*l.payload <= boardPiecePayload {
+		if l.payload < boardPiecePayload {
 			l.slots *= 2
 		}
 	}

@@ -167,7 +167,7 @@ const (
 	controlOffset = headerBytes
 	controlHead   = 2 * lineBytes
 
-	pageBytes    = 4096
+	pageBytes    = transport.LanePage
 	maxRingBytes = 256 << 10
 	minRingBytes = 8 << 10
 	inboundBytes = 2 << 20 // aim of all rings to one rank together
@@ -197,7 +197,7 @@ const (
 	boardPieces       = transport.BoardPieces // of few members
 	boardPiecesOfMany = 4
 	boardFewMembers   = 8
-	boardLanePieces   = 4 // of a lane, or twice as many of half the length
+	boardLanePieces   = 4 // of a lane, or twice as many that are shorter
 	boardPiecePayload = 64 << 10
 	boardPieceShift   = 24
 	boardPieceSize    = pageBytes + boardPiecePayload
