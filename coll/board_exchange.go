@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// Exchanging is a Boarded that carries exchanges out at once, if its Seating says so. Operations whose blocks all have
+// Exchanging is a Boarded on which an operation may be an exchange, if its Seating says so. Those whose blocks all have
 // the same length are exchanges there, too: C makes them again.
 type Exchanging interface {
 	Boarded
 	// Exchange begins one; the caller says which.
 	Exchange() (x *Exchange, b Seats)
+	// CarryOut carries it out: at once, or as progress does, if the operation does not block.
 	CarryOut(x *Exchange) error
 }
 
@@ -153,7 +154,7 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 
 // Scatterv is Scatterv.
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
-	if b.Size() == 2 {
+	if x.forEach(b); b.Size() == 2 {
 		x.l.share(1)
 		x.l.mostRead = readAlone
 	}
@@ -169,7 +170,6 @@ func (x *Exchange) Scatter(b Seats, send, recv Buf, root int) *Exchange {
 }
 
 func (x *Exchange) scatter(b Seats, blocks *Blocks, recv Buf, root int) *Exchange {
-	x.l.entries, x.l.others = b.Size(), true
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x
@@ -187,6 +187,7 @@ func (s Seating) Shares(ranks int, block int64) bool {
 
 // AllgatherRead is Allgatherv of blocks that all others read: own, a run, is that of this rank.
 func (x *Exchange) AllgatherRead(b Seats, own Buf, recv *Blocks) *Exchange {
+	x.forEach(b)
 	x.l.long, x.l.readFrom = 0, 0
 	all := Same(own)
 	return x.alltoall(b, &all, recv)
@@ -195,10 +196,13 @@ func (x *Exchange) AllgatherRead(b Seats, own Buf, recv *Blocks) *Exchange {
 // sameLength says that all blocks have the same length: as many of them as a rank has for others find room in a part,
 // or each of them is read.
 func (x *Exchange) sameLength(b Seats) {
-	x.l.entries = b.Size()
+	x.forEach(b)
 	x.l.share(b.Size() - 1)
 	x.l.readFrom = 0
 }
+
+// forEach says that a part has an entry for each rank, and no block for the own one.
+func (x *Exchange) forEach(b Seats) { x.l.entries, x.l.others = b.Size(), true }
 
 // givesAll has the rank give a block to each other one.
 func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
@@ -213,7 +217,7 @@ func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
 
 // Alltoallv is Alltoallv and Alltoallw, not in place.
 func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
-	x.l.entries = b.Size()
+	x.forEach(b)
 	x.l.share(b.Size() - 1)
 	return x.alltoall(b, send, recv)
 }
@@ -229,7 +233,6 @@ func (x *Exchange) Alltoall(b Seats, send, recv Buf) *Exchange {
 }
 
 func (x *Exchange) alltoall(b Seats, send, recv *Blocks) *Exchange {
-	x.l.entries, x.l.others = b.Size(), true
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
 	if own := send.At(me); own.Base != recv.At(me).Base {

@@ -41,7 +41,7 @@ type Seating struct {
 	Crowded bool  // the ranks outnumber their cores
 	Few     bool  // which are two at most
 	Reads   Reading
-	// Exchanges are carried out at once: the Comm is an Exchanging.
+	// An operation may be an exchange: the Comm is an Exchanging.
 	Exchanges bool
 }
 

@@ -63,7 +63,7 @@ var needsText = []string{"a power of two ranks", "operations that commute", "3 r
 	"a board, which the ranks of a machine have",
 	"a board, and a kernel that copies between processes",
 	"another MPI library, by which the ranks talk (IMPI_LOCAL)",
-	"a board, of a blocking operation, and blocks that find room there together"}
+	"a board, no persistent operation, and blocks that find room there together"}
 
 func (n needs) String() string {
 	var parts []string

@@ -111,8 +111,8 @@ func (b *board) laid(l *coll.Laid) {
 		return
 	}
 	laid.Call = b.last.laying.CCall
-	for i := range b.c.Size {
-		if l.Waits {
+	if l.Waits { // for blocks that others have
+		for i := range b.c.Size {
 			b.c.Peers[i].Pid = b.reads(int(i))
 		}
 	}

@@ -1,5 +1,5 @@
-/* Calls that Go has laid out (gobridge/laid.go): exchanges on a board of blocks whose lengths not all members know
- * (coll/board_v.go). One with the same arguments as such a call, whose lists say the same, is made here. */
+/* Calls that Go has laid out (gobridge/laid.go): exchanges of blocks on a board (coll/board_v.go), and reductions
+ * whose counts are a list. One with the same arguments as such a call, whose lists say the same, is made here. */
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include "board_run.h"
