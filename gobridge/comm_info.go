@@ -11,7 +11,10 @@ var assertions = [...]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source"
 	"mpi_assert_allow_overtaking"}
 
 // hints are the values of the assertions.
-type hints [len(assertions)]bool
+type hints struct {
+	said  [len(assertions)]bool
+	kinds *string // the memory allocation kinds that the program says it uses; nil until it does
+}
 
 // take notes the assertions of an info, and leaves those alone that it does not mention or has no valid value for.
 func (h *hints) take(with *info) {
@@ -21,10 +24,13 @@ func (h *hints) take(with *info) {
 	for n, key := range assertions {
 		switch value, _ := with.get(key); value {
 		case "true":
-			h[n] = true
+			h.said[n] = true
 		case "false":
-			h[n] = false
+			h.said[n] = false
 		}
+	}
+	if kinds, ok := with.get(assertKindsKey); ok {
+		h.kinds = &kinds
 	}
 }
 
@@ -32,7 +38,10 @@ func (h *hints) take(with *info) {
 func (h *hints) info() *info {
 	all := &info{}
 	for n, key := range assertions {
-		all.set(key, map[bool]string{true: "true", false: "false"}[h[n]])
+		all.set(key, map[bool]string{true: "true", false: "false"}[h.said[n]])
+	}
+	if h.kinds != nil {
+		all.set(assertKindsKey, *h.kinds)
 	}
 	return all
 }
@@ -55,5 +64,7 @@ func impi_Comm_get_info(comm, info_used uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.Add(k.c.hints.info()), info_used)
+	used := k.c.hints.info()
+	used.set(kindsKey, k.c.session.memoryKinds())
+	return k.answer(infos.Add(used), info_used)
 }

@@ -333,6 +333,7 @@ func impi_File_get_info(fh, info_used uintptr) int32 {
 	for _, h := range k.f.Hints() {
 		i.set(h.Key, h.Value)
 	}
+	i.set(kindsKey, k.f.session.memoryKinds())
 	return k.answer(infos.Add(i), info_used)
 }
 

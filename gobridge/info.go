@@ -77,6 +77,7 @@ func newInfoEnv() *info {
 	}
 	i.set("arch", runtime.GOARCH)
 	i.set("maxprocs", maxprocs())
+	i.set(kindsKey, askedKinds())
 	return i
 }
 
@@ -189,8 +190,8 @@ func impi_Info_set(infoHandle, key, value uintptr) int32 {
 		return k.fail()
 	}
 	v := text(value, abi.MPI_MAX_INFO_VAL+1)
-	if v == "" || len(v) >= abi.MPI_MAX_INFO_VAL {
-		k.set(abi.MPI_ERR_INFO_VALUE, "argument value has %d characters; 1 to %d are allowed", len(v), abi.MPI_MAX_INFO_VAL-1)
+	if len(v) >= abi.MPI_MAX_INFO_VAL {
+		k.set(abi.MPI_ERR_INFO_VALUE, "argument value has %d characters; at most %d are allowed", len(v), abi.MPI_MAX_INFO_VAL-1)
 		return k.fail()
 	}
 	i.set(name, v)

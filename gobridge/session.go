@@ -88,7 +88,13 @@ func sessionInfo(with *info) *info {
 	}
 	used := &info{}
 	used.set("thread_level", level)
-	used.set("mpi_memory_alloc_kinds", "system,mpi")
+	kinds := askedKinds()
+	if with != nil {
+		if asked, ok := with.get(kindsKey); ok { // it precedes what the launcher was given
+			kinds = asked
+		}
+	}
+	used.set(kindsKey, supportedKinds(kinds))
 	return used
 }
 

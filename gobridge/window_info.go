@@ -29,7 +29,7 @@ var windowKeys = [...]struct {
 	{"same_disp_unit", "false", 0, isTruth},
 	{"alloc_shared_noncontig", "false", abi.MPI_WIN_FLAVOR_SHARED, isTruth},
 	{"mpi_minimum_memory_alignment", "", 0, isNumber},
-	{"mpi_assert_memory_alloc_kinds", "", 0, func(string) bool { return true }},
+	{assertKindsKey, "", 0, func(string) bool { return true }},
 }
 
 func isTruth(v string) bool { return v == "true" || v == "false" }
@@ -105,5 +105,7 @@ func impi_Win_get_info(win, info_used uintptr) int32 {
 	if k.result(info_used, "info_used"); k.err != nil {
 		return k.fail()
 	}
-	return k.answer(infos.Add(&info{entries: k.w.hints.values.clone()}), info_used)
+	used := &info{entries: k.w.hints.values.clone()}
+	used.set(kindsKey, k.w.session.memoryKinds())
+	return k.answer(infos.Add(used), info_used)
 }

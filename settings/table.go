@@ -122,6 +122,8 @@ var All = []Setting{
 		Meaning: "the name of the job, different for every start"},
 	{Name: "IMPI_INITIAL_ERRHANDLER", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "error handler until the program sets another (`-initial-errhandler`)"},
+	{Name: "IMPI_MEMORY_ALLOC_KINDS", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "memory allocation kinds that are asked for (`-memory-alloc-kinds`)"},
 	{Name: "IMPI_VERBOSE", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "1 if `-v` was given: rank 0 says in MPI_Init by what ranks talk, and in MPI_Finalize which algorithms " +
 			"collective operations took"},

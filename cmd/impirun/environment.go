@@ -26,13 +26,14 @@ const envJob = "IMPI_JOB"
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
 	boot.EnvFD, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum, boot.EnvErrhandler,
+	boot.EnvMemoryKinds,
 	boot.EnvVerbose, boot.EnvParameters, envJob,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
 // environment is what one rank gets: of the launcher's own what the program asks for, then what the options
-// set, then who the rank is. Only IMPI_BOOT_FD, IMPI_APPNUM, IMPI_INITIAL_ERRHANDLER, IMPI_VERBOSE and
-// IMPI_PARAMETERS mean something to the library; the rest is for scripts.
+// set, then who the rank is. Only IMPI_BOOT_FD, IMPI_APPNUM, IMPI_INITIAL_ERRHANDLER,
+// IMPI_MEMORY_ALLOC_KINDS, IMPI_VERBOSE and IMPI_PARAMETERS mean something to the library; the rest is for scripts.
 func environment(base []string, g *options.Program, job string, p place) []string {
 	env := make([]string, 0, len(base)+len(g.Set)+len(ours))
 	for _, setting := range base {
@@ -54,6 +55,9 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	number(boot.EnvAppNum, p.program)
 	if g.Errhandler != "" {
 		env = append(env, boot.EnvErrhandler+"="+g.Errhandler)
+	}
+	if g.MemoryKinds != "" {
+		env = append(env, boot.EnvMemoryKinds+"="+g.MemoryKinds)
 	}
 	if p.verbose {
 		number(boot.EnvVerbose, 1)

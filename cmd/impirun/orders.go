@@ -118,6 +118,8 @@ func (o *order) take(key, value string, file bool) (err error) {
 		if o.program.Errhandler = value; !slices.Contains(boot.Errhandlers, value) {
 			return fmt.Errorf("%q is none of %s", value, strings.Join(boot.Errhandlers, ", "))
 		}
+	case "mpi_memory_alloc_kinds":
+		o.program.MemoryKinds = value
 	case "map_by", "mapby", "map_bynode":
 		if n, ok := strings.CutPrefix(strings.ToLower(value), "ppr:"); ok {
 			n, _, _ = strings.Cut(n, ":")

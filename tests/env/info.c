@@ -57,10 +57,74 @@ static void values(void)
     CHECK_CLASS(MPI_Info_set(info, "long", value), MPI_ERR_INFO_VALUE);
     value[MPI_MAX_INFO_VAL - 1] = 0;
     CHECK_EQ(MPI_Info_set(info, "long", value), MPI_SUCCESS);
+    CHECK_EQ(MPI_Info_set(info, "empty", ""), MPI_SUCCESS);
+    room = sizeof value;
+    CHECK_EQ(MPI_Info_get_string(info, "empty", &room, value, &flag), MPI_SUCCESS);
+    CHECK(flag && room == 1 && !strcmp(value, ""));
+    CHECK_EQ(MPI_Info_get_valuelen(info, "empty", &n, &flag), MPI_SUCCESS);
+    CHECK(flag && n == 0);
     MPI_Info_free(&info);
     CHECK(info == MPI_INFO_NULL);
     MPI_Info_free(&copy);
 }
+
+#if MPI_VERSION > 4 || MPI_VERSION == 4 && MPI_SUBVERSION >= 1
+/* The info must have a list of memory allocation kinds with these among them. It is freed. */
+static void kinds(const char *of, MPI_Info info)
+{
+    char value[MPI_MAX_INFO_VAL] = "";
+    int flag, room = sizeof value;
+    CHECK_EQ(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, value, &flag), MPI_SUCCESS);
+    int mpi = 0, system = 0;
+    for (char *kind = strtok(value, ","); kind; kind = strtok(NULL, ","))
+        mpi |= !strcmp(kind, "mpi"), system |= !strcmp(kind, "system");
+    CHECK_SAY(flag && mpi && system, "%s: memory kinds are not known", of);
+    if (info != MPI_INFO_ENV) MPI_Info_free(&info);
+}
+
+/* All objects say of which memory buffers may be (MPI 5.0, 11.4.3). */
+static void memory_kinds(void)
+{
+    MPI_Info info, asked;
+    MPI_Comm copy;
+    MPI_Win win;
+    MPI_Session session;
+    char value[64] = "";
+    int flag, room = sizeof value;
+    kinds("MPI_INFO_ENV", MPI_INFO_ENV);
+    MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+    kinds("a communicator", info);
+    MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_get_info(win, &info);
+    kinds("a window", info);
+    MPI_Win_free(&win);
+    MPI_Info_create(&asked);
+    MPI_Info_set(asked, "mpi_memory_alloc_kinds", "mpi:win_allocate,no_such_kind");
+    MPI_Session_init(asked, MPI_ERRORS_RETURN, &session);
+    MPI_Session_get_info(session, &info);
+    if (check_library("libimpi")) { /* others may support more */
+        MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, value, &flag);
+        CHECK_SAY(flag && !strcmp(value, "mpi:win_allocate,mpi,system"), "the kinds are %s", value);
+    }
+    kinds("a session", info);
+    MPI_Session_finalize(&session);
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Info_set(asked, "mpi_assert_memory_alloc_kinds", "system");
+    MPI_Comm_set_info(copy, asked);
+    MPI_Comm_get_info(copy, &info);
+    if (check_library("libimpi")) {
+        room = sizeof value;
+        MPI_Info_get_string(info, "mpi_assert_memory_alloc_kinds", &room, value, &flag);
+        CHECK(flag && !strcmp(value, "system"));
+    }
+    MPI_Info_free(&info);
+    MPI_Info_free(&asked);
+    MPI_Comm_free(&copy);
+}
+#else
+static void memory_kinds(void) {}
+#endif
 
 /* What both know of the start must agree. */
 static void start(MPI_Info env, int argc, char **argv)
@@ -88,6 +152,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     values();
+    memory_kinds();
     start(MPI_INFO_ENV, argc, argv);
     if (check_library("libimpi")) {
         char value[16];

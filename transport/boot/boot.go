@@ -54,6 +54,9 @@ const (
 	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
 	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
 
+	// EnvMemoryKinds is the list of memory allocation kinds that -memory-alloc-kinds asks for (MPI 5.0, 11.4.3).
+	EnvMemoryKinds = "IMPI_MEMORY_ALLOC_KINDS"
+
 	// EnvVerbose, set by impirun -v, lets rank 0 tell by what ranks talk, and at the end which algorithms collective
 	// operations took.
 	EnvVerbose = "IMPI_VERBOSE"

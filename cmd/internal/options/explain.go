@@ -56,6 +56,7 @@ func (p *Plan) String() string {
 		say(g.Dir != "", "  directory %s", g.Dir)
 		say(g.Env != EnvAll || len(g.Names) > 0, "  environment %v %q", g.Env, g.Names)
 		say(len(g.Set) > 0, "  set %q", g.Set)
+		say(g.MemoryKinds != "", "  memory allocation kinds %s", g.MemoryKinds)
 		say(g.Errhandler != "", "  initial error handler %s", g.Errhandler)
 		first += g.N
 	}

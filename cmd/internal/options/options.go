@@ -121,7 +121,8 @@ type Program struct {
 	Names []string // Env == EnvListed: the variables to hand on
 	Set   []string // NAME=value, later ones win
 
-	Errhandler string // one of boot.Errhandlers; "" is MPI's default
+	MemoryKinds string // what -memory-alloc-kinds asks for
+	Errhandler  string // one of boot.Errhandlers; "" is MPI's default
 }
 
 // EnvBase is what of the launcher's own environment a program starts from.

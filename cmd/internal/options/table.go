@@ -176,6 +176,9 @@ var table = slices.Concat([]option{
 			}
 			return nil
 		}},
+	{names: []string{"memory-alloc-kinds"}, values: []string{"LIST"},
+		help:  "memory allocation kinds that this program asks for, as in mpi:alloc_mem,system",
+		apply: func(p *parser, v []string) error { p.local.prog.MemoryKinds = v[0]; return nil }},
 	{names: []string{"abi"}, values: []string{"ABI"}, choices: ABIs,
 		help: "what programs were compiled for: native (MPI 5.0), mpich (also Intel MPI and others), openmpi, or auto " +
 			"(default), as each is linked; scripts and Python need the name",
