@@ -19,9 +19,11 @@ type communicator struct {
 	handle  uintptr
 	attrs   attributes
 	handler atomic.Pointer[errhandler]
-	hints   hints
-	session *session    // that it comes from; nil if that is the world model
-	pending atomic.Bool // its MPI_Comm_idup is under way: it cannot communicate (idup.go)
+	// The program has set the handler; before that it is inherited.
+	handlerIsOwn atomic.Bool
+	hints        hints
+	session      *session    // that it comes from; nil if that is the world model
+	pending      atomic.Bool // its MPI_Comm_idup is under way: it cannot communicate (idup.go)
 
 	attached attachedMemory // for buffered sends
 	board    board
@@ -67,11 +69,19 @@ func objectOf(h uintptr) *communicator {
 	return comms.Find(h)
 }
 
-func selfComm() *communicator {
-	if p := started(); p != nil {
-		return p.self.Load()
+// unattached returns the communicator whose error handler gets the errors of calls without an object: MPI_COMM_SELF
+// (MPI 5.0, 9.3). Programs that were written before MPI 4 set the handler of MPI_COMM_WORLD alone, which MPI 3.1 named
+// here: until the program sets that of MPI_COMM_SELF, the two are one in this. It returns nil outside the world model.
+func unattached() *communicator {
+	p := started()
+	if p == nil {
+		return nil
 	}
-	return nil
+	self := p.self.Load()
+	if self != nil && !self.handlerIsOwn.Load() {
+		return p.world.Load()
+	}
+	return self
 }
 
 // bridged answers the communicator of an engine's. The engine has MPI_COMM_WORLD and MPI_COMM_SELF always, the program

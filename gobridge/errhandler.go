@@ -40,6 +40,7 @@ func impi_Comm_set_errhandler(comm, errhandler uintptr) int32 {
 		return k.fail()
 	}
 	k.c.handler.Store(h)
+	k.c.handlerIsOwn.Store(true)
 	return 0
 }
 

@@ -86,8 +86,8 @@ func recall(code int32) (raised, bool) {
 	return r, r.code == code && r.text != ""
 }
 
-// fail registers an error of function fn on communicator c; without one it is raised on MPI_COMM_SELF
-// (MPI 5.0, 9.3). It answers the code for the shim.
+// fail registers an error of function fn on communicator c, or without one on that of errors without an object. It
+// returns the code for the shim.
 func fail(fn string, c *communicator, err error) int32 {
 	e := libimpi.AsError(err)
 	handler, object := defaultHandler(), uintptr(abi.MPI_COMM_SELF)
@@ -99,7 +99,7 @@ func fail(fn string, c *communicator, err error) int32 {
 		c = bridged(e.Comm)
 	}
 	if c == nil {
-		c = selfComm()
+		c = unattached()
 	}
 	if c != nil {
 		handler, object = c.errhandler(), c.handle

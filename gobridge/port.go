@@ -206,7 +206,7 @@ func impi_Comm_join(fd int32, intercomm uintptr) int32 {
 	if k.notStarted() {
 		return k.fail()
 	}
-	k.c = selfComm()
+	k.c = started().self.Load()
 	if k.c == nil {
 		k.set(abi.MPI_ERR_COMM, "there is no MPI_COMM_SELF outside of the world model")
 		return k.fail()

@@ -103,10 +103,32 @@ static void defaults(void)
     MPI_Errhandler_free(&got);
 }
 
+/* An error of a call without an object goes to the handler of MPI_COMM_SELF; until the program has set that, the one of
+ * MPI_COMM_WORLD gets it, which programs of MPI 3 and before rely on. */
+static void without_an_object(void)
+{
+    MPI_Errhandler mine;
+    void *memory;
+    MPI_Comm_create_errhandler(note, &mine);
+    calls = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+    CHECK_CLASS(MPI_Alloc_mem(-1, MPI_INFO_NULL, &memory), MPI_ERR_ARG);
+    CHECK(calls == 1 && last_comm == MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Alloc_mem(-1, MPI_INFO_NULL, &memory), MPI_ERR_ARG);
+    CHECK_EQ(calls, 1);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
+    CHECK_CLASS(MPI_Alloc_mem(-1, MPI_INFO_NULL, &memory), MPI_ERR_ARG);
+    CHECK(calls == 2 && last_comm == MPI_COMM_SELF);
+    MPI_Errhandler_free(&mine);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     defaults();
+    without_an_object();
     own_handler();
     jumping();
     return check_end();
