@@ -5,6 +5,7 @@ import "C"
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -26,6 +27,24 @@ func (k *check) neighborhood(fn string, comm uintptr) (in, out int) {
 		k.err = libimpi.AsError(err)
 	}
 	return in, out
+}
+
+// neighbors checks a buffer of a block for each of n neighbors. Of a process that has none on this side the arguments mean
+// nothing: buffers may be NULL, and counts anything.
+func (k *check) neighbors(b block, n int, names [3]string) coll.Buf {
+	if n == 0 {
+		return coll.Buf{Type: datatype.Named(abi.MPI_BYTE)}
+	}
+	return k.perRank(b, n, names)
+}
+
+// varyingNeighbors is neighbors for blocks of several sizes.
+func (k *check) varyingNeighbors(v *coll.VBuf, b blocks, n int, names [4]string) {
+	if n == 0 {
+		v.Type = datatype.Named(abi.MPI_BYTE)
+		return
+	}
+	k.vbuf(v, b, n, names)
 }
 
 // exchange carries out an exchange of blocks with the neighbors.
@@ -56,9 +75,9 @@ func impi_Neighbor_allgather_init(sendbuf uintptr, sendcount int64, sendtype, re
 
 func neighborAllgather(fn string, f form, send, recv block, comm uintptr) int32 {
 	var k check
-	in, _ := k.neighborhood(fn, comm)
-	out := k.buf(send, sendNames)
-	return k.exchange(f, coll.Same(out), coll.Even(k.perRank(recv, in, recvNames)))
+	in, out := k.neighborhood(fn, comm)
+	from := k.neighbors(send, min(out, 1), sendNames)
+	return k.exchange(f, coll.Same(from), coll.Even(k.neighbors(recv, in, recvNames)))
 }
 
 //export impi_Neighbor_allgatherv
@@ -84,11 +103,11 @@ func impi_Neighbor_allgatherv_init(sendbuf uintptr, sendcount int64, sendtype, r
 
 func neighborAllgatherv(fn string, f form, send block, recv blocks, comm uintptr) int32 {
 	var k check
-	in, _ := k.neighborhood(fn, comm)
-	out := k.buf(send, sendNames)
+	in, out := k.neighborhood(fn, comm)
+	from := k.neighbors(send, min(out, 1), sendNames)
 	var to coll.VBuf
-	k.vbuf(&to, recv, in, recvBlocks)
-	return k.exchange(f, coll.Same(out), coll.Varying(to))
+	k.varyingNeighbors(&to, recv, in, recvBlocks)
+	return k.exchange(f, coll.Same(from), coll.Varying(to))
 }
 
 //export impi_Neighbor_alltoall
@@ -115,8 +134,8 @@ func impi_Neighbor_alltoall_init(sendbuf uintptr, sendcount int64, sendtype, rec
 func neighborAlltoall(fn string, f form, send, recv block, comm uintptr) int32 {
 	var k check
 	in, out := k.neighborhood(fn, comm)
-	from := k.perRank(send, out, sendNames)
-	return k.exchange(f, coll.Even(from), coll.Even(k.perRank(recv, in, recvNames)))
+	from := k.neighbors(send, out, sendNames)
+	return k.exchange(f, coll.Even(from), coll.Even(k.neighbors(recv, in, recvNames)))
 }
 
 //export impi_Neighbor_alltoallv
@@ -144,8 +163,8 @@ func neighborAlltoallv(fn string, f form, send, recv blocks, comm uintptr) int32
 	var k check
 	in, out := k.neighborhood(fn, comm)
 	var from, to coll.VBuf
-	k.vbuf(&from, send, out, sendAll)
-	k.vbuf(&to, recv, in, recvAll)
+	k.varyingNeighbors(&from, send, out, sendAll)
+	k.varyingNeighbors(&to, recv, in, recvAll)
 	return k.exchange(f, coll.Varying(from), coll.Varying(to))
 }
 
@@ -173,6 +192,12 @@ func impi_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvb
 func neighborAlltoallw(fn string, f form, send, recv blocks, comm uintptr) int32 {
 	var k check
 	in, out := k.neighborhood(fn, comm)
-	from := k.wbuf(send, out, true, sendTypes)
-	return k.exchange(f, coll.Each(from), coll.Each(k.wbuf(recv, in, true, recvTypes)))
+	var from, to coll.WBuf
+	if out > 0 {
+		from = k.wbuf(send, out, true, sendTypes)
+	}
+	if in > 0 {
+		to = k.wbuf(recv, in, true, recvTypes)
+	}
+	return k.exchange(f, coll.Each(from), coll.Each(to))
 }

@@ -111,6 +111,10 @@ func impi_Parrived(request uintptr, partition int32, flag uintptr) int32 {
 	if k.result(flag, "flag"); k.err != nil {
 		return k.fail()
 	}
+	if request == abi.MPI_REQUEST_NULL { // as an inactive one (MPI 5.0, 4.2.2)
+		putFlag(flag, true)
+		return 0
+	}
 	arrived, err := engine().Parrived(uint64(request), partition)
 	if err != nil {
 		return k.failed(err)

@@ -138,6 +138,9 @@ static void nobody(void)
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
     MPI_Request_free(&request[0]);
     MPI_Request_free(&request[1]);
+    flag = 0;
+    CHECK_EQ(MPI_Parrived(MPI_REQUEST_NULL, 0, &flag), MPI_SUCCESS);
+    CHECK_EQ(flag, 1);
 }
 #endif
 
