@@ -94,7 +94,9 @@ func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 		if len(part) < exposedBytes {
 			return true, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d does not say where its memory is", r)}
 		}
-		at, n = exposed(part)
+		if at, n = exposed(part); n < 0 {
+			return true, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d says that it has %d bytes", r, n)}
+		}
 	}
 	if n -= t.at; n > to.Count && t.whole {
 		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
