@@ -18,15 +18,25 @@ import (
 // origin is what this process knows of another one that accesses it.
 type origin struct {
 	busy      bool // a long request is on its way
-	locks     bool // has asked for the lock, or has it
-	open      int  // long puts that are on their way
-	flushes   int  // asked for, and not answered
-	completes int  // told, and not counted
+	lock      lockState
+	open      int // long puts that are on their way
+	flushes   int // asked for, and not answered
+	completes int // told, and not counted
 	exposed   uint64
 	completed uint64
 	types     [typeSlots]*datatype.Type
 	failed    *Error
 }
+
+// lockState is what an origin has of the lock of this process. It gives back only what it has been granted: the lock of
+// one that waits is another's.
+type lockState uint8
+
+const (
+	lockFree lockState = iota
+	lockAsked
+	lockGranted
+)
 
 // maxRequest bounds a request, in bytes: a piece of data and a description of a type.
 const maxRequest = 64 << 20
@@ -95,11 +105,17 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 	e, o, t := w.engine, &w.requests.origins[source], &w.requests.targets[source]
 	switch r.Kind {
 	case onesided.TellFlushed:
+		if t.flushed >= t.flushes {
+			return false
+		}
 		t.flushed++
 		if r.Op != 0 && t.failed == nil {
 			t.failed = errorf(int(r.Op), "%s", r.Data)
 		}
 	case onesided.TellGranted:
+		if t.granted >= t.asked {
+			return false
+		}
 		t.granted++
 	case onesided.TellPost:
 		t.posted++
@@ -110,17 +126,15 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 		o.completes++
 		w.settled(source)
 	case onesided.AskLock, onesided.AskExclusive:
-		if o.locks {
+		if o.lock != lockFree {
 			return false
 		}
-		o.locks = true
 		w.queue(int(source), r.Kind == onesided.AskExclusive)
 	case onesided.TellUnlock:
-		if !o.locks {
+		if o.lock != lockGranted {
 			return false
 		}
-		o.locks = false
-		return w.unlocked()
+		w.unlocked(int(source))
 	default:
 		if !w.access(source, o, r) {
 			return false
@@ -338,20 +352,18 @@ type lockWanted struct {
 
 // queue asks for the lock in the name of a member.
 func (w *Window) queue(rank int, exclusive bool) {
+	w.requests.origins[rank].lock = lockAsked
 	w.requests.lock.waiting = append(w.requests.lock.waiting, lockWanted{rank, exclusive})
 	w.grant()
 }
 
-// unlocked gives it back in the name of a member that has it; false if nobody has.
-func (w *Window) unlocked() bool {
+// unlocked gives it back in the name of a member that has it.
+func (w *Window) unlocked(rank int) {
 	q := &w.requests.lock
-	if q.holders == 0 {
-		return false
-	}
+	w.requests.origins[rank].lock = lockFree
 	q.holders--
 	q.exclusive = false
 	w.grant()
-	return true
 }
 
 // grant gives the lock to those who may have it now.
@@ -365,6 +377,7 @@ func (w *Window) grant() {
 		q.waiting = append(q.waiting[:0], q.waiting[1:]...)
 		q.holders++
 		q.exclusive = next.exclusive
+		w.requests.origins[next.rank].lock = lockGranted
 		if next.rank != int(w.comm.rank) {
 			w.asksFor(next.rank, &onesided.Request{Kind: onesided.TellGranted}, nil)
 			continue

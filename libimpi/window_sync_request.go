@@ -111,7 +111,7 @@ func (w *Window) tellUnlock(to int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if to == int(w.comm.rank) {
-		w.unlocked()
+		w.unlocked(to)
 	} else {
 		w.tells(to, onesided.TellUnlock)
 	}
