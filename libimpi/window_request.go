@@ -297,7 +297,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	r := onesided.Request{Kind: onesided.AskAccumulate, Disp: p.Disp, Count: p.Count, Op: uint16(opHandle(of))}
 	rep := w.rep(p.Target)
 	each := element.PackedSize(1, rep)
-	n, most := p.Count*p.Type.Size()/element.Size(), max(pieceBytes/each, 1)
+	n, most := p.Count*p.Type.Size()/element.Size(), pieceElements(element, rep)
 	var data datatype.Cursor
 	if origin.Count > 0 {
 		data.Init(origin.Base, origin.Count, origin.Type, rep)
@@ -327,6 +327,12 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 		r.Type = nil
 	}
 	return o.id(w.engine), data.Err()
+}
+
+// pieceElements is how many elements of an accumulate a request has at most. The target holds origins to it: it needs
+// room for as many, whatever the layout of its type, with which elements may share memory.
+func pieceElements(element *datatype.Type, rep datatype.Rep) int64 {
+	return max(pieceBytes/element.PackedSize(1, rep), 1)
 }
 
 func opHandle(o coll.Op) int { return o.(interface{ Handle() int }).Handle() }

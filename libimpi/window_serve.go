@@ -275,7 +275,8 @@ func (w *Window) accumulate(source int32, place coll.Buf, r *onesided.Request, r
 	}
 	back := coll.Buf{Count: 0, Type: element}
 	if place.Count > 0 {
-		if n := place.Size() / element.Size(); r.First > n || r.Elements > n-r.First || r.Elements == 0 {
+		if n := place.Size() / element.Size(); r.First > n || r.Elements > n-r.First || r.Elements == 0 ||
+			r.Elements > pieceElements(element, rep) {
 			return false
 		}
 		a := onesided.Accumulation{Target: place, Element: element, First: r.First, Elements: r.Elements}
