@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Slices of our own as message buffers, and the program's memory as slices.
@@ -47,6 +48,6 @@ func pointerAt(addr uint64) datatype.Pointer {
 }
 
 // addressOfRegions is where a list of regions is in this process.
-func addressOfRegions(list regions) uint64 {
+func addressOfRegions(list onesided.Regions) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(list))))
 }

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"cmp"
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 
@@ -65,7 +66,8 @@ func (w *Window) far(p Place) (addr uint64, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	return uint64(p.Disp), true, w.attached(list, p.Target, p.Disp, p.Count, p.Type)
+	b := coll.Buf{Count: p.Count, Type: p.Type}
+	return uint64(p.Disp), true, w.attached(list, p.Target, p.Disp, b, 0, b.Size(), math.MaxInt64)
 }
 
 // moving is what a call of moves needs.

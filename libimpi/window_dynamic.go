@@ -1,10 +1,11 @@
 package libimpi
 
 import (
+	"math"
 	"runtime"
-	"slices"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -12,111 +13,90 @@ import (
 
 // Dynamic windows (MPI 5.0, 12.2.4): each process attaches memory when it likes, and displacements are addresses. What
 // is attached the process itself knows. In one machine it publishes where its table of regions is, which the others
-// read out of its memory when they see that there is a new one; elsewhere they find out by asking.
+// read out of its memory when they see that there is a new one; elsewhere they find out by asking. Which data lies in it,
+// onesided.Regions knows.
 
-// region is memory that is attached to a dynamic window.
-type region struct {
-	base uint64
-	size int64
+// attachments are what this process has attached, and the same as others see it. They are never changed.
+type attachments struct {
+	each, joined onesided.Regions
 }
 
 const regionBytes = 16
 
-// regions are those of a process, none of which overlap, in the order of their bases. A list is never changed.
-type regions []region
-
 // Attach makes memory accessible in a dynamic window, and Detach ends that.
 func (w *Window) Attach(base uint64, size int64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	old := *w.requests.regions.Load()
-	at := len(old)
-	for i, r := range old {
-		if base < r.base+uint64(r.size) && r.base < base+uint64(size) {
-			return errorf(abi.MPI_ERR_RMA_ATTACH, "arguments base (%#x) and size (%d) overlap the %d bytes at %#x, which are "+
-				"attached already", base, size, r.size, r.base)
-		}
-		if at == len(old) && (r.base > base || r.base == base && r.size > size) {
-			at = i
-		}
-	}
-	w.replaceRegions(slices.Insert(slices.Clone(old), at, region{base, size}))
-	return nil
+	return w.reattach(func(old onesided.Regions) (onesided.Regions, error) { return old.Attach(base, size) })
 }
 
 // Detach takes Attach back.
 func (w *Window) Detach(base uint64) error {
+	return w.reattach(func(old onesided.Regions) (onesided.Regions, error) { return old.Detach(base) })
+}
+
+// reattach makes a new list of regions the process's, for itself, and for those that read it.
+func (w *Window) reattach(change func(old onesided.Regions) (onesided.Regions, error)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	old := *w.requests.regions.Load()
-	for i, r := range old {
-		if r.base == base {
-			w.replaceRegions(slices.Delete(slices.Clone(old), i, i+1))
-			return nil
-		}
+	old := w.requests.attached.Load()
+	each, err := change(old.each)
+	if err != nil {
+		return err
 	}
-	return errorf(abi.MPI_ERR_RMA_ATTACH, "argument base (%#x) is not where memory has been attached", base)
-}
-
-// replaceRegions makes a new list the process's, for itself, and for those that read it.
-func (w *Window) replaceRegions(list regions) {
-	old := w.requests.regions.Swap(&list)
+	list := &attachments{each, each.Joined()}
+	w.requests.attached.Store(list)
 	if w.words != nil {
-		w.words.Publish(addressOfRegions(list), uint64(len(list)))
+		w.words.Publish(addressOfRegions(list.joined), uint64(len(list.joined)))
 	}
 	runtime.KeepAlive(old) // whoever has begun to read it notices that there is a new one
-}
-
-// hold says whether n bytes from an address on are in one of the regions.
-func (list regions) hold(addr, n int64) bool {
-	i, _ := slices.BinarySearchFunc(list, addr, func(r region, addr int64) int {
-		if int64(r.base) <= addr {
-			return -1
-		}
-		return 1
-	})
-	for i--; i >= 0; i-- {
-		if at := addr - int64(list[i].base); at >= 0 && at <= list[i].size-n {
-			return true
-		}
-		if list[i].size > 0 {
-			break
-		}
-	}
-	return false
+	return nil
 }
 
 // attachedAt answers the memory at an address of this process, in a dynamic window.
 func (w *Window) attachedAt(addr, count int64, t *datatype.Type) (datatype.Pointer, error) {
-	if count == 0 || t.Size() == 0 {
+	return w.attachedHere(addr, coll.Buf{Count: count, Type: t}, 0, count*t.Size(), math.MaxInt64)
+}
+
+// attachedHere is attachedAt for bytes first to end of a buffer.
+func (w *Window) attachedHere(addr int64, b coll.Buf, first, end, most int64) (datatype.Pointer, error) {
+	if first == end {
 		return startOf(nothingAt[:]), nil
 	}
-	if err := w.attached(*w.requests.regions.Load(), int(w.comm.rank), addr, count, t); err != nil {
+	err := w.attached(w.requests.attached.Load().joined, int(w.comm.rank), addr, b, first, end, most)
+	if err != nil {
 		return nil, err
 	}
 	return pointerAt(uint64(addr)), nil
 }
 
-// attached refuses data that is not in the regions of a member.
-func (w *Window) attached(list regions, rank int, addr, count int64, t *datatype.Type) error {
-	lo, hi := onesided.Reach(count, t)
-	if first := addr + lo; (lo < 0) == (first < addr) && list.hold(first, hi-lo) {
+// attached refuses bytes first to end of data at an address that are not in the regions of a member, or if that would
+// take more than so many steps to find out.
+func (w *Window) attached(list onesided.Regions, rank int, addr int64, b coll.Buf, first, end, most int64) error {
+	switch list.Hold(addr, b, first, end, most) {
+	case onesided.HeldAll:
 		return nil
+	case onesided.HeldUnknown:
+		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "the data at %#x of rank %d of %s does not lie in one attached "+
+			"region, and has more than %d runs of bytes: access it in several calls", addr, rank, w, most)
 	}
-	return errorf(abi.MPI_ERR_RMA_RANGE, "the %d bytes at %#x are not attached at rank %d of %s", hi-lo, addr+lo, rank, w)
+	lo, hi, ok := onesided.Reach(b.Count, b.Type)
+	if !ok {
+		return errorf(abi.MPI_ERR_RMA_RANGE, "%d elements at %#x reach further than 63 bits can say", b.Count, addr)
+	}
+	return errorf(abi.MPI_ERR_RMA_RANGE, "not all of the data from %#x to %#x is attached at rank %d of %s", addr+lo,
+		addr+hi, rank, w)
 }
 
 // published is the list of regions that another member has published, as this process has read it.
 type published struct {
 	version uint64
-	list    regions
+	list    onesided.Regions
 }
 
 // mostRegions bounds a list that is read from another process.
 const mostRegions = 1 << 20
 
 // regionsOf are those of another member of this machine. False: they cannot be read.
-func (w *Window) regionsOf(member int) (list regions, ok bool) {
+func (w *Window) regionsOf(member int) (list onesided.Regions, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := &w.tables[member]
@@ -128,7 +108,7 @@ func (w *Window) regionsOf(member int) (list regions, ok bool) {
 		if !settled {
 			continue
 		}
-		list := make(regions, n)
+		list := make(onesided.Regions, n)
 		read := n == 0 || w.engine.local.writer.Move(w.comm.group.World(member),
 			[]transport.Run{{Addr: addressOfRegions(list), Len: regionBytes * n}},
 			[]transport.Run{{Addr: table, Len: regionBytes * n}}, false)

@@ -19,12 +19,12 @@ import (
 
 // windowRequests is what a window has for them.
 type windowRequests struct {
-	data    *context // of long puts, and of what is sent back
-	tags    int32    // in data, given out by this process
-	targets []target
-	origins []origin // window_serve.go
-	lock    lockQueue
-	regions atomic.Pointer[regions] // attached to a dynamic window
+	data     *context // of long puts, and of what is sent back
+	tags     int32    // in data, given out by this process
+	targets  []target
+	origins  []origin // window_serve.go
+	lock     lockQueue
+	attached atomic.Pointer[attachments] // to a dynamic window
 }
 
 // target is what this process has under way at another one.
@@ -52,7 +52,7 @@ func (w *Window) openRequests() {
 	}
 	e, q := w.engine, &w.requests
 	q.targets, q.origins = make([]target, len(w.parts)), make([]origin, len(w.parts))
-	q.regions.Store(new(regions))
+	q.attached.Store(new(attachments))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	q.data = w.comm.partitioned().data

@@ -1,6 +1,8 @@
 package libimpi
 
 import (
+	"math"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
@@ -172,17 +174,20 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 	if typ == nil || !sane(r.Count, typ) {
 		return false
 	}
-	var to datatype.Pointer
-	var err error
-	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		to, err = w.attachedAt(r.Disp, r.Count, typ)
-	} else {
-		me := int(w.comm.rank)
-		off, bad := w.parts[me].Offset(me, r.Disp, r.Count, typ)
-		if bad != nil {
-			return false // the origin knows the part
+	rep := w.rep(int(source))
+	switch r.Kind {
+	case onesided.AskPut:
+		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
+			return false
 		}
-		to = offset(w.mine, off)
+	case onesided.AskAccumulate:
+		if !isPiece(r, typ, rep) {
+			return false
+		}
+	}
+	to, err := w.target(r, typ)
+	if err != nil && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+		return false // the origin knows the part
 	}
 	if err != nil && o.failed == nil {
 		o.failed = AsError(err)
@@ -191,14 +196,9 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 	if err != nil {
 		place = coll.Buf{Type: typ}
 	}
-	switch rep := w.rep(int(source)); r.Kind {
+	switch r.Kind {
 	case onesided.AskPut:
-		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
-			return false
-		}
-		if err == nil && coll.Unpack(place, r.Data, rep) != nil {
-			return false
-		}
+		return err != nil || coll.Unpack(place, r.Data, rep) == nil
 	case onesided.AskPutLong:
 		w.receiveLong(source, o, place, r.Tag)
 	case onesided.AskGet:
@@ -209,6 +209,42 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 		return w.swap(source, place, r, rep)
 	}
 	return true
+}
+
+// isPiece reports whether a request of an accumulate names elements that there are, and no more than fit a piece.
+func isPiece(r *onesided.Request, t *datatype.Type, rep datatype.Rep) bool {
+	element := onesided.ElementOf(t)
+	if element == nil {
+		return false
+	}
+	n := r.Count * t.Size() / element.Size()
+	return r.Elements > 0 && r.Elements <= pieceElements(element, rep) && r.First <= n && r.Elements <= n-r.First
+}
+
+// mostLooked is at how many runs of bytes a request makes this process look, to find out whether they are attached. A
+// put and an accumulate bring as many bytes as there are runs; others say what they like.
+const mostLooked = 1 << 20
+
+// target is the memory that a request is for.
+func (w *Window) target(r *onesided.Request, t *datatype.Type) (datatype.Pointer, error) {
+	if w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+		me := int(w.comm.rank)
+		off, bad := w.parts[me].Offset(me, r.Disp, r.Count, t)
+		if bad != nil {
+			return nil, bad
+		}
+		return offset(w.mine, off), nil
+	}
+	b := coll.Buf{Count: r.Count, Type: t}
+	first, end, most := int64(0), b.Size(), int64(mostLooked)
+	switch r.Kind {
+	case onesided.AskPut:
+		most = math.MaxInt64
+	case onesided.AskAccumulate:
+		size := onesided.ElementOf(t).Size()
+		first, end, most = r.First*size, (r.First+r.Elements)*size, math.MaxInt64
+	}
+	return w.attachedHere(r.Disp, b, first, end, most)
 }
 
 // sane says whether 62 bits can count what a request names.
@@ -275,10 +311,6 @@ func (w *Window) accumulate(source int32, place coll.Buf, r *onesided.Request, r
 	}
 	back := coll.Buf{Count: 0, Type: element}
 	if place.Count > 0 {
-		if n := place.Size() / element.Size(); r.First > n || r.Elements > n-r.First || r.Elements == 0 ||
-			r.Elements > pieceElements(element, rep) {
-			return false
-		}
 		a := onesided.Accumulation{Target: place, Element: element, First: r.First, Elements: r.Elements}
 		if len(r.Data) > 0 {
 			if int64(len(r.Data)) != element.PackedSize(r.Elements, rep) {

@@ -10,7 +10,6 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -571,53 +570,5 @@ func TestAWindowWithAForeignClientIsRefusedByName(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "rank 2") || !strings.Contains(err.Error(), "client 1") {
 			t.Errorf("%v does not name rank 2 of client 1", err)
 		}
-	}
-}
-
-// TestRequestsThatMakeNoSenseTouchNothing obeys what no origin of ours would ask.
-func TestRequestsThatMakeNoSenseTouchNothing(t *testing.T) {
-	vector, err := datatype.Hvector(3, 2, 1<<40, longT)
-	must(t, err)
-	form, err := vector.Append(nil)
-	must(t, err)
-	rng := rand.New(rand.NewPCG(11, 13))
-	numbers := []int64{0, 1, 2, 7, 8, 9, 64, 1 << 31, 1 << 40, 1<<62 - 1, 1 << 62, 1<<63 - 1, -1, -8, -1 << 62, -1 << 63}
-	some := func() int64 { return numbers[rng.IntN(len(numbers))] + rng.Int64N(3) - 1 }
-	for _, flavor := range []int{abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_DYNAMIC} {
-		es := world(t, 2)
-		together(t, es, func(e *Engine) {
-			mem := make([]int64, 8+64+8)
-			mine := longBuf(mem[8:], 64)
-			w, err := e.World().NewWindow(WindowConfig{Flavor: flavor, Base: mine.Base, Size: 512, Unit: 8})
-			if must(t, err); e.Me() != 0 || err != nil {
-				return
-			}
-			base := int64(addressOf(bytesAt(mine.Base, 8)))
-			must(t, w.Attach(uint64(base), 512))
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			for range 20000 {
-				r := onesided.Request{Kind: onesided.Kind(rng.IntN(20)), Op: uint16(some()), Tag: int32(some()), Disp: some(),
-					Count: some(), First: some(), Elements: some(), Slot: uint16(abi.MPI_DATATYPE_NULL + rng.IntN(80)),
-					Data: make([]byte, 8*rng.IntN(4))}
-				switch rng.IntN(4) {
-				case 0:
-					r.Slot, r.Type = firstSlot, form[:rng.IntN(len(form)+1)]
-				case 1:
-					r.Op = uint16(abi.MPI_SUM + rng.IntN(14))
-				}
-				if flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && rng.IntN(2) == 0 {
-					r.Disp += base
-				}
-				if r, ok := onesided.Parse(r.Append(nil)); ok && r.Kind != onesided.AskPutLong && r.Kind != onesided.AskGet {
-					w.obey(1, &r)
-				}
-			}
-			for i, x := range mem {
-				if x != 0 && (i < 8 || i >= 72) {
-					t.Errorf("element %d beyond the window is %d", i-8, x)
-				}
-			}
-		})
 	}
 }

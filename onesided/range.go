@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/libimpi/libimpi/abi"
@@ -22,7 +23,11 @@ func (p Part) Offset(target int, disp, count int64, t *datatype.Type) (int64, *E
 	if count == 0 || t.Size() == 0 {
 		return int64(at), nil
 	}
-	lo, up := Reach(count, t)
+	lo, up, ok := Reach(count, t)
+	if !ok {
+		return 0, errorf(abi.MPI_ERR_RMA_RANGE, "%d elements of the target's type, whose extent is %d, reach further than "+
+			"63 bits can say; rank %d has a window of %d bytes", count, t.Extent(), target, p.Size)
+	}
 	if hi != 0 || at > uint64(p.Size) || int64(at)+lo < 0 || up > p.Size-int64(at) {
 		return 0, errorf(abi.MPI_ERR_RMA_RANGE, "argument target_disp is %d, in units of %d bytes, and %d elements there "+
 			"reach from byte %d to %d; rank %d has a window of %d bytes", disp, p.Unit, count, int64(at)+lo, int64(at)+up,
@@ -31,13 +36,29 @@ func (p Part) Offset(target int, disp, count int64, t *datatype.Type) (int64, *E
 	return int64(at), nil
 }
 
-// Reach is where the data of count elements, at least one, begins and ends, relative to their address.
-func Reach(count int64, t *datatype.Type) (lo, hi int64) {
+// Reach is where the data of count elements, at least one, begins and ends, relative to their address. False: these are
+// not numbers of 63 bits, nor is what lies between them.
+func Reach(count int64, t *datatype.Type) (lo, hi int64, ok bool) {
 	lo, hi = t.TrueLB(), t.TrueUB()
-	if last := (count - 1) * t.Extent(); last < 0 {
-		lo += last
-	} else {
-		hi += last
+	extent := t.Extent()
+	over, last := bits.Mul64(uint64(count-1), magnitude(extent))
+	if over != 0 || last > math.MaxInt64 {
+		return 0, 0, false
 	}
-	return lo, hi
+	if extent < 0 {
+		lo -= int64(last)
+		ok = lo <= t.TrueLB()
+	} else {
+		hi += int64(last)
+		ok = hi >= t.TrueUB()
+	}
+	return lo, hi, ok && hi-lo >= 0
+}
+
+// magnitude is the absolute value of n, which 64 bits hold for each n.
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
 }

@@ -14,6 +14,14 @@ func TestAnErrorOfRangeSaysDisplacementUnitAndSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	long2, err := datatype.Hindexed([]int64{1}, []int64{1 << 62}, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := datatype.Resized(long2, 0, 1<<61)
+	if err != nil {
+		t.Fatal(err)
+	}
 	part := Part{Size: 80, Unit: 8}
 	for _, c := range []struct {
 		disp, count int64
@@ -29,6 +37,8 @@ func TestAnErrorOfRangeSaysDisplacementUnitAndSize(t *testing.T) {
 			"byte 80 to 88; rank 3 has a window of 80 bytes"},
 		{8, 3, long, 0, abi.MPI_ERR_RMA_RANGE, "reach from byte 64 to 88"},
 		{1, 1, backward, 0, abi.MPI_ERR_RMA_RANGE, "reach from byte -8 to 16"},
+		{0, 3, far, 0, abi.MPI_ERR_RMA_RANGE, "3 elements of the target's type, whose extent is 2305843009213693952, reach " +
+			"further than 63 bits can say"},
 		{1 << 61, 1, long, 0, abi.MPI_ERR_RMA_RANGE, "2305843009213693952, in units of 8 bytes"},
 		{-1, 1, long, 0, abi.MPI_ERR_DISP, "target_disp is negative: -1"},
 	} {
