@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
 // Enquiries about the environment (MPI 5.0, 9.1), and memory (9.2).
@@ -75,18 +76,35 @@ func impi_Alloc_mem(size int64, info, baseptr uintptr) int32 {
 	if size < 0 {
 		k.set(abi.MPI_ERR_ARG, "argument size is negative: %d", size)
 	}
-	k.info(info)
+	alignment := alignmentOf(k.info(info))
 	k.result(baseptr, "baseptr")
 	if k.err != nil {
 		return k.fail()
 	}
-	var p unsafe.Pointer
-	if C.posix_memalign(&p, 64, C.size_t(max(size, 1))) != 0 {
-		k.set(abi.MPI_ERR_NO_MEM, "no memory for %d bytes", size)
-		return k.fail()
+	p := allocate(size, alignment)
+	if p == nil {
+		return k.failed(noMemory(size, alignment))
 	}
 	put(baseptr, p)
 	return 0
+}
+
+// leastAlignment is a line of the caches, and enough for any predefined type.
+const leastAlignment = 64
+
+// allocate is memory for the program, at a multiple of an alignment, which is a power of two or 0; nil: there is none.
+func allocate(size, alignment int64) (p unsafe.Pointer) {
+	if C.posix_memalign(&p, C.size_t(max(alignment, leastAlignment)), C.size_t(max(size, 1))) != 0 {
+		return nil
+	}
+	return p
+}
+
+func noMemory(size, alignment int64) error {
+	if alignment <= leastAlignment {
+		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for %d bytes", size)
+	}
+	return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for %d bytes at a multiple of %d", size, alignment)
 }
 
 //export impi_Free_mem

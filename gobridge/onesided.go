@@ -89,12 +89,9 @@ func (a *access) operator(h uintptr, origin *datatype.Type) {
 		a.set(abi.MPI_ERR_OP, "argument op is MPI_OP_NULL")
 	case a.op == nil:
 		a.isNot(abi.MPI_ERR_OP, "an operation", "op", h)
-	default:
+	case a.place.Count > 0 && a.place.Type.Size() > 0: // what combines nothing may do so with any type
 		var err error
-		switch a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); {
-		case err != nil && a.place.Count == 0: // nothing is combined: other implementations take that, and programs do it
-			a.nobody = true
-		case err != nil:
+		if a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); err != nil {
 			a.err = libimpi.AsError(err)
 		}
 	}
@@ -367,12 +364,30 @@ func impi_Win_lock(lock_type, rank, assert int32, win uintptr) int32 {
 		k.set(abi.MPI_ERR_LOCKTYPE, "argument lock_type is %d, and neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
 			lock_type)
 	}
-	k.targetRank(rank, "rank")
+	nobody := k.lockRank(rank)
 	k.assertion(assert, abi.MPI_MODE_NOCHECK)
 	k.mayLock()
-	return k.synchronize(func(w *window) error {
+	return k.unlessNobody(nobody, func(w *window) error {
 		return w.Lock(int(rank), lock_type == abi.MPI_LOCK_EXCLUSIVE, int(assert))
 	})
+}
+
+// lockRank is targetRank where the rank may be MPI_PROC_NULL, as that of communication may, and reports whether it is:
+// there is nothing to lock, and nothing to wait for.
+func (k *check) lockRank(rank int32) (nobody bool) {
+	if rank == abi.MPI_PROC_NULL {
+		return true
+	}
+	k.targetRank(rank, "rank")
+	return false
+}
+
+// unlessNobody is synchronize for a call that names a rank.
+func (k *check) unlessNobody(nobody bool, f func(w *window) error) int32 {
+	if nobody && k.err == nil {
+		return 0
+	}
+	return k.synchronize(f)
 }
 
 // mayLock refuses locks of a window whose info has promised that there are none.
@@ -385,8 +400,8 @@ func (k *check) mayLock() {
 //export impi_Win_unlock
 func impi_Win_unlock(rank int32, win uintptr) int32 {
 	k := winQuery("MPI_Win_unlock", win)
-	k.targetRank(rank, "rank")
-	return k.synchronize(func(w *window) error { return w.Unlock(int(rank)) })
+	nobody := k.lockRank(rank)
+	return k.unlessNobody(nobody, func(w *window) error { return w.Unlock(int(rank)) })
 }
 
 //export impi_Win_lock_all
@@ -413,8 +428,8 @@ func impi_Win_flush_local(rank int32, win uintptr) int32 {
 
 func flush(fn string, rank int32, win uintptr, local bool) int32 {
 	k := winQuery(fn, win)
-	k.targetRank(rank, "rank")
-	return k.synchronize(func(w *window) error { return w.Flush(int(rank), local, fn) })
+	nobody := k.lockRank(rank)
+	return k.unlessNobody(nobody, func(w *window) error { return w.Flush(int(rank), local, fn) })
 }
 
 //export impi_Win_flush_all

@@ -81,11 +81,15 @@ func makeArgs(fn string, flavor int, size, unit int64, info, comm, win uintptr) 
 	if unit <= 0 {
 		m.set(abi.MPI_ERR_DISP, "argument disp_unit is %d; it must be positive", unit)
 	}
-	m.hints.take(m.info(info), flavor)
+	with := m.info(info)
+	m.hints.take(with, flavor)
 	m.result = win
 	m.check.result(win, "win")
 	m.config = libimpi.WindowConfig{Flavor: flavor, Size: size, Unit: unit,
-		Contiguous: !m.hints.is("alloc_shared_noncontig", "true"), Pages: m.hints.wantPages()}
+		Contiguous: !m.hints.is("alloc_shared_noncontig", "true"), Align: alignmentOf(with)}
+	if flavor == abi.MPI_WIN_FLAVOR_CREATE || flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		m.config.Align = 0 // the memory is the program's
+	}
 	return m
 }
 
@@ -95,12 +99,8 @@ func (m *making) open() (*window, int32) {
 		return nil, m.fail()
 	}
 	m.config.Alloc = func(n int64) (datatype.Pointer, error) {
-		alignment := C.size_t(64)
-		if m.config.Pages {
-			alignment = 4096
-		}
-		if C.posix_memalign(&m.memory, alignment, C.size_t(max(n, 1))) != 0 {
-			return nil, libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for %d bytes", n)
+		if m.memory = allocate(n, m.config.Align); m.memory == nil {
+			return nil, noMemory(n, m.config.Align)
 		}
 		return m.memory, nil
 	}
@@ -208,20 +208,26 @@ func impi_Win_shared_query(win uintptr, rank int32, size, disp_unit, baseptr uin
 		return k.fail()
 	}
 	r := int(rank)
-	if rank == abi.MPI_PROC_NULL { // the first that has any
-		for r = 0; r < k.w.Comm().Size()-1 && k.w.Part(r).Size == 0; r++ {
-		}
+	if rank == abi.MPI_PROC_NULL {
+		r = k.w.firstWithMemory()
 	}
 	part, base := k.w.Part(r), k.w.At(r)
-	if base == nil {
-		part.Size, part.Unit = 0, 0
-	}
-	if part.Size == 0 && rank == abi.MPI_PROC_NULL {
-		part.Unit, base = 0, nil
+	if base == nil { // it is not mapped here, or the window is nobody's memory
+		part.Size = 0
 	}
 	put(size, part.Size)
 	put(disp_unit, part.Unit)
 	put(baseptr, base)
+	return 0
+}
+
+// firstWithMemory is the lowest rank that has any; if none has, all are alike.
+func (w *window) firstWithMemory() int {
+	for r := range w.Comm().Size() {
+		if w.Part(r).Size > 0 {
+			return r
+		}
+	}
 	return 0
 }
 

@@ -28,7 +28,7 @@ var windowKeys = [...]struct {
 	{"same_size", "false", 0, isTruth},
 	{"same_disp_unit", "false", 0, isTruth},
 	{"alloc_shared_noncontig", "false", abi.MPI_WIN_FLAVOR_SHARED, isTruth},
-	{"mpi_minimum_memory_alignment", "", 0, isNumber},
+	{alignmentKey, "", 0, isAlignment},
 	{assertKindsKey, "", 0, func(string) bool { return true }},
 }
 
@@ -37,6 +37,27 @@ func isTruth(v string) bool { return v == "true" || v == "false" }
 func isNumber(v string) bool {
 	n, err := strconv.ParseInt(v, 10, 64)
 	return err == nil && n >= 0
+}
+
+// alignmentKey asks for memory at a multiple of a power of two, when the library allocates it (MPI 5.0, 9.2).
+const alignmentKey = "mpi_minimum_memory_alignment"
+
+func isAlignment(v string) bool {
+	n, err := strconv.ParseInt(v, 10, 64)
+	return err == nil && n > 0 && n&(n-1) == 0
+}
+
+// alignmentOf is what an info asks for; 0: nothing, or no power of two.
+func alignmentOf(with *info) int64 {
+	if with == nil {
+		return 0
+	}
+	v, ok := with.get(alignmentKey)
+	if !ok || !isAlignment(v) {
+		return 0
+	}
+	n, _ := strconv.ParseInt(v, 10, 64)
+	return n
 }
 
 func isOrdering(v string) bool {
@@ -77,16 +98,6 @@ func (h *windowHints) is(key, value string) bool {
 	return v != nil && *v == value
 }
 
-// wantPages says whether memory is to be aligned by more than a cache line.
-func (h *windowHints) wantPages() bool {
-	v := h.values.find("mpi_minimum_memory_alignment")
-	if v == nil {
-		return false
-	}
-	n, err := strconv.ParseInt(*v, 10, 64)
-	return err != nil || n > 64
-}
-
 //export impi_Win_set_info
 func impi_Win_set_info(win, info uintptr) int32 {
 	k := winQuery("MPI_Win_set_info", win)
@@ -94,6 +105,8 @@ func impi_Win_set_info(win, info uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
+	with = with.clone()
+	with.entries.remove(alignmentKey) // the memory lies where it lies
 	k.w.hints.take(with, k.w.Flavor())
 	k.w.mayLock()
 	return 0

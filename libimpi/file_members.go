@@ -276,7 +276,7 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 	part := int64(each+pageBytes-1) &^ (pageBytes - 1)
 	var err error
 	if len(ranks) > 1 {
-		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks), false); err == nil {
+		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks), pageBytes, false); err == nil {
 			for i, r := range ranks {
 				own[r] = offset(startOf(m.mapped.bytes), int64(i)*part)
 			}

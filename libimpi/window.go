@@ -63,7 +63,9 @@ type WindowConfig struct {
 	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
-	Pages      bool             // MPI_WIN_FLAVOR_ALLOCATE: the own part is to begin with a page
+	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
+	// that follow each other without gaps begin where the first of them has it.
+	Align int64
 	// View is where the state of the window stands, in zeroed memory; nil: in the engine's own.
 	View    *onesided.View
 	Targets []onesided.Target
@@ -125,20 +127,23 @@ func (w *Window) open(config *WindowConfig) error {
 	all := make([]uint64, each*n)
 	recv := countBuf(all)
 	recv.Count = each
-	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), 0}
-	if config.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE && !config.Pages {
-		own[3] = behindPage
-	}
+	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align)}
 	if err := c.Allgather(countBuf(own), recv); err != nil {
 		return err
 	}
 	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
-	behind := make([]int64, n)
+	begins := make([]begin, n)
 	for r := range w.parts {
-		behind[r] = int64(all[each*r+3] % pageBytes)
 		w.parts[r] = onesided.Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
+		align, ok := all[each*r+3], true
+		if begins[r], ok = config.begin(align); !ok {
+			return errorf(abi.MPI_ERR_NO_MEM, "no memory at a multiple of %d, as rank %d has asked for", align, r)
+		}
+		if p := w.parts[r]; p.Size < 0 || p.Unit <= 0 { // which each member has looked at for itself
+			return errorf(abi.MPI_ERR_OTHER, "rank %d has a part of %d bytes in units of %d", r, p.Size, p.Unit)
+		}
 	}
-	if err := w.share(config, behind); err != nil {
+	if err := w.share(config, begins); err != nil {
 		return err
 	}
 	if err := w.agree(w.ownPart(config)); err != nil {
@@ -191,10 +196,27 @@ const pageBytes = 4096
 // apart, which a processor compares by their place in a page.
 const behindPage = pageBytes/2 + 64
 
+// begin is where a part may begin: so many bytes after a multiple of align.
+type begin struct{ align, behind int64 }
+
+// begin is where the part of a member begins that has asked for an alignment. False: no memory has it.
+func (config *WindowConfig) begin(align uint64) (begin, bool) {
+	switch {
+	case align&(align-1) != 0 || align > maxWindow:
+		return begin{}, false
+	case align <= lineBytes && config.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE:
+		return begin{pageBytes, behindPage}, true
+	}
+	return begin{max(pageBytes, int64(align)), 0}, true
+}
+
+// up is the first byte from pos on where a part may begin.
+func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + b.behind }
+
 // share makes the memory that the members of a machine map: the words of a window that is in one machine, and the parts
-// that are not the program's, each so many bytes behind the beginning of a page. In a window of several machines it
-// holds the parts of each machine.
-func (w *Window) share(config *WindowConfig, behind []int64) error {
+// that are not the program's, each where it may begin. In a window of several machines it holds the parts of each
+// machine.
+func (w *Window) share(config *WindowConfig, begins []begin) error {
 	ranks, n := w.comm.together(), len(w.parts)
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
@@ -209,9 +231,19 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 	if whole {
 		bytes = int64(onesided.WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
 	}
+	align := int64(pageBytes)
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		r := ranks[i]
-		bytes += behind[r]
+		align = max(align, begins[r].align)
+	}
+	if isShared && config.Contiguous {
+		bytes = begin{align: align}.up(bytes)
+	}
+	for i := 0; i < len(ranks) && hasParts; i++ {
+		r := ranks[i]
+		if !isShared || !config.Contiguous {
+			bytes = begins[r].up(bytes)
+		}
 		offsets[r] = bytes
 		if w.parts[r].Size > maxWindow-bytes {
 			return errorf(abi.MPI_ERR_NO_MEM, "the parts of the window have more than %d bytes together", int64(maxWindow))
@@ -220,7 +252,7 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
 		}
 	}
-	shared, err := w.comm.mapAmong(ranks, int(bytes), whole)
+	shared, err := w.comm.mapAmong(ranks, int(bytes), int(align), whole)
 	if err != nil {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
@@ -244,9 +276,12 @@ func (w *Window) share(config *WindowConfig, behind []int64) error {
 
 const maxWindow = 1 << 46
 
+// lineBytes is what any part of MPI_Win_allocate is a multiple of: a line of the caches.
+const lineBytes = 64
+
 // mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error. again says
 // that it may be what an earlier window has left (window_spare.go): all members have left that.
-func (c *Comm) mapAmong(ranks []int, bytes int, again bool) (mapped, error) {
+func (c *Comm) mapAmong(ranks []int, bytes, align int, again bool) (mapped, error) {
 	on := coll.Comm(&c.ops)
 	worlds := make([]int32, len(ranks))
 	for i, r := range ranks {
@@ -256,23 +291,23 @@ func (c *Comm) mapAmong(ranks []int, bytes int, again bool) (mapped, error) {
 		on = &subset{all: &c.ops, of: c.group, g: NewGroup(worlds), first: subsetTags}
 	}
 	if again {
-		if m, more, err := c.tryToMap(on, worlds, bytes, true); !more {
+		if m, more, err := c.tryToMap(on, worlds, bytes, align, true); !more {
 			return m, err
 		}
 	}
-	m, more, err := c.tryToMap(on, worlds, bytes, false)
+	m, more, err := c.tryToMap(on, worlds, bytes, align, false)
 	if more {
-		m, _, err = c.tryToMap(on, worlds, bytes, false)
+		m, _, err = c.tryToMap(on, worlds, bytes, align, false)
 	}
 	return m, err
 }
 
 // tryToMap is a try of mapAmong. more: not all have found the memory, and the next try may have another way.
-func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes int, again bool) (m mapped, more bool, err error) {
+func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes, align int, again bool) (m mapped, more bool, err error) {
 	id := []uint64{none, 0} // its number, and its serial number
 	if on.Rank() == 0 {
 		var hide func()
-		m, id[0], hide, err = c.obtain(worlds, bytes, again)
+		m, id[0], hide, err = c.obtain(worlds, bytes, align, again)
 		defer hide()
 		id[1] = m.serial
 	}
@@ -282,7 +317,7 @@ func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes int, again bool) (m 
 		return mapped{}, false, err
 	}
 	if on.Rank() != 0 {
-		m, err = c.find(worlds, bytes, id[0], id[1])
+		m, err = c.find(worlds, bytes, align, id[0], id[1])
 	}
 	if kept := id[0] == none && id[1] != 0; kept && err == nil {
 		n, i := len(m.bytes), on.Rank()

@@ -93,7 +93,7 @@ func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
 }
 
 // Accumulate combines origin with a place, and stores what that had before in result (MPI_Get_accumulate); a result of
-// no type is MPI_Accumulate's.
+// no type is MPI_Accumulate's. The element may be nil if nothing is combined.
 func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element *datatype.Type, ask bool) (uint64,
 	error) {
 	given := origin
@@ -101,8 +101,8 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 		given = result
 	}
 	to, err := w.ready(p, ask, "origin", given)
-	if err != nil {
-		return 0, err
+	if err != nil || given.Size() == 0 {
+		return sentRequest, err
 	}
 	a := onesided.Accumulation{Origin: origin, Result: result, Element: element, Op: o}
 	if to == nil && w.combines {

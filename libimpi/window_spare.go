@@ -19,6 +19,7 @@ type mapped struct {
 	bytes   []byte
 	members []int32 // the first of them has made it
 	serial  uint64  // the number that it has given it
+	align   int     // its address is a multiple of that
 }
 
 // spares are those that nobody uses, the oldest first.
@@ -41,12 +42,12 @@ func (s *spares) number() uint64 {
 	return s.made
 }
 
-// take finds memory of some members that is so long, with a serial number; 0: any.
-func (s *spares) take(members []int32, bytes int, serial uint64) (mapped, bool) {
+// take finds memory of some members that is so long and aligned, with a serial number; 0: any.
+func (s *spares) take(members []int32, bytes, align int, serial uint64) (mapped, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.kept, func(m mapped) bool {
-		return len(m.bytes) == bytes && (serial == 0 || m.serial == serial) && slices.Equal(m.members, members)
+		return len(m.bytes) == bytes && m.align >= align && (serial == 0 || m.serial == serial) && slices.Equal(m.members, members)
 	})
 	if i < 0 {
 		return mapped{}, false
@@ -89,32 +90,32 @@ func (e *Engine) releaseSpares() {
 
 // obtain is memory for the first of some members: kept, if it may be, or new. hide ends what its number, by which the
 // others find it, is good for; kept memory has the number none.
-func (c *Comm) obtain(members []int32, bytes int, again bool) (m mapped, number uint64, hide func(), err error) {
+func (c *Comm) obtain(members []int32, bytes, align int, again bool) (m mapped, number uint64, hide func(), err error) {
 	e := c.engine
 	if again {
-		if kept, ok := e.spares.take(members, bytes, 0); ok {
+		if kept, ok := e.spares.take(members, bytes, align, 0); ok {
 			return kept, none, func() {}, nil
 		}
 	}
-	m = mapped{members: members, serial: e.spares.number()}
-	if m.bytes, number, err = e.home.Memory.Share(bytes); err != nil {
+	m = mapped{members: members, serial: e.spares.number(), align: align}
+	if m.bytes, number, err = e.home.Memory.Share(bytes, align); err != nil {
 		return mapped{}, none, func() {}, err
 	}
 	return m, number, func() { e.home.Memory.Hide(number) }, nil
 }
 
 // find is the same memory for another member.
-func (c *Comm) find(members []int32, bytes int, number, serial uint64) (m mapped, err error) {
+func (c *Comm) find(members []int32, bytes, align int, number, serial uint64) (m mapped, err error) {
 	e := c.engine
 	switch {
 	case serial == 0:
 		return m, fmt.Errorf("process %d has none", members[0])
 	case number != none:
-		m = mapped{members: members, serial: serial}
-		m.bytes, err = e.home.Memory.Find(e.LocalRank(members[0]), number, bytes)
+		m = mapped{members: members, serial: serial, align: align}
+		m.bytes, err = e.home.Memory.Find(e.LocalRank(members[0]), number, bytes, align)
 		return m, err
 	}
-	m, ok := e.spares.take(members, bytes, serial)
+	m, ok := e.spares.take(members, bytes, align, serial)
 	if !ok {
 		return m, fmt.Errorf("memory %d of process %d is not kept here", serial, members[0])
 	}

@@ -14,15 +14,15 @@ type countedMemory struct {
 	made, open *atomic.Int64
 }
 
-func (c countedMemory) Share(n int) ([]byte, uint64, error) {
+func (c countedMemory) Share(n, align int) ([]byte, uint64, error) {
 	c.made.Add(1)
 	c.open.Add(1)
-	return c.Memory.Share(n)
+	return c.Memory.Share(n, align)
 }
 
-func (c countedMemory) Find(local int, id uint64, n int) ([]byte, error) {
+func (c countedMemory) Find(local int, id uint64, n, align int) ([]byte, error) {
 	c.open.Add(1)
-	return c.Memory.Find(local, id, n)
+	return c.Memory.Find(local, id, n, align)
 }
 
 func (c countedMemory) Forget(mem []byte) {

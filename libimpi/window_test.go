@@ -63,9 +63,9 @@ type apart struct {
 	foundFrom, shared int
 }
 
-func (a *apart) Share(bytes int) ([]byte, uint64, error) {
+func (a *apart) Share(bytes, align int) ([]byte, uint64, error) {
 	a.shared++
-	mem, id, err := a.Memory.Share(bytes)
+	mem, id, err := a.Memory.Share(bytes, align)
 	if a.shared < a.foundFrom {
 		id = 1 << 62 // which nobody has
 	}

@@ -13,7 +13,7 @@ type memory struct {
 }
 
 // Share implements transport.Memory.
-func (p *proc) Share(n int) (mem []byte, id uint64, err error) {
+func (p *proc) Share(n, align int) (mem []byte, id uint64, err error) {
 	m := &p.w.memory
 	m.Lock()
 	defer m.Unlock()
@@ -21,7 +21,7 @@ func (p *proc) Share(n int) (mem []byte, id uint64, err error) {
 		m.parts = map[uint64][]byte{}
 	}
 	m.last++
-	mem = words(n)
+	mem = aligned(n, align)
 	m.parts[m.last] = mem
 	return mem, m.last, nil
 }
@@ -35,7 +35,7 @@ func (p *proc) Hide(id uint64) {
 }
 
 // Find implements transport.Memory.
-func (p *proc) Find(local int, id uint64, n int) ([]byte, error) {
+func (p *proc) Find(local int, id uint64, n, align int) ([]byte, error) {
 	m := &p.w.memory
 	m.Lock()
 	defer m.Unlock()

@@ -14,6 +14,13 @@ func at(addr, n uint64) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n)
 }
 
+// aligned is n bytes of memory at a multiple of align.
+func aligned(n, align int) []byte {
+	room := words(n + align)
+	from := -uintptr(unsafe.Pointer(&room[0])) & uintptr(align-1)
+	return room[from:][:n:n]
+}
+
 // words is n bytes of memory that begin where a word may.
 func words(n int) []byte {
 	w := make([]uint64, n/8+1)

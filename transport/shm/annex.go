@@ -32,7 +32,7 @@ const maxAnnex = 1 << 62
 var errAnnexFull = fmt.Errorf("shm: the memory of windows has had %d bytes in all", int64(maxAnnex))
 
 // shareBehind is Share.
-func (s *Segment) shareBehind(n int) (mem []byte, id uint64, err error) {
+func (s *Segment) shareBehind(n, align int) (mem []byte, id uint64, err error) {
 	length := uint64(alignPage(n) + pageBytes)
 	given := &headerOf(s.mem).given
 	before := atomic.AddUint64(given, length) - length
@@ -43,7 +43,7 @@ func (s *Segment) shareBehind(n int) (mem []byte, id uint64, err error) {
 		return nil, 0, fmt.Errorf("shm: memory of %d bytes: %w", n, err)
 	}
 	page := before / pageBytes
-	if mem, err = s.findBehind(page, n); err != nil {
+	if mem, err = s.findBehind(page, n, align); err != nil {
 		return nil, 0, err
 	}
 	return mem, idBehind | page, nil
@@ -65,7 +65,7 @@ func (s *Segment) reaches(size uint64) bool {
 }
 
 // findBehind is Find: the number is a page's, counted from the end of the segment.
-func (s *Segment) findBehind(page uint64, n int) ([]byte, error) {
+func (s *Segment) findBehind(page uint64, n, align int) ([]byte, error) {
 	if page > maxAnnex/pageBytes || n <= 0 || n > math.MaxInt-2*pageBytes {
 		return nil, fmt.Errorf("shm: no memory of %d bytes at page %d of windows", n, page)
 	}
@@ -74,12 +74,12 @@ func (s *Segment) findBehind(page uint64, n int) ([]byte, error) {
 	if !s.reaches(off + uint64(length)) {
 		return nil, fmt.Errorf("shm: page %d of windows does not begin %d bytes", page, n)
 	}
-	mem, err := unix.Mmap(s.fd, int64(off), length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	mem, err := mapAll(s.fd, int64(off), length, align)
 	if err != nil {
 		return nil, fmt.Errorf("shm: mapping %d bytes: %w", n, err)
 	}
 	if err := reserve(s.fd, int(off)+length-pageBytes, pageBytes); err != nil {
-		unix.Munmap(mem)
+		unmapAll(mem)
 		return nil, err
 	}
 	atomic.AddUint64(lastWord(mem), 1)
@@ -104,6 +104,6 @@ func (s *Segment) forgetBehind(mem []byte) bool {
 	if atomic.AddUint64(lastWord(a.mem), ^uint64(0)) == 0 {
 		unix.Fallocate(s.fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, a.off, int64(len(a.mem)))
 	}
-	unix.Munmap(a.mem)
+	unmapAll(a.mem)
 	return true
 }

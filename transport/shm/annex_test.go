@@ -23,11 +23,11 @@ func TestRanksThatCannotOpenDescriptorsShareTheSegmentsFile(t *testing.T) {
 	const n = 5*pageBytes + 8
 	open := descriptors(t)
 	pid := atomic.SwapUint32(&segments[1].control(1).pid, 1<<31-1)
-	mem, id, err := segments[1].Share(n)
+	mem, id, err := segments[1].Share(n, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := segments[0].Find(1, id, n); err == nil {
+	if _, err := segments[0].Find(1, id, n, 1); err == nil {
 		t.Error("the descriptor of nobody has been opened")
 	}
 	segments[1].Hide(id)
@@ -37,12 +37,12 @@ func TestRanksThatCannotOpenDescriptorsShareTheSegmentsFile(t *testing.T) {
 	before := allocated(t, segments[0])
 	var parts [2][3][]byte
 	for k := range parts {
-		if mem, id, err = segments[k].Share(n); err != nil {
+		if mem, id, err = segments[k].Share(n, 1); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range segments {
 			if parts[k][i] = mem; i != k {
-				if parts[k][i], err = s.Find(k, id, n); err != nil {
+				if parts[k][i], err = s.Find(k, id, n, 1); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -77,13 +77,13 @@ func TestRanksThatCannotOpenDescriptorsShareTheSegmentsFile(t *testing.T) {
 // The descriptor's number may be one of the finder's own, with a file of the same size.
 func TestAFileThatOnlyHasTheSameNumberIsNotTaken(t *testing.T) {
 	segments := members(t, 2)
-	mem, id, err := segments[1].Share(pageBytes)
+	mem, id, err := segments[1].Share(pageBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer segments[1].Forget(mem)
 	defer segments[1].Hide(id)
-	if _, err := segments[0].Find(1, id^1<<idFileShift, pageBytes); err == nil {
+	if _, err := segments[0].Find(1, id^1<<idFileShift, pageBytes, 1); err == nil {
 		t.Error("another file has been taken for it")
 	}
 }
@@ -91,7 +91,7 @@ func TestAFileThatOnlyHasTheSameNumberIsNotTaken(t *testing.T) {
 func TestMemoryBehindASegmentIsCheckedBeforeItIsUsed(t *testing.T) {
 	segments := members(t, 2)
 	headerOf(segments[0].mem).apart = 1
-	mem, id, err := segments[0].Share(pageBytes)
+	mem, id, err := segments[0].Share(pageBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +100,13 @@ func TestMemoryBehindASegmentIsCheckedBeforeItIsUsed(t *testing.T) {
 		id uint64
 		n  int
 	}{{id, 0}, {id, -1}, {id, 2 * pageBytes}, {id + 1, pageBytes}, {^uint64(0) - 1, pageBytes}, {id, 1<<63 - 1}} {
-		if _, err := segments[1].Find(0, wrong.id, wrong.n); err == nil {
+		if _, err := segments[1].Find(0, wrong.id, wrong.n, 1); err == nil {
 			t.Errorf("%d bytes of memory %#x have been found", wrong.n, wrong.id)
 		}
 	}
 	for _, given := range []uint64{1, 1 << 63, 1<<64 - pageBytes} {
 		headerOf(segments[0].mem).given = given
-		if _, _, err := segments[1].Share(pageBytes); err == nil {
+		if _, _, err := segments[1].Share(pageBytes, 1); err == nil {
 			t.Errorf("memory has been made behind %d bytes", given)
 		}
 	}
@@ -116,7 +116,7 @@ func TestMemoryBehindASegmentIsCheckedBeforeItIsUsed(t *testing.T) {
 func TestASegmentThatHasGrownIsJoined(t *testing.T) {
 	segments := members(t, 2)
 	headerOf(segments[0].mem).apart = 1
-	mem, _, err := segments[0].Share(pageBytes)
+	mem, _, err := segments[0].Share(pageBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,9 @@ const (
 )
 
 // Share implements transport.Memory.
-func (s *Segment) Share(n int) (mem []byte, id uint64, err error) {
+func (s *Segment) Share(n, align int) (mem []byte, id uint64, err error) {
 	if atomic.LoadUint32(&headerOf(s.mem).apart) != 0 {
-		return s.shareBehind(n)
+		return s.shareBehind(n, align)
 	}
 	fd, err := memfd()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Segment) Share(n int) (mem []byte, id uint64, err error) {
 	}
 	file, err := fileOf(fd)
 	if err == nil {
-		mem, err = mapAll(fd, n)
+		mem, err = mapAll(fd, 0, n, align)
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -57,9 +57,9 @@ func (s *Segment) Hide(id uint64) {
 }
 
 // Find implements transport.Memory.
-func (s *Segment) Find(local int, id uint64, n int) ([]byte, error) {
+func (s *Segment) Find(local int, id uint64, n, align int) ([]byte, error) {
 	if id&idBehind != 0 {
-		return s.findBehind(id&^idBehind, n)
+		return s.findBehind(id&^idBehind, n, align)
 	}
 	fd, err := s.descriptor(local, id, n)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Segment) Find(local int, id uint64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("shm: memory of local rank %d: %w", local, err)
 	}
 	defer unix.Close(fd)
-	mem, err := mapAll(fd, n)
+	mem, err := mapAll(fd, 0, n, align)
 	if err != nil {
 		return nil, fmt.Errorf("shm: mapping %d bytes: %w", n, err)
 	}
@@ -92,10 +92,6 @@ func (s *Segment) descriptor(local int, id uint64, n int) (fd int, err error) {
 // Forget implements transport.Memory.
 func (s *Segment) Forget(mem []byte) {
 	if !s.forgetBehind(mem) {
-		unix.Munmap(mem)
+		unmapAll(mem)
 	}
-}
-
-func mapAll(fd, n int) ([]byte, error) {
-	return unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
