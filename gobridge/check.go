@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Argument checks. A check collects the first error of a call's arguments, in the order in which the function
@@ -140,13 +141,37 @@ func (k *check) count(n int64, arg string) {
 
 // buffer looks at the address of count elements: only data at absolute addresses may start at MPI_BOTTOM.
 func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
-	if p == abi.MPI_BOTTOM && count > 0 && t != nil && t.Handle() != 0 && t.Size() > 0 {
-		k.set(abi.MPI_ERR_BUFFER, "argument %s is NULL, for %d elements of %s", arg, count, t.Name())
+	if p < lowestAddress && count > 0 {
+		k.low(p, 0, count, t, arg)
 	}
 	if p == abi.MPI_IN_PLACE {
 		k.set(abi.MPI_ERR_BUFFER, "argument %s is MPI_IN_PLACE, which has no meaning here", arg)
 	}
 	k.volume(count, 1, t, arg)
+}
+
+// lowestAddress is where memory of a process begins at the earliest (vm.mmap_min_addr). MPI_BOTTOM is NULL: what a
+// buffer there is for, its datatype alone tells.
+const lowestAddress = 64 << 10
+
+// low refuses elements that begin below all memory, so many bytes from a low address on: NULL was not meant to be
+// MPI_BOTTOM then.
+func (k *check) low(p uintptr, displ, count int64, t *datatype.Type, arg string) {
+	if p == abi.MPI_IN_PLACE || count <= 0 || t == nil || t.Size() == 0 {
+		return
+	}
+	lo, _, ok := onesided.Reach(count, t)
+	first := int64(p) + displ + lo
+	switch {
+	case !ok || first >= lowestAddress:
+	case p != abi.MPI_BOTTOM:
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is %#x, where no memory is", arg, p)
+	case t.Handle() != 0:
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is NULL, for %d elements of %s", arg, count, t.Name())
+	default:
+		k.set(abi.MPI_ERR_BUFFER, "argument %s is NULL, and its %d elements begin at address %d: the datatype is not one "+
+			"of absolute addresses, for which this could be MPI_BOTTOM", arg, count, first)
+	}
 }
 
 // volume looks whether 64 bits can count the bytes of so many blocks of count elements each, as they are packed and

@@ -114,7 +114,14 @@ func (k *check) vbuf(v *coll.VBuf, b blocks, n int, names [4]string) {
 	v.Base, v.Type = at(b.p), t
 	v.Counts, v.Displs = k.integers(b.counts, n, b.wide != 0), k.integers(b.displs, n, b.wide != 0)
 	longest := k.counts(v.Counts, names[1])
-	k.buffer(b.p, longest, t, names[0])
+	if b.p >= lowestAddress || t != nil && t.Handle() != 0 {
+		k.buffer(b.p, longest, t, names[0])
+	} else { // displacements may be addresses
+		k.buffer(b.p, 0, nil, names[0])
+		for i, c := range v.Counts {
+			k.low(b.p, v.Displs[i]*t.Extent(), c, t, names[0])
+		}
+	}
 	k.total(v.Counts, t, names[0])
 }
 
@@ -170,6 +177,9 @@ func (k *check) wbuf(b blocks, n int, aints bool, names [4]string) coll.WBuf {
 	for i, h := range slice[uintptr](b.dt, n) {
 		w.Types[i] = k.typ(h, names[3])
 		k.volume(w.Counts[i], 1, w.Types[i], names[0])
+		if b.p < lowestAddress {
+			k.low(b.p, w.Displs[i], w.Counts[i], w.Types[i], names[0])
+		}
 	}
 	return w
 }
