@@ -231,25 +231,69 @@ static void info(void)
     MPI_Info_free(&asked);
 }
 
-/* Memory lies as the program asks for, of one member alone, too. */
-static void alignment(void)
+/* What the window says of its alignment; 0: nothing. */
+static long stated(MPI_Win win)
 {
-    MPI_Info asked;
-    MPI_Info_create(&asked);
-    MPI_Info_set(asked, "mpi_minimum_memory_alignment", "4096");
+    char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info got;
+    MPI_Win_get_info(win, &got);
+    long n = has(got, "mpi_minimum_memory_alignment", value) ? atol(value) : 0;
+    MPI_Info_free(&got);
+    return n;
+}
+
+/* Memory lies as the program asks for, of one member alone, too, in all windows that allocate. */
+static void aligned(const char *asked, long multiple, rma_kind kind)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", asked);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
     for (int who = -1; who < check_size; who++) {
         char *base;
         MPI_Win win;
-        const int mine = who < 0 || who == check_rank;
-        MPI_Win_allocate(100 + check_rank, 1, mine ? asked : MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-        if (check_library("libimpi")) CHECK_EQ((uintptr_t)base % (mine ? 4096 : 64), 0);
+        const int mine = who < 0 || who == check_rank, bytes = 100 + check_rank;
+        const MPI_Info its = mine || kind == RMA_SHARED ? info : MPI_INFO_NULL;
+        if (kind == RMA_ALLOCATE) MPI_Win_allocate(bytes, 1, its, MPI_COMM_WORLD, &base, &win);
+        else MPI_Win_allocate_shared(bytes, 1, its, MPI_COMM_WORLD, &base, &win);
+        if (check_library("libimpi")) {
+            CHECK_EQ((uintptr_t)base % (uintptr_t)(its == info && multiple ? multiple : 64), 0);
+            CHECK_EQ(stated(win), its == info ? multiple : 0);
+        }
         MPI_Win_fence(0, win);
         MPI_Accumulate(&check_rank, 1, MPI_INT, (check_rank + 1) % check_size, 96, 1, MPI_INT, MPI_REPLACE, win);
         MPI_Win_fence(0, win);
         CHECK_EQ(*(int *)(base + 96), (check_rank + check_size - 1) % check_size);
+        MPI_Win_set_info(win, MPI_INFO_ENV);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", "32");
+        MPI_Win_set_info(win, info); /* it lies where it lies */
+        if (check_library("libimpi")) CHECK_EQ(stated(win), its == info ? multiple : 0);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", asked);
         MPI_Win_free(&win);
     }
-    MPI_Info_free(&asked);
+    MPI_Info_free(&info);
+}
+
+static void alignment(void)
+{
+    static const struct { const char *asked; long multiple; } ask[] = {
+        {"1", 1}, {"128", 128}, {"4096", 4096}, {"8192", 8192}, {"2097152", 2097152}, /* and what is no power of two: */
+        {"0", 0}, {"96", 0}, {"-4096", 0}, {"4096 bytes", 0}, {"many", 0}, {"9223372036854775809", 0},
+    };
+    const int all = sizeof ask / sizeof *ask, some = check_library("libimpi") ? all : 5;
+    for (int i = 0; i < some; i++) {
+        MPI_Info info;
+        char *memory;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", ask[i].asked);
+        CHECK_EQ(MPI_Alloc_mem(100, info, &memory), MPI_SUCCESS);
+        if (check_library("libimpi")) CHECK_EQ((uintptr_t)memory % (uintptr_t)(ask[i].multiple ? ask[i].multiple : 64), 0);
+        memset(memory, 1, 100);
+        CHECK_EQ(MPI_Free_mem(memory), MPI_SUCCESS);
+        MPI_Info_free(&info);
+        aligned(ask[i].asked, ask[i].multiple, RMA_ALLOCATE);
+        if (rma_can(RMA_SHARED, MPI_COMM_WORLD)) aligned(ask[i].asked, ask[i].multiple, RMA_SHARED);
+    }
 }
 
 /* Of every rank, or of nobody: the first and another have no memory. */
@@ -289,8 +333,9 @@ static void shared(int apart, int nobody)
         }
     }
     CHECK_EQ(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &seen), MPI_SUCCESS);
-    if (nobody || size == 1) {
+    if (nobody || size == 1) { /* the address of no memory, in units of some bytes */
         CHECK_EQ(bytes, 0);
+        if (check_library("libimpi")) CHECK(seen != NULL && unit > 0);
     } else {
         if (!check_library("Open MPI")) CHECK_EQ(bytes, given(1, 0));
         if (!own_units) CHECK_EQ(unit, 2);
@@ -329,6 +374,7 @@ static void query_of_others(void)
             MPI_Aint bytes = -1;
             CHECK_EQ(MPI_Win_shared_query(win, r, &bytes, &unit, &seen), MPI_SUCCESS);
             CHECK(bytes == 0 ? seen == NULL : bytes == sizeof(int) && unit == 4 && *seen == 1000 + r);
+            if (check_library("libimpi")) CHECK_EQ(unit, 4); /* whether there is memory or not */
         }
         MPI_Win_fence(0, win);
         MPI_Win_free(&win);
