@@ -20,6 +20,7 @@ import (
 // origin is what this process knows of another one that accesses it.
 type origin struct {
 	busy      bool // a long request is on its way
+	taken     bool // its requests are being taken: arrived is at work
 	lock      lockState
 	open      int // long puts that are on their way
 	flushes   int // asked for, and not answered
@@ -43,9 +44,15 @@ const (
 // maxRequest bounds a request, in bytes: a piece of data and a description of a type.
 const maxRequest = 64 << 20
 
-// arrived takes the requests of an origin that are there.
+// arrived takes the requests of an origin that are there. One that comes piece by piece may be complete at once, and
+// then calls arrived from within: the loop goes on, and does not nest.
 func (w *Window) arrived(source int32) {
 	ctx, o := w.comm.p2p, &w.requests.origins[source]
+	if o.taken {
+		return
+	}
+	o.taken = true
+	defer func() { o.taken = false }()
 	for !o.busy {
 		m := ctx.space.Find(source, anyTag)
 		if m == nil {
@@ -182,6 +189,10 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 		}
 	case onesided.AskAccumulate:
 		if !isPiece(r, typ, rep) {
+			return false
+		}
+	case onesided.AskSwap:
+		if r.Count != 1 || typ.Handle() == 0 || int64(len(r.Data)) != 2*typ.PackedSize(1, rep) {
 			return false
 		}
 	}
@@ -353,10 +364,6 @@ func (w *Window) answers(source int32, b coll.Buf, tag int32, rep datatype.Rep) 
 
 // swap is MPI_Compare_and_swap.
 func (w *Window) swap(source int32, place coll.Buf, r *onesided.Request, rep datatype.Rep) bool {
-	each := place.Type.PackedSize(1, rep)
-	if place.Type.Handle() == 0 || int64(len(r.Data)) != 2*each {
-		return false
-	}
 	back := coll.Buf{Type: place.Type}
 	if place.Count == 1 {
 		given, was := elements(place.Type, 2), elements(place.Type, 1)
