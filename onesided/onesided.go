@@ -3,6 +3,7 @@
 // machine synchronize over words of shared memory.
 //
 //	epochs.go             the state of a window at one process: what may be called in it
+//	regions.go            the memory of a dynamic window: what is attached, and whether data lies in it
 //	range.go              displacement, unit and size: where a call's data lies in the target's memory
 //	words_unsafe.go       fences, posts and locks as words of memory that all members of a window map
 //	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
