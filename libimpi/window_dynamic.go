@@ -13,8 +13,8 @@ import (
 
 // Dynamic windows (MPI 5.0, 12.2.4): each process attaches memory when it likes, and displacements are addresses. What
 // is attached the process itself knows. In one machine it publishes where its table of regions is, which the others
-// read out of its memory when they see that there is a new one; elsewhere they find out by asking. Which data lies in it,
-// onesided.Regions knows.
+// read out of its memory when they see that there is a new one; elsewhere they find out by asking. Which data
+// lies in it, onesided.Regions knows.
 
 // attachments are what this process has attached, and the same as others see it. They are never changed.
 type attachments struct {

@@ -47,7 +47,8 @@ func (s *spares) take(members []int32, bytes, align int, serial uint64) (mapped,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.kept, func(m mapped) bool {
-		return len(m.bytes) == bytes && m.align >= align && (serial == 0 || m.serial == serial) && slices.Equal(m.members, members)
+		return len(m.bytes) == bytes && m.align >= align && (serial == 0 || m.serial == serial) &&
+			slices.Equal(m.members, members)
 	})
 	if i < 0 {
 		return mapped{}, false

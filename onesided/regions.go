@@ -68,7 +68,8 @@ func (list Regions) Joined() Regions {
 	return joined
 }
 
-// has reports whether one region has the n bytes from an address on. The list may be anything that another process says.
+// has reports whether one region has the n bytes from an address on. The list may be anything that another process
+// says.
 func (list Regions) has(addr, n int64) bool {
 	i := sort.Search(len(list), func(i int) bool { return list[i].Base > uint64(addr) }) - 1
 	if i < 0 || addr < 0 {

@@ -67,7 +67,8 @@ func randomLayout(rng *rand.Rand) (*datatype.Type, error) {
 		case 0:
 			t, err = datatype.Hvector(rng.Int64N(4), rng.Int64N(3), rng.Int64N(13)-6, old)
 		case 1:
-			t, err = datatype.Hindexed([]int64{rng.Int64N(3), rng.Int64N(3)}, []int64{rng.Int64N(20) - 5, rng.Int64N(20) - 5}, old)
+			lengths, displs := []int64{rng.Int64N(3), rng.Int64N(3)}, []int64{rng.Int64N(20) - 5, rng.Int64N(20) - 5}
+			t, err = datatype.Hindexed(lengths, displs, old)
 		case 2:
 			t, err = datatype.Resized(old, 0, rng.Int64N(9)-3)
 		}

@@ -287,7 +287,8 @@ static void alignment(void)
         MPI_Info_create(&info);
         MPI_Info_set(info, "mpi_minimum_memory_alignment", ask[i].asked);
         CHECK_EQ(MPI_Alloc_mem(100, info, &memory), MPI_SUCCESS);
-        if (check_library("libimpi")) CHECK_EQ((uintptr_t)memory % (uintptr_t)(ask[i].multiple ? ask[i].multiple : 64), 0);
+        const long multiple = ask[i].multiple ? ask[i].multiple : 64;
+        if (check_library("libimpi")) CHECK_EQ((uintptr_t)memory % (uintptr_t)multiple, 0);
         memset(memory, 1, 100);
         CHECK_EQ(MPI_Free_mem(memory), MPI_SUCCESS);
         MPI_Info_free(&info);

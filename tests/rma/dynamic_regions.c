@@ -1,5 +1,5 @@
-/* Dynamic windows whose data lies in several attached regions: some touch, others have a gap between them that no access
- * may enter, and that nobody can read or write. */
+/* Dynamic windows whose data lies in several attached regions: some touch, others have a gap between them that no
+ * access may enter, and that nobody can read or write. */
 /* ranks: 2 4 */
 /* needs: MPI_Win_create_dynamic MPI_Win_attach MPI_Put MPI_Get MPI_Accumulate MPI_Get_accumulate MPI_Fetch_and_op */
 #define _DEFAULT_SOURCE
@@ -87,7 +87,8 @@ static void check_memory(const layout *l, int scale)
                   *at(l->place(i)), scale * value(previous, i));
     for (int i = 0; i < l->n; i++) *at(l->place(i)) = 0;
     for (int r = 0; r < REGIONS; r++)
-        for (int i = 0; i < ints(r); i++) CHECK_SAY(region(r)[i] == 0, "%s: int %d of region %d is changed", l->name, i, r);
+        for (int i = 0; i < ints(r); i++)
+            CHECK_SAY(region(r)[i] == 0, "%s: int %d of region %d is changed", l->name, i, r);
 }
 
 static void moves(const layout *l)
@@ -153,7 +154,8 @@ static void beyond(void)
     if (!check_library("libimpi")) return;
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Type_create_hindexed(2, (int[]){5, 5}, (MPI_Aint[]){PAGE - 16, 2 * PAGE}, MPI_INT, &wide); /* one int too many */
+    /* one int too many before the gap */
+    MPI_Type_create_hindexed(2, (int[]){5, 5}, (MPI_Aint[]){PAGE - 16, 2 * PAGE}, MPI_INT, &wide);
     MPI_Type_create_hindexed(3, (int[]){1, 1, 1}, (MPI_Aint[]){0, 2 * PAGE - 4, 2 * PAGE}, MPI_INT, &reaches);
     MPI_Type_commit(&wide);
     MPI_Type_commit(&reaches);

@@ -1,5 +1,5 @@
-/* Calls of one-sided communication that move nothing: of empty datatypes and counts of 0, and to MPI_PROC_NULL, which is
- * locked and flushed as any rank. */
+/* Calls of one-sided communication that move nothing: of empty datatypes and counts of 0, and to MPI_PROC_NULL, which
+ * is locked and flushed as any rank. */
 /* ranks: 1 2 4 */
 /* needs: MPI_Accumulate MPI_Get_accumulate MPI_Win_lock MPI_Win_flush MPI_Put */
 #include "rma.h"
@@ -31,7 +31,8 @@ static void requests(rma_window *w)
     int next = (check_rank + 1) % check_size, x = 7;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w->win);
-    CHECK_EQ(MPI_Raccumulate(&x, 0, MPI_INT, next, rma_at(w, next, 0), 1, empty, MPI_SUM, w->win, &request), MPI_SUCCESS);
+    CHECK_EQ(MPI_Raccumulate(&x, 0, MPI_INT, next, rma_at(w, next, 0), 1, empty, MPI_SUM, w->win, &request),
+             MPI_SUCCESS);
     CHECK_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_Win_unlock(next, w->win);
 }
