@@ -216,7 +216,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	}
 	l, err := span.NewLayout(client, int64(e.job.XSize), int64(e.job.MaxLinear))
 	if err == nil {
-		l.Own = e.exchanges(g)
+		l.Own, l.Native = e.exchanges(g), e.alike(g)
 		l.Machines = e.machinesWithin(l, g)
 	}
 	return l, err

@@ -14,7 +14,7 @@ func Alltoall(c Comm, l *Layout, send, recv coll.Buf) (err error) {
 	if send.IsInPlace() {
 		out = recv
 	}
-	size := packedSize(out)
+	size := k.packedSize(out)
 	if size < l.xsize {
 		return k.alltoallShort(out, recv, size, send.IsInPlace())
 	}
@@ -102,7 +102,7 @@ func (k *call) alltoallShort(send, recv coll.Buf, size int64, inPlace bool) erro
 		return err
 	}
 	if err := k.eachAway(func(p int, at int64) error {
-		return k.Pack(row[at*size:(at+1)*size], send.Block(p), ext32)
+		return k.Pack(row[at*size:(at+1)*size], send.Block(p), k.rep())
 	}); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (k *call) alltoallShort(send, recv coll.Buf, size int64, inPlace bool) erro
 		return err
 	}
 	return k.eachAway(func(p int, at int64) error {
-		return k.Unpack(recv.Block(p), row[at*size:(at+1)*size], ext32)
+		return k.Unpack(recv.Block(p), row[at*size:(at+1)*size], k.rep())
 	})
 }
 

@@ -9,8 +9,6 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-const ext32 = datatype.External32
-
 var (
 	int32Type = datatype.Named(abi.MPI_INT32_T)
 	int64Type = datatype.Named(abi.MPI_INT64_T)
@@ -24,9 +22,9 @@ var (
 func Gather(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 	k := enter(c, l, root)
 	defer k.leave(&err)
-	size := packedSize(send)
+	size := k.packedSize(send)
 	if send.IsInPlace() {
-		size = packedSize(recv)
+		size = k.packedSize(recv)
 	}
 	blocks := coll.Even(recv)
 	if size >= l.xsize {
@@ -52,7 +50,7 @@ func Gather(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := k.Pack(room[:size], send, ext32); err != nil {
+	if err := k.Pack(room[:size], send, k.rep()); err != nil {
 		return err
 	}
 	if size > 0 {
@@ -92,7 +90,7 @@ func (k *call) gatherVarying(send coll.Buf, recv coll.VBuf) error {
 		}
 		return k.gatherMasters(nil, longest, tagGatherv, &blocks)
 	}
-	size := packedSize(send)
+	size := k.packedSize(send)
 	if size > longest { // the others get what there is room for
 		msg := fmt.Sprintf("%d bytes, but root expects no more than %d from anybody", size, longest)
 		if err := coll.Truncated(k.Comm, "sendcount", msg); err != nil {
@@ -123,7 +121,7 @@ func (k *call) gatherAway(send coll.Buf, size, longest int64) error {
 	if err != nil {
 		return err
 	}
-	if err := k.Pack(room[:size], send, ext32); err != nil {
+	if err := k.Pack(room[:size], send, k.rep()); err != nil {
 		return err
 	}
 	k.readSizes()
@@ -146,7 +144,7 @@ func (k *call) tellLongest(blocks *coll.Blocks) error {
 	longest := int64(0)
 	if k.me == k.root {
 		for p := range k.Size() {
-			longest = max(longest, packedSize(blocks.At(p)))
+			longest = max(longest, k.packedSize(blocks.At(p)))
 		}
 		if longest > k.xsize {
 			longest = 0
@@ -204,7 +202,7 @@ func (k *call) pack(b coll.Buf, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mem, k.Pack(mem, b, ext32)
+	return mem, k.Pack(mem, b, k.rep())
 }
 
 // roomForSubtree is memory for the blocks, of no more than size bytes, of this client (mine bytes) and of those
@@ -307,7 +305,7 @@ func (k *call) gatherFrom(from, i, n, tag int, blocks *coll.Blocks) error {
 	total := int64(0)
 	for j := i; j < i+n; j++ {
 		for _, p := range k.members[j%k.Clients()] {
-			total += packedSize(blocks.At(int(p)))
+			total += k.packedSize(blocks.At(int(p)))
 		}
 	}
 	mem, err := k.arrival(total)
@@ -320,8 +318,8 @@ func (k *call) gatherFrom(from, i, n, tag int, blocks *coll.Blocks) error {
 	for j := i; j < i+n; j++ {
 		for _, p := range k.members[j%k.Clients()] {
 			b := blocks.At(int(p))
-			size := packedSize(b)
-			if err := k.Unpack(b, mem[:size], ext32); err != nil {
+			size := k.packedSize(b)
+			if err := k.Unpack(b, mem[:size], k.rep()); err != nil {
 				return err
 			}
 			mem = mem[size:]

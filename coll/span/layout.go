@@ -12,8 +12,9 @@
 //	alltoall.go Alltoall, Alltoallv
 //	extend.go   what IMPI 0.0 does not know: Exscan, Reduce_scatter_block, Alltoallw
 //
-// Sizes are always those of external32, in bytes. A "packed" message is external32 made by the datatype cursor
-// and sent as MPI_BYTE; a "typed" one is left to the engine, which converts it; on the wire they are the same.
+// Sizes are those of external32, in bytes. A "packed" message is external32 made by the datatype cursor and sent as
+// MPI_BYTE; a "typed" one is left to the engine, which converts it; on the wire they are the same. Where all ranks are
+// libimpi's and alike, messages and sizes are as in memory (Layout.Native).
 // Messages of length 0 in the lists are really sent.
 package span
 
@@ -70,6 +71,9 @@ type Layout struct {
 	// 4.13, they send 130 where the root expects 140. It needs a Comm whose Irecv knows MPI_ANY_TAG, and that no other
 	// collective is under way on the communicator.
 	AnyGatherTag bool
+	// Native says that data looks the same in the memory of all ranks, and so on its way between them: the engine converts
+	// no typed message, and what MPI_Pack makes is as in memory, too.
+	Native bool
 	// Own says that all clients are libimpi's, so that the global phase of Barrier and Allreduce may be a better one than
 	// IMPI 0.0 mandates.
 	Own bool
@@ -243,9 +247,17 @@ func below(v, n int) int {
 	return b
 }
 
-func packedSize(b coll.Buf) int64 {
+// rep is how packed messages look.
+func (l *Layout) rep() datatype.Rep {
+	if l.Native {
+		return datatype.Native
+	}
+	return datatype.External32
+}
+
+func (l *Layout) packedSize(b coll.Buf) int64 {
 	if b.Count == 0 {
 		return 0
 	}
-	return b.Type.PackedSize(b.Count, datatype.External32)
+	return b.Type.PackedSize(b.Count, l.rep())
 }

@@ -8,9 +8,9 @@ import "github.com/libimpi/libimpi/coll"
 func Scatter(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 	k := enter(c, l, root)
 	defer k.leave(&err)
-	size := packedSize(recv)
+	size := k.packedSize(recv)
 	if recv.IsInPlace() {
-		size = packedSize(send)
+		size = k.packedSize(send)
 	}
 	blocks := coll.Even(send)
 	if size >= l.xsize {
@@ -51,7 +51,7 @@ func (k *call) scatterVarying(send coll.VBuf, recv coll.Buf) error {
 	if k.home() {
 		return k.scatterHome(coll.Buf{}, send, &blocks, recv, tagScatterv)
 	}
-	size := packedSize(recv)
+	size := k.packedSize(recv)
 	if err := k.gatherSizes(size); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (k *call) scatterHome(b coll.Buf, v coll.VBuf, blocks *coll.Blocks, recv co
 func (k *call) scatterTo(i int, blocks *coll.Blocks, tag int) error {
 	total := int64(0)
 	for _, p := range k.members[i] {
-		total += packedSize(blocks.At(int(p)))
+		total += k.packedSize(blocks.At(int(p)))
 	}
 	mem, err := k.Alloc(total)
 	if err != nil {
@@ -95,8 +95,8 @@ func (k *call) scatterTo(i int, blocks *coll.Blocks, tag int) error {
 	at := int64(0)
 	for _, p := range k.members[i] {
 		b := blocks.At(int(p))
-		size := packedSize(b)
-		if err := k.Pack(mem[at:at+size], b, ext32); err != nil {
+		size := k.packedSize(b)
+		if err := k.Pack(mem[at:at+size], b, k.rep()); err != nil {
 			return err
 		}
 		at += size
@@ -125,7 +125,7 @@ func (k *call) scatterAway(recv coll.Buf, size int64, tag int) error {
 	if err := coll.Scatterv(&k.local, all, coll.Bytes(mine), 0); err != nil {
 		return err
 	}
-	return k.Unpack(recv, mine, ext32)
+	return k.Unpack(recv, mine, k.rep())
 }
 
 // scatterLong: root sends every rank its block.

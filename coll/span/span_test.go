@@ -158,6 +158,36 @@ func TestGather(t *testing.T) {
 	})
 }
 
+// external32 has 4 bytes for MPI_LONG.
+func TestWhereAllAreAlikeNoValueIsTooLarge(t *testing.T) {
+	t.Parallel()
+	client := []int32{0, 0, 1, 1, 2}
+	l, err := span.NewLayout(client, 100, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Native = true
+	value := func(rank int) []byte { return binary.NativeEndian.AppendUint64(nil, 1<<40+uint64(rank)) }
+	if err := colltest.New(len(client)).Run(func(c *colltest.Comm) error {
+		own, all := colltest.NewMem(1, colltest.Long), colltest.NewMem(int64(len(client)), colltest.Long)
+		own.Put(0, value(c.Rank()))
+		if err := span.Allgather(c, l, own.Of(1), all.Of(1)); err != nil {
+			return err
+		}
+		for r := range client {
+			if err := all.Expect("gathered", int64(r), value(r)); err != nil {
+				return err
+			}
+		}
+		if err := span.Scatter(c, l, all.Of(1), own.Of(1), 2); err != nil {
+			return err
+		}
+		return own.Expect("scattered", 0, value(c.Rank()))
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestScatter(t *testing.T) {
 	rooted(t, func(c *colltest.Comm, s setting, sh shape, root int) error {
 		return colltest.TryScatter(c, root, sh.count, sh.typ, func(out, in coll.Buf) error {
