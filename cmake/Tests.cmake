@@ -79,11 +79,18 @@ endforeach()
 
 # Clients that agree on nothing beyond IMPI 0.0: what is packed is external32 on the way, and all end at once.
 foreach(k 2 3)
-  foreach(test datatype/pack_spans datatype/pack datatype/both_forms datatype/partial session/alone session/world)
+  foreach(test datatype/pack_spans datatype/pack datatype/packed_typed datatype/packed_collectives
+      datatype/packed_particles datatype/both_forms datatype/partial session/alone session/world)
     string(REPLACE "/" "-" target test-${test})
     add_test(NAME plain${k}/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients ${k} -n 4 $<TARGET_FILE:${target}>)
     set_tests_properties(plain${k}/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clients${k};c" ENVIRONMENT IMPI_PLAIN=1)
   endforeach()
+endforeach()
+
+foreach(test datatype/packed_typed datatype/packed_collectives)
+  string(REPLACE "/" "-" target test-${test})
+  add_test(NAME plainA/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -via agent -n 4 $<TARGET_FILE:${target}>)
+  set_tests_properties(plainA/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clientsA;c" ENVIRONMENT IMPI_PLAIN=1)
 endforeach()
 
 # Several TCP connections between two hosts: they carry what one does.

@@ -152,11 +152,14 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 	c.appear(slot)
 }
 
-// fillLocal tells C by which indexes it reaches the members.
+// fillLocal tells C by which indexes it reaches the members: none, where data is converted on its way.
 func (c *communicator) fillLocal(f *C.struct_impi_fast_comm, e *libimpi.Engine) {
 	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), int(f.size))
 	for i := range local {
-		local[i] = int32(e.FastRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
+		local[i] = -1
+		if c.Native() {
+			local[i] = int32(e.FastRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
+		}
 	}
 }
 

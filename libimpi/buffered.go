@@ -170,7 +170,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		return nil
 	}
 	world := ctx.comm.group.World(int(dest))
-	rep := ctx.comm.rep(world)
+	rep := ctx.rep(world)
 	n := t.PackedSize(count, rep)
 	b := &ctx.comm.buffer
 	if shared := ctx.comm.shared; !b.attached && shared != nil {

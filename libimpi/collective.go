@@ -19,6 +19,8 @@ type Collectives struct {
 	c    *Comm
 	on   span.Comm
 	task *Task // nil: at once
+
+	converted bool // what members give and get is external32 (external.go)
 }
 
 // own are the operations of the local group beside an intercommunicator, at the same time as these.
@@ -73,11 +75,18 @@ func (k *collective) noted() error {
 
 // came looks at the outcome of a receive whose length does not matter, or of a local step.
 func (k *collective) came(err error) error {
-	if err == nil || !k.goesOn || AsError(err).Class != abi.MPI_ERR_TRUNCATE {
+	if err == nil || !k.goesOn || !ofData(err) {
 		return err
 	}
 	k.first = cmp.Or(k.first, err)
 	return nil
+}
+
+// ofData reports whether an error is about data alone, for which there is no room, or which external32 cannot express:
+// the operation goes on, as the others expect.
+func ofData(err error) bool {
+	class := AsError(err).Class
+	return class == abi.MPI_ERR_TRUNCATE || class == abi.MPI_ERR_CONVERSION
 }
 
 func (k *collective) Rank() int { return int(k.c.rank) }
@@ -87,7 +96,7 @@ func (k *collective) Size() int { return k.c.group.Size() }
 func (k *collective) Machines() *coll.Machines { return k.c.machines }
 
 func (k *collective) Send(b coll.Buf, to, tag int) error {
-	return k.c.send(k.c.coll, b.Base, b.Count, b.Type, to, int32(tag), modeStandard)
+	return k.came(k.c.send(k.c.coll, b.Base, b.Count, b.Type, to, int32(tag), modeStandard))
 }
 
 func (k *collective) Recv(b coll.Buf, from, tag int) error {
@@ -96,6 +105,11 @@ func (k *collective) Recv(b coll.Buf, from, tag int) error {
 
 // Copy implements coll.Local.
 func (k *collective) Copy(dst, src coll.Buf) error { return k.came(k.AtOnce.Copy(dst, src)) }
+
+// Pack implements coll.Local.
+func (k *collective) Pack(dst []byte, src coll.Buf, rep datatype.Rep) error {
+	return k.came(k.AtOnce.Pack(dst, src, rep))
+}
 
 // Then implements coll.Local.
 func (k *collective) Then(f func() error) error { return k.came(f()) }
@@ -206,6 +220,9 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpBcast, root, nil, b) }); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalBcast(b, root)
+	}
 	board, err := v.boardFor(b.Size(), 1)
 	switch {
 	case err != nil:
@@ -267,6 +284,9 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGather, root, send, recv) }); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalGather(send, recv, root)
+	}
 	size := send.Size()
 	if send.IsInPlace() {
 		size = recv.Size()
@@ -290,6 +310,9 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalGatherv(send, recv, root)
+	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Gatherv(b, send, &recv, root) })
 	switch {
 	case done || err != nil:
@@ -306,6 +329,9 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatter, root, send, recv) }); err != nil {
 		return err
+	}
+	if v.converts() {
+		return v.externalScatter(send, recv, root)
 	}
 	size := recv.Size()
 	if recv.IsInPlace() {
@@ -331,6 +357,9 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalScatterv(send, recv, root)
+	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Scatterv(b, &send, recv, root) })
 	switch {
 	case done || err != nil:
@@ -349,6 +378,9 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 		return exchanging(coll.OpAllgather, v.contribution(send, recv), recv)
 	}); err != nil {
 		return err
+	}
+	if v.converts() {
+		return v.externalAllgather(send, recv)
 	}
 	board, err := v.boardFor(recv.Size(), 1)
 	switch {
@@ -372,6 +404,9 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 		return exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv)
 	}); err != nil {
 		return err
+	}
+	if v.converts() {
+		return v.externalAllgatherv(send, recv)
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
 	tooLong := longest <= 0 || longest > longestOnBoard
@@ -401,6 +436,9 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	}); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalAlltoall(send, recv)
+	}
 	board, err := v.boardFor(recv.Size(), v.c.Size())
 	switch {
 	case err != nil:
@@ -428,6 +466,9 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	}); err != nil {
 		return err
 	}
+	if v.converts() {
+		return v.externalAlltoallv(send, recv)
+	}
 	out, in := coll.Varying(send), coll.Varying(recv)
 	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
 	switch {
@@ -447,6 +488,9 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv)
 	}); err != nil {
 		return err
+	}
+	if v.converts() {
+		return v.externalAlltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
 	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
@@ -555,6 +599,9 @@ func (v Collectives) Neighbors(send, recv coll.Blocks) error {
 	edges, err := v.c.edges()
 	if err != nil {
 		return err
+	}
+	if v.converts() {
+		return v.externalNeighbors(send, recv, edges)
 	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Neighbors(b, edges, &send, &recv) })
 	if done || err != nil {

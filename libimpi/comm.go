@@ -189,11 +189,14 @@ func (e *Engine) alike(g *Group) bool {
 // what MPI_Pack makes is what a message has.
 func (c *Comm) Native() bool { return c.native }
 
-// rep is how the messages between this process and process world look on their way: as in memory inside a client, and
-// where all members of c are alike; else in external32, as IMPI mandates. It hangs on all members, and not on the one
-// at the other end, so that it is what MPI_Pack makes for c.
-func (c *Comm) rep(world int32) datatype.Rep {
-	if c.native || c.engine.peer(world).rep == datatype.Native {
+// rep is how messages between this process and process world look on their way: as in memory where all members of the
+// communicator are alike; else in external32, as IMPI mandates between clients. It depends on all members, and not on
+// the two ends of a message, because it is what MPI_Pack makes for the communicator: what was packed may be received as
+// what it is, and the other way round (MPI 5.0, 5.2), also inside a client, and by the process itself. Collective
+// operations see to that themselves (external.go): their own messages inside a client are as in memory.
+func (ctx *context) rep(world int32) datatype.Rep {
+	c := ctx.comm
+	if c.native || ctx == c.coll && c.engine.peer(world).rep == datatype.Native {
 		return datatype.Native
 	}
 	return datatype.External32

@@ -131,7 +131,7 @@ func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.T
 	var copied []byte
 	if dest != abi.MPI_PROC_NULL {
 		var err error
-		if copied, err = packed(buf, count, t, c.rep(c.group.World(int(dest)))); err != nil {
+		if copied, err = packed(buf, count, t, c.p2p.rep(c.group.World(int(dest)))); err != nil {
 			return nullRequest, err
 		}
 	}

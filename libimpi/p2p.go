@@ -61,7 +61,7 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 		return false
 	}
 	data, n, single := t.Span(base, count)
-	if !single || n > int64(p.limits.Eager) || !t.Portable() && ctx.comm.rep(dest) != datatype.Native {
+	if !single || n > int64(p.limits.Eager) || !t.Portable() && ctx.rep(dest) != datatype.Native {
 		return false
 	}
 	h := &e.header

@@ -181,7 +181,7 @@ func (ch *channel) end(e *Engine, lost *Error) {
 func (ch *channel) elements() int64 { return int64(ch.parts) * ch.count }
 
 func (ch *channel) bytes(elements int64) int64 {
-	return ch.typ.PackedSize(elements, ch.comm.rep(ch.comm.group.World(int(ch.peer))))
+	return ch.typ.PackedSize(elements, ch.comm.parts.data.rep(ch.comm.group.World(int(ch.peer))))
 }
 
 // offered takes the sender's offer and answers it.

@@ -67,7 +67,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 	m.source, m.tag, m.lsrank, m.peer = source, h.Tag, h.LSRank, h.Src
 	m.kind = uint8(h.Kind)
 	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
-	m.external = ctx.comm.rep(h.Src) != datatype.Native
+	m.external = ctx.rep(h.Src) != datatype.Native
 	e.keep(ctx, m)
 }
 
@@ -97,7 +97,7 @@ func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload [
 
 // matched notes in a receive which message it has got.
 func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
-	rep := r.comm.rep(peer)
+	rep := r.ctx.rep(peer)
 	r.peer = peer
 	r.setWire(rep)
 	r.length, r.stop = length, length

@@ -28,7 +28,7 @@ func (e *Engine) start(r *Request) {
 		return
 	}
 	p := e.peer(r.peer)
-	r.setWire(r.comm.rep(r.peer))
+	r.setWire(r.ctx.rep(r.peer))
 	e.seq++
 	r.seq = e.seq
 	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
@@ -350,7 +350,7 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 // sendSelf delivers a message of this process to itself: directly into a waiting receive, or as an unexpected
 // message that holds a copy (short) or refers to the send (long, synchronous).
 func (e *Engine) sendSelf(r *Request) {
-	r.setWire(datatype.Native)
+	r.setWire(r.ctx.rep(e.me))
 	source := r.comm.rank
 	if e.requests.quick != nil && e.local.loop != nil && e.local.loop.OpenSelf() {
 		e.local.loop.TakeSelf() // what the fast path has sent to this process comes first
@@ -371,7 +371,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	m := e.messages.get(n)
 	m.source, m.tag, m.lsrank, m.peer = source, r.tag, source, e.me
-	m.length = r.total
+	m.length, m.external = r.total, r.rep != datatype.Native
 	if keepCopy {
 		if r.flat {
 			copy(m.payload, r.bytes(r.total))
@@ -391,16 +391,23 @@ const selfEager = 64 << 10
 
 // transfer copies a message from a send to a receive of this process.
 func (e *Engine) transfer(recv, send *Request) {
+	room, external := recv.size, send.rep != datatype.Native
+	if external {
+		recv.setWire(send.rep)
+		room = recv.total
+	}
 	recv.status.Source, recv.status.Tag = send.comm.rank, send.tag
-	recv.status.Bytes, recv.status.External = send.total, false
+	recv.status.Bytes, recv.status.External = send.total, external
 	if e.watch.on {
-		e.countReceived(recv.ctx, e.me, min(send.total, recv.size))
+		e.countReceived(recv.ctx, e.me, min(send.total, room))
 	}
-	if send.total > recv.size {
-		recv.status.Bytes = recv.size
-		recv.status.Err = truncated(recv, send.total, recv.size)
+	if send.total > room {
+		recv.status.Bytes = room
+		recv.status.Err = truncated(recv, send.total, room)
 	}
-	if send.single && recv.single {
+	if external && recv.typ.Portable() != send.typ.Portable() {
+		convert(recv, send, min(send.total, room))
+	} else if send.single && recv.single {
 		n := min(send.size, recv.size)
 		if n > 0 {
 			copy(bytesAt(recv.data, n), bytesAt(send.data, n))
@@ -410,6 +417,22 @@ func (e *Engine) transfer(recv, send *Request) {
 	}
 	e.complete(send)
 	e.complete(recv)
+}
+
+// convert copies the first n bytes of a message of which one side may be packed, as external32.
+func convert(recv, send *Request, n int64) {
+	piece := make([]byte, min(n, 64<<10))
+	for n > 0 {
+		p := piece[:min(n, int64(len(piece)))]
+		if send.flat {
+			copy(p, send.bytes(int64(len(p))))
+		} else {
+			send.Pack(p)
+		}
+		send.moved += int64(len(p))
+		recv.fill(p)
+		n -= int64(len(p))
+	}
 }
 
 func truncated(r *Request, length, room int64) *Error {

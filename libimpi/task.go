@@ -3,7 +3,6 @@ package libimpi
 import (
 	"cmp"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 )
 
@@ -134,7 +133,7 @@ func (t *Task) of(c *Comm) Collectives {
 	default:
 		side.on.Offer(c.seating())
 	}
-	return Collectives{c, &side.on, t}
+	return Collectives{c: c, on: &side.on, task: t}
 }
 
 // Start starts what has been recorded and answers its request. If all is done at once, that is the one of everything
@@ -344,7 +343,7 @@ func (t *Task) step(e *Engine) bool {
 func (t *Task) took(e *Engine, err error) bool {
 	switch {
 	case err == nil:
-	case AsError(err).Class == abi.MPI_ERR_TRUNCATE && t.schedule.Turns() == 0:
+	case ofData(err) && t.schedule.Turns() == 0:
 		t.note(err)
 	default:
 		t.end(e, err)
@@ -429,7 +428,7 @@ func (t *Task) arrived(message *Request) error {
 			return st.Arrived(message.status.Bytes)
 		}
 	}
-	if failed != nil && failed.Class != abi.MPI_ERR_TRUNCATE {
+	if failed != nil && !ofData(failed) {
 		return failed
 	}
 	if failed != nil {

@@ -239,8 +239,13 @@ func (w *Window) awaitRoom(to int) {
 	}
 }
 
-// rep is how data looks on its way to and from a rank.
-func (w *Window) rep(rank int) datatype.Rep { return w.comm.rep(w.comm.group.World(rank)) }
+// rep is how data looks on its way to and from a rank: nobody but the two of them packs it.
+func (w *Window) rep(rank int) datatype.Rep {
+	if w.comm.native {
+		return datatype.Native
+	}
+	return w.comm.engine.peer(w.comm.group.World(rank)).rep
+}
 
 func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	w.approach(p.Target)
