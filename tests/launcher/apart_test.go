@@ -276,14 +276,16 @@ func (w *firewall) mustHold(t *testing.T, n *network, i int) {
 func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	const lost = 1
 	const secret = "IMPI_AUTH_SECRET=of the job"
+	const late = 6 * time.Second // a third more than the bound for this silence (alive.Limit, and a look)
 	for _, tt := range []struct {
 		via, how string
 		proof    []string
+		back     time.Duration // when the link is up again; 0: never
 	}{
-		{"direct", "wait-for-signal", []string{key}},
-		{"agent", "talk", []string{key}},
-		{"agent -streams 3", "wait-for-signal", []string{secret}},
-		{"direct -streams 2", "talk", []string{secret, "IMPI_AUTH_TLS=1"}},
+		{"direct", "wait-for-signal", []string{key}, 0},
+		{"agent", "talk", []string{key}, late},
+		{"agent -streams 3", "wait-for-signal", []string{secret}, 0},
+		{"direct -streams 2", "talk", []string{secret, "IMPI_AUTH_TLS=1"}, late},
 	} {
 		t.Run(tt.via, func(t *testing.T) {
 			t.Parallel() // they wait most of the time
@@ -295,6 +297,10 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 				j.stdout.await("ready", 2)
 			}
 			n.unplug(t, lost)
+			if tt.back > 0 {
+				time.Sleep(tt.back)
+				n.plug(t, lost)
+			}
 			for i, j := range clients {
 				r := j.wait()
 				said, _, _ := strings.Cut(r.stderr, "\n")
@@ -320,22 +326,27 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	}
 }
 
-// A link that is down for less than the silence that is allowed costs time, and nothing else.
+// A link that is down for less than the silence that is allowed costs time, and nothing else: also if there is something
+// to send meanwhile, and the kernel may not send it again as often as it would have to.
 func TestAClientWhoseLinkIsUpAgainInTimeIsNotLost(t *testing.T) {
-	const cut, silence = 3 * time.Second, 5 * time.Second
+	const cut, silence = 4 * time.Second, 5 * time.Second
 	const secret = "IMPI_AUTH_SECRET=of the job"
 	for _, tt := range []struct {
 		via   string
 		proof []string
+		busy  bool // rank 0 sends while the link is down
 	}{
-		{"direct", []string{key}},
-		{"agent", []string{key}},
-		{"agent -streams 3", []string{secret}},
-		{"direct -streams 2", []string{secret, "IMPI_AUTH_TLS=1"}},
+		{"direct", []string{key}, true},
+		{"agent", []string{key}, false},
+		{"agent -streams 3", []string{secret}, true},
+		{"direct -streams 2", []string{secret, "IMPI_AUTH_TLS=1"}, true},
 	} {
 		t.Run(tt.via, func(t *testing.T) {
 			t.Parallel() // they wait most of the time
 			n := newNetwork(t, ipv4, apart+1)
+			for _, m := range n.machines {
+				m.set(t, "ipv4/tcp_retries2", "3") // 2.4 s, if none waits longer than a second
+			}
 			in, out := io.Pipe()
 			settings := append(with(append(tt.proof, "IMPI_SILENCE=5")...), stdin(in))
 			server, clients := n.start(t, settings, all("-via "+tt.via), program(t, "misbehave"), "hear", "0")
@@ -344,6 +355,9 @@ func TestAClientWhoseLinkIsUpAgainInTimeIsNotLost(t *testing.T) {
 			}
 			began := time.Now()
 			n.unplug(t, 1)
+			if tt.busy {
+				out.Close()
+			}
 			time.Sleep(cut)
 			n.plug(t, 1)
 			down := time.Since(began)

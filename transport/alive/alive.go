@@ -5,10 +5,15 @@
 // idle connection carries keepalive probes. While data waits to be acknowledged TCP retransmits it instead, each time
 // after twice as long. Since Linux 6.15 the kernel can be told not to wait longer than between two probes. So if the
 // network is down for less than the silence, the connection is used again before it is given up.
+//
+// How often the kernel retransmits (tcp_retries2) must not bound that time: 15 times are a quarter of an hour where each
+// waits twice as long, and 16 s where none waits longer than a second. TCP_USER_TIMEOUT takes its place, on every
+// connection: the silence, where the kernel decides, else so long that the kernel never does.
 package alive
 
 import (
 	"cmp"
+	"math"
 	"net"
 	"time"
 
@@ -19,6 +24,8 @@ const (
 	probes  = 16            // in the time of the silence
 	slowest = 9 * time.Hour // between two probes, by the kernel
 	most    = 127           // probes, by the kernel
+
+	never = math.MaxInt32 * time.Millisecond // the longest TCP_USER_TIMEOUT: 24 days
 )
 
 // interval is the time between two probes, in whole seconds, as the kernel wants it.
@@ -39,10 +46,10 @@ func Probes(silence time.Duration) net.KeepAliveConfig {
 }
 
 // Keep turns on the same probes for a descriptor, but the kernel does not end the connection: the caller asks Heard and
-// decides. A silence of 0 changes nothing. Errors are those of setsockopt.
+// decides. A silence of 0 turns none on. Errors are those of setsockopt.
 func Keep(fd int, silence time.Duration) error {
-	if silence <= 0 {
-		return nil
+	if err := endAfter(fd, never); err != nil || silence <= 0 {
+		return err
 	}
 	every := int(interval(silence) / time.Second)
 	boundRetries(fd, silence)
@@ -75,15 +82,23 @@ func heard(info *unix.TCPInfo) time.Duration {
 // Insist limits how long the other machine may take to acknowledge what is sent, since there are no probes meanwhile. A
 // silence of 0 sets no limit. A machine that acknowledges but reads nothing for that long is lost, too.
 func Insist(c *net.TCPConn, silence time.Duration) {
-	if silence <= 0 {
+	raw, err := c.SyscallConn()
+	if err != nil {
 		return
 	}
-	if raw, err := c.SyscallConn(); err == nil {
-		raw.Control(func(fd uintptr) {
-			boundRetries(int(fd), silence)
-			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(Limit(silence).Milliseconds()))
-		})
-	}
+	raw.Control(func(fd uintptr) {
+		if silence <= 0 {
+			endAfter(int(fd), never)
+			return
+		}
+		boundRetries(int(fd), silence)
+		endAfter(int(fd), min(Limit(silence), never))
+	})
+}
+
+// endAfter makes the kernel end a connection when the other end has acknowledged nothing for so long, or read nothing.
+func endAfter(fd int, silence time.Duration) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
 }
 
 // boundRetries asks the kernel to retransmit as often as it would probe. Kernels before 6.15 do not know the option.

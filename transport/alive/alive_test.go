@@ -42,20 +42,27 @@ func TestTheKernelIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	Insist(c, 32*time.Second)
 	raw, err := c.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
+	}
+	is := func(fd uintptr, name, want int) {
+		t.Helper()
+		if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, name); err != nil || got != want {
+			t.Errorf("option %d is %d (%v), want %d", name, got, err, want)
+		}
+	}
+	for silence, want := range map[time.Duration]int{0: 1<<31 - 1, 32 * time.Second: 36000, 1 << 22 * time.Second: 1<<31 - 1} {
+		Insist(c, silence)
+		raw.Control(func(fd uintptr) { is(fd, unix.TCP_USER_TIMEOUT, want) })
 	}
 	raw.Control(func(fd uintptr) {
 		if err := Keep(int(fd), 32*time.Second); err != nil {
 			t.Error(err)
 		}
-		for name, want := range map[int]int{unix.TCP_KEEPIDLE: 2, unix.TCP_KEEPINTVL: 2, unix.TCP_USER_TIMEOUT: 36000} {
-			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, name); err != nil || got != want {
-				t.Errorf("option %d is %d (%v), want %d", name, got, err, want)
-			}
-		}
+		is(fd, unix.TCP_KEEPIDLE, 2)
+		is(fd, unix.TCP_KEEPINTVL, 2)
+		is(fd, unix.TCP_USER_TIMEOUT, 1<<31-1) // who keeps decides
 		if err := Keep(int(fd), 1<<20*time.Second); err != nil {
 			t.Errorf("the longest silence: %v", err)
 		}

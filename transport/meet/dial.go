@@ -66,6 +66,7 @@ func dial(ctx context.Context, n Name, conf *Config) (*line, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	conf.keepAlive(tcp)
 	l, err := enter(ctx, tcp, n, conf)
 	if err != nil {
 		tcp.Close()

@@ -20,12 +20,14 @@ package meet
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/address"
+	"github.com/libimpi/libimpi/transport/alive"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -66,6 +68,14 @@ func (c *Config) bind() netip.Addr {
 		return c.Bind.Unmap().WithZone("")
 	}
 	return address.Usable()
+}
+
+// keepAlive ends a line of whose other end nothing is heard any more.
+func (c *Config) keepAlive(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetKeepAliveConfig(alive.Probes(c.Silence))
+		alive.Insist(tcp, c.Silence)
+	}
 }
 
 func (c *Config) warn(format string, args ...any) {

@@ -86,6 +86,7 @@ func (p *Port) Name() string { return p.name.String() }
 
 // greet lets one in that has dialed, and waits with it.
 func (p *Port) greet(s *stranger) error {
+	p.conf.keepAlive(s.Conn)
 	x := encounter{key: p.name.Key[:], purpose: portPurpose, ours: newHello(p.conf.flags(), 0)}
 	if err := x.hear(s); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"golang.org/x/sys/unix"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -404,5 +405,23 @@ func TestAStrangerHasSomeTimeAndNoMore(t *testing.T) {
 			t.Errorf("after %d bytes: %v", len(words), err)
 		}
 		c.Close()
+	}
+}
+
+func TestALineEndsWhenNothingIsHeardOfItsOtherEnd(t *testing.T) {
+	c := Config{Silence: 32 * time.Second}
+	a, b := meetAt(t, open(t, c), c)
+	for _, l := range []transport.Line{a, b} {
+		raw, err := l.(*line).stream.(connection).Conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw.Control(func(fd uintptr) {
+			for name, want := range map[int]int{unix.TCP_KEEPIDLE: 2, unix.TCP_USER_TIMEOUT: 36000} {
+				if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, name); err != nil || got != want {
+					t.Errorf("option %d is %d (%v), want %d", name, got, err, want)
+				}
+			}
+		})
 	}
 }

@@ -14,7 +14,8 @@ import (
 // A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept
 // alive (transport/alive), and now and then somebody looks when its other end was heard of last. Any packet will do,
 // the acknowledgement of a probe, or of a full window: a host whose processes do not read, because they compute or are
-// being debugged, is not lost. (TCP_USER_TIMEOUT would take it for that.) An agent does the same (transport/agent).
+// being debugged, is not lost. (The kernel would take it for that after TCP_USER_TIMEOUT, which is therefore as long as
+// can be.) An agent does the same (transport/agent).
 //
 // A goroutine makes the looks due, and wakes the engine, which takes them in Poll under its lock.
 
