@@ -11,20 +11,21 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// deaf is a client that the test plays: join takes it to the server, with a host that accepts nobody. Nil: it could not
-// join, and the test has failed.
-func deaf(t *testing.T) (join func(address string, rank int32) *boot.Session) {
+// deaf is a client that the test plays: join takes it to the server, by a connection or, if that is nil, by one of its
+// own, with a host that accepts nobody. Nil: it could not join, and the test has failed.
+func deaf(t *testing.T) (join func(address string, rank int32, by net.Conn) *boot.Session) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return func(address string, rank int32) *boot.Session {
+	return func(address string, rank int32, by net.Conn) *boot.Session {
 		own := wire.Mine()
 		say := boot.Default(boot.Host{Addr: l.Addr().(*net.TCPAddr).AddrPort(), Procs: []boot.Proc{{PID: 3}}})
 		say.Own = &own
-		_, session, err := boot.Connect(t.Context(), address, rank, auth.WithKey(4242), say, boot.Options{})
+		_, session, err := boot.Connect(t.Context(), address, rank, auth.WithKey(4242), say,
+			boot.Options{Conn: by})
 		if err != nil {
 			t.Error(err)
 		}
@@ -39,16 +40,25 @@ func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 	file := program(t, "misbehave")
 	join := deaf(t)
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
-		for _, why := range []string{"rank 7 on moon (pid 3) was killed by signal 9", ""} {
+		for _, why := range []string{"rank 7 on moon (pid 3) was killed by signal 9", "hung up", "reset by peer"} {
 			s, address := server(t, with(key), "2")
 			other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)
-			session := join(address, 1)
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			session := join(address, 1, conn)
 			if session == nil {
 				return
 			}
-			session.Fail(why, nil)
-			if why == "" {
-				why = "hung up"
+			switch why {
+			case "reset by peer":
+				conn.(*net.TCPConn).SetLinger(0)
+				conn.Close()
+			case "hung up":
+				session.Fail("", nil)
+			default:
+				session.Fail(why, nil)
 			}
 			r := other.wait()
 			r.expect(t, 1, "client 1 is lost: ")
@@ -72,7 +82,7 @@ func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
 		var sessions [3]*boot.Session
 		var joined sync.WaitGroup
 		for i := int32(1); i < 3; i++ {
-			joined.Go(func() { sessions[i] = join(address, i) })
+			joined.Go(func() { sessions[i] = join(address, i, nil) })
 		}
 		if joined.Wait(); t.Failed() {
 			return

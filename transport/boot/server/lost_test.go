@@ -109,15 +109,29 @@ func TestTheClientThatOthersHaveLostIsNamed(t *testing.T) {
 }
 
 // A connection that breaks is not a client that ends: an idle one is cut by any router, and the job needs it no more.
-func TestAConnectionThatBreaksInTheRunIsNoNewsForTheOthers(t *testing.T) {
+// But until the clients are connected to each other nobody else would notice.
+func TestAConnectionThatBreaksInTheRunIsNewsForTheOthersAtItsBeginning(t *testing.T) {
+	for _, settled := range []bool{false, true} {
+		breakInTheRun(t, settled)
+	}
+}
+
+func breakInTheRun(t *testing.T, settled bool) {
 	b := newBench(t, rules{Clients: 2})
 	b.join(2)
 	for i := range 2 {
 		b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
 	}
 	b.got(1)
+	if settled {
+		b.take(b.m.Settled())
+	}
 	b.eof(0, errors.New("connection reset by peer"))
-	b.want(1, "the other client")
+	if settled {
+		b.want(1, "the other client")
+	} else {
+		b.want(1, "the other client", wire.AppendLost(nil, 0, "10.0.0.0:99 was lost (connection reset by peer)"))
+	}
 	if !b.logged("client 0 (10.0.0.0:99) was lost (connection reset by peer) before FINI") {
 		t.Error(b.logs)
 	}

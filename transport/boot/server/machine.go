@@ -106,6 +106,7 @@ func (e *WithdrawnError) Error() string {
 type machine struct {
 	rules     rules
 	phase     phase
+	settled   bool // running: see Settled
 	conns     map[int]*conn
 	pending   []*conn       // not joined, oldest first
 	clients   []*conn       // by rank, nil: free

@@ -52,6 +52,12 @@ func (m *machine) Expired(id int) []action {
 	return m.take()
 }
 
+// Settled says that the clients have had the time to connect to each other, since all were done.
+func (m *machine) Settled() []action {
+	m.settled = true
+	return m.take()
+}
+
 // Stop ends the job from outside: a phase took too long, or the user has had enough.
 func (m *machine) Stop(why error) []action {
 	if m.phase != over {
@@ -205,8 +211,8 @@ func (m *machine) broken(c *conn, what string) {
 			m.errs = append(m.errs, err)
 			m.log("error: %v", err)
 			// A client that has lost its connection with us may still have those with other clients. If it has not,
-			// they will notice themselves.
-			if c.why != "" || !c.broken {
+			// they will notice themselves: unless they are not connected to it yet, and wait for that.
+			if c.why != "" || !c.broken || !m.settled {
 				m.mourn(c, what)
 			}
 		}

@@ -61,6 +61,7 @@ type Server struct {
 	phase    phase       // the one that timer is for
 	timer    *time.Timer // nil: no limit
 	reminder *time.Timer // nil: nobody is waited for
+	settling *time.Timer // nil: the clients are not connecting to each other
 
 	over    chan struct{} // closed when the job is over
 	running sync.WaitGroup
@@ -230,6 +231,9 @@ func (s *Server) do(event func(*machine) []action) {
 	}
 }
 
+// settleTime is more than the minute in which the hosts of all clients connect to each other, or give up.
+const settleTime = 2 * time.Minute
+
 // startClock limits the time of the phase that has begun.
 func (s *Server) startClock() {
 	if s.timer != nil {
@@ -240,10 +244,17 @@ func (s *Server) startClock() {
 		s.reminder.Stop()
 		s.reminder = nil
 	}
+	if s.settling != nil {
+		s.settling.Stop()
+		s.settling = nil
+	}
 	p := s.machine.phase
 	s.phase = p
 	if p == gathering {
 		s.reminder = time.AfterFunc(s.opt.RemindTime, s.remind)
+	}
+	if p == running {
+		s.settling = time.AfterFunc(settleTime, func() { s.do((*machine).Settled) })
 	}
 	limit := [...]time.Duration{s.opt.GatherTimeout, s.opt.ExchangeTimeout, s.opt.RunTimeout, 0}[p]
 	if limit <= 0 {
