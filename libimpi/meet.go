@@ -94,7 +94,6 @@ func (m *encounter) introduce(failed error) (*Group, error) {
 			return nil, failed
 		}
 		err = m.link(s, remote, strangers, cards)
-		cards.Close()
 	}
 	if _, _, err = m.round(nil, err); err != nil {
 		return nil, err
@@ -223,8 +222,15 @@ func (m *encounter) cards(err error) (c cards, _ error) {
 	return c, err
 }
 
-// link makes the links that this process needs, and notes the numbers of those to whom they lead in remote.
+// link makes the links that this process needs, and notes the numbers of those to whom they lead in remote. It ends the
+// transport.Meeting.
 func (m *encounter) link(s *sides, remote []int32, strangers []int, c cards) error {
+	joins := false
+	defer func() {
+		if !joins {
+			c.Close()
+		}
+	}()
 	if len(c.ours) != len(s.of[0]) || len(c.theirs) != len(s.of[1]) {
 		return errorf(abi.MPI_ERR_OTHER, "%d and %d processes have introduced themselves, and %d and %d hand out cards",
 			len(s.of[0]), len(s.of[1]), len(c.ours), len(c.theirs))
@@ -253,6 +259,7 @@ func (m *encounter) link(s *sides, remote []int32, strangers []int, c cards) err
 			return errorf(abi.MPI_ERR_OTHER, "a process that takes part in the meeting has a card of %d bytes", len(card))
 		}
 	}
+	joins = true
 	return m.joinLinks(c.Meeting, p)
 }
 
@@ -285,7 +292,8 @@ const lookTime = 100 * time.Millisecond
 // errGone says why nobody waits for links any more.
 var errGone = errors.New("the other side has gone")
 
-// joinLinks makes the links. All who take part in the meeting do, also those who need none.
+// joinLinks makes the links. All who take part in the meeting do, also those who need none. The thread that joins ends
+// the meeting: if an own process is lost, this one does not wait for it.
 func (m *encounter) joinLinks(meeting transport.Meeting, p transport.Participants) error {
 	e := m.c.engine
 	limited, release := stdcontext.WithTimeout(m.ctx, joinTime)
@@ -298,7 +306,10 @@ func (m *encounter) joinLinks(meeting transport.Meeting, p transport.Participant
 		go m.watchLine(ctx, cancel)
 	}
 	together := m.beginJoint(cancel)
-	join := func(ctx stdcontext.Context) { links, err = meeting.Join(ctx, p, e, e.progress) }
+	join := func(ctx stdcontext.Context) {
+		links, err = meeting.Join(ctx, p, e, e.progress)
+		meeting.Close()
+	}
 	if aside := e.asideUnless(ctx, join, together.look); aside != nil {
 		return aside
 	}

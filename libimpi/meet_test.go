@@ -3,6 +3,7 @@ package libimpi
 import (
 	"bytes"
 	stdcontext "context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -267,5 +268,63 @@ func work(t *testing.T, c *Comm, seed uint64) {
 		if all[n-1] != n-1 {
 			t.Errorf("rank %d of %s: gathered %v", me, c, all)
 		}
+	}
+}
+
+// slowMeeting is a transport.Meeting whose Join goes on for a while after it need not. Its state is one thread's.
+type slowMeeting struct {
+	begun, lost chan struct{}
+	joining     bool
+	closed      chan bool // whether Join was over
+}
+
+func (s *slowMeeting) Card() ([]byte, error) { return nil, nil }
+
+func (s *slowMeeting) Join(ctx stdcontext.Context, _ transport.Participants, _ transport.Receiver, _ func()) (
+	[]transport.Guest, error) {
+	s.joining = true
+	close(s.begun)
+	<-ctx.Done()
+	<-s.lost
+	s.joining = false
+	return nil, ctx.Err()
+}
+
+func (s *slowMeeting) Close() { s.closed <- !s.joining }
+
+func TestAMeetingThatAProcessLeavesBecauseOneIsLostEndsOnTheThreadThatJoins(t *testing.T) {
+	es := world(t, 2)
+	e := es[0]
+	s := &slowMeeting{begun: make(chan struct{}), lost: make(chan struct{}), closed: make(chan bool, 2)}
+	go func() {
+		<-s.begun
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.Lost(1, errors.New("killed"))
+	}()
+	m := &encounter{c: e.World(), ctx: t.Context()}
+	err := m.link(new(sides), nil, nil, cards{Meeting: s})
+	if AsError(err).Class != abi.MPI_ERR_PROC_ABORTED {
+		t.Errorf("%v", err)
+	}
+	select {
+	case <-s.closed:
+		t.Error("the meeting has ended while it is being joined")
+	default:
+	}
+	close(s.lost)
+	if !<-s.closed {
+		t.Error("the meeting has ended before it was joined")
+	}
+}
+
+func TestAMeetingThatIsNotJoinedEnds(t *testing.T) {
+	s := &slowMeeting{closed: make(chan bool, 1)}
+	m := &encounter{c: world(t, 1)[0].World(), ctx: t.Context()}
+	if err := m.link(new(sides), nil, nil, cards{Meeting: s, ours: [][]byte{nil}}); err == nil {
+		t.Error("one card more than there are processes")
+	}
+	if len(s.closed) != 1 {
+		t.Error("the meeting has not ended")
 	}
 }
