@@ -218,7 +218,8 @@ func (e *Engine) reserve(b *attachedBuffer, n int64) error {
 	if !b.attached {
 		return errorf(abi.MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach")
 	}
-	for !b.fits(n) && n < b.size && e.pollAll() {
+	if n < b.size {
+		e.makeRoom(b, n)
 	}
 	if !b.fits(n) {
 		return errorf(abi.MPI_ERR_BUFFER,
@@ -227,6 +228,19 @@ func (e *Engine) reserve(b *attachedBuffer, n int64) error {
 	}
 	b.used += n + bsendOverhead
 	return nil
+}
+
+// reservePolls is how many polls in a row may pass without a buffered message leaving, before there is no room: many
+// more than it takes to see all that has come, and a bound where others send without pause.
+const reservePolls = 256
+
+// makeRoom lets messages leave until there is room for one of n bytes, or nothing moves, or only what others send.
+func (e *Engine) makeRoom(b *attachedBuffer, n int64) {
+	for polls, used := 0, b.used; !b.fits(n) && polls < reservePolls && e.pollAll(); polls++ {
+		if b.used < used {
+			polls, used = 0, b.used
+		}
+	}
 }
 
 // fits says whether there is room for a message of n bytes, which may be as large as a number can be.
