@@ -7,9 +7,8 @@ import (
 )
 
 // flood starts sends of n bytes with rising tags until the sender finds itself withheld, and some more.
-func flood(t *testing.T, es []*Engine, n int64, buf []byte, more int) (ids []uint64) {
+func flood(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte, more int) (ids []uint64) {
 	t.Helper()
-	c := es[0].World()
 	left := -1
 	for i := 0; left != 0; i++ {
 		if i > 1<<20 {
@@ -43,7 +42,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			es := makeWorld(t, o)
 			buf := make([]byte, n)
 			const more = 300
-			ids := flood(t, es, n, buf, more)
+			ids := flood(t, es, es[0].World(), n, buf, more)
 			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
 			es[1].mu.Lock()
 			kept := es[1].peers[0].kept
@@ -123,7 +122,7 @@ func pointers(ids []uint64) (p []*uint64) {
 func TestACancelledQuestionIsAnswered(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
 	buf := make([]byte, 9000)
-	ids := flood(t, es, 9000, buf, 3)
+	ids := flood(t, es, es[0].World(), 9000, buf, 3)
 	p := &es[0].peers[1]
 	asking := p.asked
 	if asking == 0 {

@@ -8,11 +8,11 @@ import (
 
 // pour starts sends of n bytes with rising tags, so many that the receiver shuts their sender out, and lets all arrive
 // that can.
-func pour(t *testing.T, es []*Engine, n int64, buf []byte) (ids []uint64) {
+func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint64) {
 	t.Helper()
 	many := int(10*es[1].restrainAt/(n+recordSize)) + 100
 	for i := range many {
-		ids = append(ids, es[0].World().Isend(at(buf), n, byteT, 1, int32(i), Standard))
+		ids = append(ids, c.Isend(at(buf), n, byteT, 1, int32(i), Standard))
 		step(es)
 	}
 	until(t, es, "the receiver to have enough", func() bool { step(es); return isShut(es[1], 0) })
@@ -46,7 +46,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 
 	t.Run("a receive of the last", func(t *testing.T) {
 		es, buf := world(t)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		if kept := keptOf(es[1], 0); kept > bound(es[1]) {
 			t.Errorf("%d bytes are kept, the bound is %d", kept, bound(es[1]))
 		}
@@ -63,7 +63,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	})
 	t.Run("a receive from anybody", func(t *testing.T) {
 		es, buf := world(t)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		in := make([]byte, n)
 		for i := len(ids) - 1; i >= 0; i-- {
 			id := es[1].World().Irecv(at(in), n, byteT, abi.MPI_ANY_SOURCE, int32(i))
@@ -73,7 +73,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	})
 	t.Run("a probe", func(t *testing.T) {
 		es, buf := world(t)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		var st Status
 		until(t, es, "the last message to be seen", func() bool {
 			step(es)
@@ -85,7 +85,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	})
 	t.Run("a probe that blocks", func(t *testing.T) {
 		es, buf := world(t)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		seen := make(chan error)
 		go func() {
 			var st Status
@@ -104,7 +104,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	})
 	t.Run("the answer to a synchronous message", func(t *testing.T) {
 		es, buf := world(t)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		in := make([]byte, n)
 		ask := es[1].World().Isend(at(buf), n, byteT, 0, 1, Synchronous)
 		got := es[0].World().Irecv(at(in), n, byteT, 1, 1)
@@ -115,7 +115,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	t.Run("the answer to a cancellation", func(t *testing.T) { // nothing is needed here: a lapse lets it through
 		es, buf := world(t)
 		asking := es[0].World().Isend(at(buf), n, byteT, 1, 1<<20, Synchronous)
-		ids := pour(t, es, n, buf)
+		ids := pour(t, es, es[0].World(), n, buf)
 		must(t, es[0].Cancel(asking))
 		until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).done })
 		drain(t, es, ids, n)
@@ -179,12 +179,13 @@ func TestAToldSenderSendsEnvelopes(t *testing.T) {
 		pass(t, es, 8)
 	}
 	until(t, es, "the word", func() bool { step(es); return es[0].withhold(&es[0].peers[1], es[0].World().p2p) })
-	for _, n := range []int64{1, 256, 257, 5000, 64 << 10, 64<<10 + 1, 1 << 20, 3 << 20} {
+	for i, n := range []int64{1, 256, 257, 5000, 5000, 64 << 10, 64<<10 + 1, 1 << 20, 3 << 20} {
+		mode := []SendMode{Standard, Synchronous}[i%2]
 		out, in := make([]byte, n), make([]byte, n)
 		for i := range out {
 			out[i] = byte(i * 7)
 		}
-		s := es[0].World().Isend(at(out), n, byteT, 1, 5, Standard)
+		s := es[0].World().Isend(at(out), n, byteT, 1, 5, mode)
 		until(t, es, "the envelope", func() bool { step(es); return waiting(es[1]) == 1 })
 		if kept := keptOf(es[1], 0); kept > 2*recordSize {
 			t.Errorf("%d bytes of a message of %d have come", kept, n)

@@ -79,10 +79,10 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		} else if p.hold != nil && e.withhold(p, r.ctx) {
 			h.Len = 0
 		}
-	} else if r.mode == modeSynchronous {
-		h.Kind = transport.DataSync
 	} else if e.withhold(p, r.ctx) {
 		p.envelope(r, h)
+	} else if r.mode == modeSynchronous {
+		h.Kind = transport.DataSync
 	}
 	if !e.push(p, r, h) {
 		return false
