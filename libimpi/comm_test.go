@@ -217,6 +217,14 @@ func agreed(t *testing.T, e *Engine, cid uint64) *Comm {
 	return c
 }
 
+// earlyFor is how many messages wait for a context.
+func (t *contextTable) earlyFor(cid uint64) (n int) {
+	for m := t.early[cid].head; m != nil; m = m.next {
+		n++
+	}
+	return n
+}
+
 func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 	for name, o := range map[string]options{"shm": {clients: []int{2}}, "tcp": {clients: []int{1, 1}}} {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +244,7 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 			waiting := func() int { // the watcher may be at it
 				b.mu.Lock()
 				defer b.mu.Unlock()
-				return len(b.contexts.orphans[cid])
+				return b.contexts.earlyFor(cid)
 			}
 			until(t, es, "early packets", func() bool { return waiting() == n+1 })
 			must(t, a.Cancel(cancelled))
@@ -247,8 +255,8 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 				t.Errorf("%d packets are waiting, want %d", k, n)
 			}
 			d := agreed(t, b, cid)
-			if waiting() != 0 || b.contexts.waiting != 0 || len(b.contexts.orphans) != 0 {
-				t.Errorf("%d bytes are waiting still", b.contexts.waiting)
+			if waiting() != 0 || len(b.contexts.early) != 0 {
+				t.Errorf("%d messages are waiting still", waiting())
 			}
 			for i := range n {
 				in := make([]byte, size(i))
@@ -266,15 +274,15 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 	}
 }
 
-func TestCancelledOrphansLeaveNothing(t *testing.T) {
+func TestCancelledEarlyMessagesLeaveNothing(t *testing.T) {
 	es := late(t, 2, 1)
 	e := es[0]
 	for cid := range uint64(100) {
 		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 5}, nil)
 	}
-	if e.contexts.waiting != 0 || len(e.contexts.orphans) != 0 {
-		t.Errorf("%d bytes for %d communicators", e.contexts.waiting, len(e.contexts.orphans))
+	if kept := e.peers[1].kept; kept != 0 || len(e.contexts.early) != 0 {
+		t.Errorf("%d bytes for %d communicators", kept, len(e.contexts.early))
 	}
 }
 
@@ -303,8 +311,8 @@ func TestAFreedCommunicatorEndsWhatItHasBegun(t *testing.T) {
 			}
 			// What comes for a context that is gone is kept aside and harms nothing.
 			a.deliver(transport.Header{Kind: transport.Data, Src: 1, LSRank: 1, CID: cid}, []byte("x"))
-			if len(a.contexts.orphans[cid]) != 1 {
-				t.Error("a late message is not among the orphans")
+			if a.contexts.earlyFor(cid) != 1 {
+				t.Error("a late message is not kept")
 			}
 			noFailure(t, es)
 		})

@@ -1,9 +1,6 @@
 package libimpi
 
-import (
-	"github.com/libimpi/libimpi/libimpi/match"
-	"github.com/libimpi/libimpi/transport"
-)
+import "github.com/libimpi/libimpi/libimpi/match"
 
 const (
 	anySource = match.AnySource
@@ -33,23 +30,14 @@ func (c *context) post(r *Request) {
 
 // keep adds a message that found no receive.
 func (c *context) keep(m *message) {
-	m.waits.Of = m
+	m.waits.Of, m.cid = m, c.cid
 	c.space.Keep(&m.waits, m.source, m.tag)
 }
 
-// take removes an unexpected message.
-func (c *context) take(m *message) { c.space.Take(&m.waits) }
-
-// again is the header of the packet that brought an unexpected message.
-func (m *message) again(me int32, cid uint64) *transport.Header {
-	return &transport.Header{Kind: transport.Kind(m.kind), Src: m.peer, Dst: me, LSRank: m.lsrank, Tag: m.tag, CID: cid,
-		MsgLen: uint64(m.length), SrqID: m.srqid, Addr: m.addr, Len: len(m.payload)}
-}
-
-// findCancel answers the newest unexpected message of process peer with this request id (IMPI 0.0, 3.7.4:
-// newest first, because ids of completed eager sends are used again).
-func (c *context) findCancel(peer int32, srqid uint64) *message {
-	return c.space.Newest(func(m *message) bool { return m.peer == peer && m.srqid == srqid && m.self == nil })
+// take removes an unexpected message: it is matched, or dropped.
+func (c *context) take(m *message) {
+	c.space.Take(&m.waits)
+	c.comm.engine.peer(m.peer).forget(m)
 }
 
 // findSelf answers the unexpected message that refers to a send of this process.

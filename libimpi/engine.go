@@ -208,6 +208,7 @@ type peer struct {
 	// Bounds on unexpected messages (held.go, restrain.go), in bytes.
 	kept    int64  // of the peer's, here
 	held    bool   // the peer has been told that they are too many
+	ignored int64  // of messages that it has sent since as if it did not know
 	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
 	asked   uint64 // the request whose answer is due; 0 if none
 	before  int64  // unasked when it was sent
@@ -216,6 +217,10 @@ type peer struct {
 	lookAt  int64  // kept at which to look whether it is needed, and to shut it
 	lapse   time.Duration
 	timer   *time.Timer // of the lapse
+
+	// What is kept of the peer and has not been matched (kept.go).
+	newest *message
+	index  map[uint64]*byID // by request id; nil: nobody has searched long
 
 	slots   uint8  // claims in use for messages from the peer, by slot
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
@@ -270,11 +275,9 @@ func (q *requestQueue) remove(r *Request) bool {
 // contextTable finds a context by id. Ids are dense and grow; a slice serves those below its length and a map
 // the rest (MPI_COMM_SELF, and ids that another client's count has driven far ahead).
 type contextTable struct {
-	low     []*context
-	high    map[uint64]*context
-	orphans map[uint64][]*orphan // packets of communicators that are not built here yet
-	waiting int                  // bytes of payload in orphans
-	early   map[int32]int        // the same by process
+	low   []*context
+	high  map[uint64]*context
+	early map[uint64]earlyQueue // messages for those that are not known yet (early.go)
 }
 
 const lowContexts = 1 << 16

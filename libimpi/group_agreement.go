@@ -50,12 +50,7 @@ func (c *Comm) closeAgreement() {
 	e.spare(c.guests)
 	c.guests = nil
 	for _, ctx := range [...]*context{c.p2p, c.coll} {
-		e.contexts.drop(ctx.cid)
-		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
-			ctx.take(m)
-			e.contexts.keepEarly(m.again(e.me, ctx.cid), m.payload)
-			e.giveBack(m)
-		}
+		e.closeContext(ctx)
 	}
 }
 

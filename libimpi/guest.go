@@ -244,7 +244,7 @@ func (e *Engine) part(p *peer) {
 	if g.by != nil && g.parter != nil {
 		g.parter.Part(p.rank)
 	}
-	e.contexts.dropOrphans(p.rank)
+	e.dropEarly(p)
 	p.tr = nil
 	if g.lost == nil {
 		g.lost = e.nobody.guest.lost
@@ -284,21 +284,6 @@ func (e *Engine) partAll(deadline time.Time) {
 		}
 		return true
 	}, anyPeer)
-}
-
-// dropOrphans forgets what a process has sent for communicators that are not built here.
-func (t *contextTable) dropOrphans(peer int32) {
-	for cid, early := range t.orphans {
-		early = slices.DeleteFunc(early, func(o *orphan) bool {
-			if o.h.Src == peer {
-				t.count(o, -1)
-			}
-			return o.h.Src == peer
-		})
-		if t.orphans[cid] = early; len(early) == 0 {
-			delete(t.orphans, cid)
-		}
-	}
 }
 
 // guestsOf are the members of a group that are of other jobs. lost is why one of them is not there; nil: all are.

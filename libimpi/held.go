@@ -1,6 +1,10 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/transport"
+import (
+	"fmt"
+
+	"github.com/libimpi/libimpi/transport"
+)
 
 // Unexpected messages take memory of the receiver, and a sender that floods it must not take all. So there is a limit
 // for each sender; beyond it messages do not leave until they are matched. Their envelopes do, so that a receive of a
@@ -14,7 +18,8 @@ import "github.com/libimpi/libimpi/transport"
 // no such word. There the sender asks now and then: one message after each askEvery bytes goes as a synchronous one. As
 // long as its answer is due, and much more has been sent, all messages are synchronous ones.
 //
-// Whatever the sender does, in the end the receiver stops acknowledging (restrain.go).
+// Between machines the receiver stops acknowledging in the end, whatever the sender does (restrain.go). Inside one a
+// sender that does not care is lost (countIgnored).
 
 const (
 	// heldTotal is how many bytes of unexpected messages a process keeps of all senders of its machine together, and of
@@ -37,12 +42,18 @@ const (
 // limit is how many bytes a process keeps of one of n senders before it holds it.
 func limit(n int) int64 { return int64(min(max(heldTotal/max(n, 1), heldLeast), heldMost)) }
 
+// size is what a kept message counts, in bytes.
+func (m *message) size() int64 { return int64(cap(m.payload)) + recordSize }
+
 // count notes that a message is kept.
 func (e *Engine) count(m *message) {
 	p := e.peer(m.peer)
-	p.kept += int64(cap(m.payload)) + recordSize
+	p.note(m)
+	p.kept += m.size()
 	switch {
 	case p.tr == nil:
+	case p.held && p.hold != nil && p.shutter == nil:
+		e.countIgnored(p, m)
 	case p.local < 0:
 		if p.kept > e.restrainAt {
 			e.restrain(p)
@@ -52,14 +63,28 @@ func (e *Engine) count(m *message) {
 	}
 }
 
+// mostIgnored is how many bytes of messages that are no envelopes a process of this machine may send while it is held.
+// One that keeps to the rules sends a ring of them, until it looks.
+const mostIgnored = heldMost
+
+// countIgnored counts a message of a held process of this machine, unless it is an envelope.
+func (e *Engine) countIgnored(p *peer, m *message) {
+	if m.kind == uint8(transport.DataSync) && len(m.payload) <= shortEnough {
+		return
+	}
+	if p.ignored += m.size(); p.ignored > mostIgnored {
+		e.breach(p.rank, fmt.Sprintf("more than %d bytes of messages after it has been told to wait", mostIgnored))
+	}
+}
+
 // giveBack gives a kept message back.
 func (e *Engine) giveBack(m *message) {
 	p := e.peer(m.peer)
-	p.kept -= int64(cap(m.payload)) + recordSize
+	p.kept -= m.size()
 	switch {
 	case p.tr == nil:
 	case p.local < 0:
-		if p.lookAt > 0 && p.kept < e.restrainAt/2 {
+		if (p.held || p.lookAt > 0) && p.kept < e.restrainAt/2 {
 			e.relax(p)
 		}
 	case p.held && p.kept < e.heldAt/2:
@@ -69,16 +94,18 @@ func (e *Engine) giveBack(m *message) {
 }
 
 // withhold says whether a message must not leave without asking: its receiver keeps too many, or has not said for long
-// that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it.
+// that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it; where nothing
+// else stops them, they are withheld, too.
 func (e *Engine) withhold(p *peer, ctx *context) bool {
 	if p.hold == nil {
 		return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
 	}
-	return p.hold.Held(e.me, p.rank) && (p.local >= 0 || ctx == ctx.comm.p2p)
+	return p.hold.Held(e.me, p.rank) && (p.shutter == nil || ctx == ctx.comm.p2p)
 }
 
 // hold tells a peer, if it can be told, whether this process keeps too many of its messages.
 func (e *Engine) hold(p *peer, on bool) {
+	p.ignored = 0
 	if p.held = on; p.hold != nil {
 		p.hold.Hold(e.me, p.rank, on)
 	}

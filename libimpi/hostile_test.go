@@ -195,23 +195,6 @@ func TestAnAddressThatCannotBeReadIsNotRead(t *testing.T) {
 	must(t, e.failure())
 }
 
-func TestPacketsForNoCommunicatorAreBounded(t *testing.T) {
-	es := world(t, 2)
-	e := es[0]
-	e.deliver(transport.Header{Kind: transport.Data, Src: 1, CID: 1 << 40}, nil)
-	each := e.contexts.waiting
-	if each < 200 {
-		t.Fatalf("an empty packet counts as %d bytes", each)
-	}
-	e.contexts.waiting = maxOrphans - 10
-	e.deliver(transport.Header{Kind: transport.Data, Src: 1, CID: 1<<40 + 1}, make([]byte, 11))
-	wantBreach(t, e, "1", "more than can be kept")
-	e.deliver(transport.Header{Kind: transport.Data, Src: 1, CID: 1<<40 + 1}, nil)
-	must(t, e.failure())
-	e.deliver(transport.Header{Kind: transport.Data, Src: 1, CID: 1<<40 + 1}, nil)
-	wantBreach(t, e, "1", "the same, without payload")
-}
-
 func TestCancellationsWithoutEndAreABreach(t *testing.T) {
 	es := world(t, 2)
 	e := es[0]
@@ -399,14 +382,42 @@ func sound(tb testing.TB, e *Engine) {
 			tb.Fatalf("%d receives and messages in context %d are counted as %d", n, c.cid, got)
 		}
 	}
-	waiting := 0
-	for _, os := range e.contexts.orphans {
-		for _, o := range os {
-			waiting += o.size()
+	soundEarly(tb, e)
+}
+
+// soundEarly checks that what is kept of each peer is counted exactly, and that what is early is in its queue.
+func soundEarly(tb testing.TB, e *Engine) {
+	tb.Helper()
+	early := map[*message]bool{}
+	for cid, q := range e.contexts.early {
+		var last *message
+		for m := q.head; m != nil; last, m = m, m.next {
+			early[m] = true
+			if m.cid != cid || !m.early || m.prev != last {
+				tb.Fatalf("a message for context %d among those for %d, early: %t", m.cid, cid, m.early)
+			}
+		}
+		if last == nil || q.tail != last {
+			tb.Fatalf("the queue of context %d does not end with its last message", cid)
 		}
 	}
-	if waiting != e.contexts.waiting {
-		tb.Fatalf("%d bytes of orphans counted as %d", waiting, e.contexts.waiting)
+	for i := range e.peers {
+		p := &e.peers[i]
+		var kept int64
+		var newer *message
+		for m := p.newest; m != nil; newer, m = m, m.older {
+			kept += m.size()
+			if m.newer != newer || m.peer != p.rank || m.early != early[m] || (m.indexed != nil) != (p.index != nil) {
+				tb.Fatalf("rank %d: %+v is not in its place", i, *m)
+			}
+			delete(early, m)
+		}
+		if kept != p.kept {
+			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.kept)
+		}
+	}
+	if len(early) > 0 {
+		tb.Fatalf("%d early messages are nobody's", len(early))
 	}
 }
 

@@ -3,7 +3,6 @@ package libimpi
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
@@ -46,35 +45,55 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 	}
 	ctx := e.contexts.find(h.CID)
 	if ctx == nil {
-		e.keepOrphan(h, payload)
+		e.keepEarly(h, payload)
 		return
 	}
-	source := h.LSRank
-	if !ctx.comm.isSource(source, h.Src) {
-		// The sender's own idea of its rank does not hold here; the process it is decides.
-		if source = ctx.comm.sourceOf(h.Src); source < 0 {
-			e.breach(h.Src, fmt.Sprintf("message for context %d, to which it does not belong", h.CID))
-			return
-		}
+	source := e.sourceIn(ctx, h.LSRank, h.Src)
+	if source < 0 {
+		return
 	}
 	e.adoptQuick()
 	if r := ctx.space.Arrive(source, h.Tag); r != nil {
 		e.accept(r, source, h, payload)
 		return
 	}
+	m := e.copyOf(h, payload)
+	m.source, m.external = source, ctx.rep(h.Src) != datatype.Native
+	e.keep(ctx, m)
+}
+
+// sourceIn is the rank of a process in a context, where a packet says that it is lsrank. The sender's own idea need not
+// hold here; the process it is decides. -1: it does not belong there, and is lost for that.
+func (e *Engine) sourceIn(ctx *context, lsrank, peer int32) int32 {
+	if ctx.comm.isSource(lsrank, peer) {
+		return lsrank
+	}
+	source := ctx.comm.sourceOf(peer)
+	if source < 0 {
+		e.breach(peer, fmt.Sprintf("message for context %d, to which it does not belong", ctx.cid))
+	}
+	return source
+}
+
+// copyOf makes an unexpected message of the first packet of one. Whose rank it is from is not known yet.
+func (e *Engine) copyOf(h *transport.Header, payload []byte) *message {
 	m := e.messages.get(h.Len)
 	copy(m.payload, payload)
-	m.source, m.tag, m.lsrank, m.peer = source, h.Tag, h.LSRank, h.Src
+	m.tag, m.lsrank, m.peer, m.cid = h.Tag, h.LSRank, h.Src, h.CID
 	m.kind = uint8(h.Kind)
 	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
-	m.external = ctx.rep(h.Src) != datatype.Native
-	e.keep(ctx, m)
+	return m
 }
 
 // keep adds a message that found no receive to its context, where a thread may be asleep in a probe.
 func (e *Engine) keep(ctx *context, m *message) {
-	ctx.keep(m)
 	e.count(m)
+	e.settleIn(ctx, m)
+}
+
+// settleIn is keep for a message that has been counted.
+func (e *Engine) settleIn(ctx *context, m *message) {
+	ctx.keep(m)
 	if e.watch.on {
 		e.noteUnexpected(ctx, m)
 	}
@@ -232,103 +251,11 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 	e.giveBack(m)
 }
 
-// orphan is a packet of a communicator that this process has not built yet: the others were quicker.
-type orphan struct {
-	h       transport.Header
-	payload []byte
-}
-
-// size is the memory that the packet takes, in bytes; what the tables need for it is in the constant.
-func (o *orphan) size() int { return len(o.payload) + orphanSize }
-
-const orphanSize = 256
-
-// maxOrphans bounds the memory kept for communicators that may never be built, in bytes. The packets of a
-// correct program that come this early are few.
-const maxOrphans = 1 << 30
-
-func (e *Engine) keepOrphan(h *transport.Header, payload []byte) {
-	t := &e.contexts
-	if e.isGuest(h.Src) && !e.mayWait(h, payload) {
-		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxGuestOrphans))
-		return
-	}
-	if t.waiting+len(payload) > maxOrphans {
-		e.breach(h.Src, fmt.Sprintf("more than %d bytes for communicators that do not exist", maxOrphans))
-		return
-	}
-	t.keepEarly(h, payload)
-}
-
-// maxGuestOrphans is the part of it that a process of another job may take.
-const maxGuestOrphans = 16 << 20
-
-// mayWait says whether a packet of a guest may wait for a communicator that is not built here yet.
-func (e *Engine) mayWait(h *transport.Header, payload []byte) bool {
-	return e.contexts.early[h.Src]+len(payload)+orphanSize <= maxGuestOrphans && e.peer(h.Src).tr != nil
-}
-
-// keepEarly adds a copy of a packet to those that wait for their communicator.
-func (t *contextTable) keepEarly(h *transport.Header, payload []byte) {
-	if t.orphans == nil {
-		t.orphans = make(map[uint64][]*orphan)
-	}
-	o := &orphan{*h, append([]byte(nil), payload...)}
-	t.count(o, 1)
-	t.orphans[h.CID] = append(t.orphans[h.CID], o)
-}
-
-// count notes that a packet has come to wait, or does no longer.
-func (t *contextTable) count(o *orphan, sign int) {
-	t.waiting += sign * o.size()
-	if t.early == nil {
-		t.early = make(map[int32]int)
-	}
-	if t.early[o.h.Src] += sign * o.size(); t.early[o.h.Src] == 0 {
-		delete(t.early, o.h.Src)
-	}
-}
-
-// cancelOrphan drops the newest packet of process peer with this request id, and says whether there was one.
-func (t *contextTable) cancelOrphan(peer int32, srqid uint64) bool {
-	for cid, early := range t.orphans {
-		for i := len(early) - 1; i >= 0; i-- {
-			if o := early[i]; o.h.Src == peer && o.h.SrqID == srqid {
-				t.count(o, -1)
-				if early = slices.Delete(early, i, i+1); len(early) == 0 {
-					delete(t.orphans, cid)
-				} else {
-					t.orphans[cid] = early
-				}
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// openContext makes a context known and delivers what came too early for it.
-func (e *Engine) openContext(c *context) {
-	e.contexts.add(c)
-	early := e.contexts.orphans[c.cid]
-	if early == nil {
-		return
-	}
-	delete(e.contexts.orphans, c.cid)
-	for _, o := range early {
-		e.contexts.count(o, -1)
-		e.arrive(&o.h, o.payload)
-	}
-}
-
 // cancelAsked answers a CANCEL: yes if the message has not been matched, and then it is gone (IMPI 0.0, 3.7.4).
 func (e *Engine) cancelAsked(h *transport.Header) {
 	reply := transport.Header{Kind: transport.CancelNo, Src: e.me, Dst: h.Src, SrqID: h.SrqID}
-	if c, m := e.findUnexpected(h.Src, h.SrqID); m != nil {
-		c.take(m)
-		e.giveBack(m)
-		reply.Kind = transport.CancelYes
-	} else if e.contexts.cancelOrphan(h.Src, h.SrqID) {
+	if m := e.peer(h.Src).newestOf(h.SrqID); m != nil {
+		e.drop(m)
 		reply.Kind = transport.CancelYes
 	}
 	if e.isGuest(h.Src) && e.peer(h.Src).tr == nil {
@@ -344,22 +271,6 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 
 // maxReplies bounds the answers that wait for a peer which asks for cancellations without end and reads nothing.
 const maxReplies = 1 << 16
-
-func (e *Engine) findUnexpected(peer int32, srqid uint64) (*context, *message) {
-	for _, c := range e.contexts.low {
-		if c != nil {
-			if m := c.findCancel(peer, srqid); m != nil {
-				return c, m
-			}
-		}
-	}
-	for _, c := range e.contexts.high {
-		if m := c.findCancel(peer, srqid); m != nil {
-			return c, m
-		}
-	}
-	return nil, nil
-}
 
 // cancelAnswered takes the receiver's decision on a send that this process wants cancelled.
 func (e *Engine) cancelAnswered(h *transport.Header) {

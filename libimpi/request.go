@@ -358,8 +358,13 @@ type message struct {
 	srqid       uint64
 	addr        uint64
 	external    bool
+	early       bool // waits for its context to be known
+	cid         uint64
 	payload     []byte
 	self        *Request               // a send of this process to itself that waits here
 	waits       match.Message[message] // its place in its context
-	next        *message               // free in its pool
+
+	newer, older *message // of the same peer (kept.go)
+	indexed      *byID    // its place among those of its request id, if its peer has an index
+	prev, next   *message // early.go; next: free in its pool, too
 }
