@@ -108,10 +108,10 @@ func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
 	p.mu.Lock()
 	p.agent = a
 	p.mu.Unlock()
-	for i, end := range p.ends {
+	for i := range p.n {
 		mine := *tables
 		mine.Me = int32(first + i)
-		if end.Job(&mine, theirs[i]) != nil {
+		if p.link(i).Job(&mine, theirs[i]) != nil {
 			return nil // the rank has ended: the job is over
 		}
 	}

@@ -31,6 +31,7 @@ func attend() error {
 	defer s.names.close()
 	p := partOf(share{0, 1}, jobID, nil)
 	p.ends = append(p.ends, end)
+	p.once = "it was not started by a launcher"
 	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
 	p.spawn(s, plan)
 	job, err := supervise.Start(supervise.Config{Host: hostname(), Grace: plan.Grace, Attend: os.Getppid(),

@@ -37,10 +37,11 @@ import (
 type part struct {
 	share
 	jobID    string
-	joinPlan *joinPlan // nil: a job of one client
-	ends     []*boot.LauncherEnd
-	left     []chan struct{} // closed when the rank's process has ended
-	heard    []chan struct{} // closed when its link has been read to the end
+	joinPlan *joinPlan           // nil: a job of one client
+	ends     []*boot.LauncherEnd // those of the links that ranks inherit
+	door     *boot.Door          // where processes come that have not; nil: there is none
+	left     []chan struct{}     // closed when the rank's process has ended
+	heard    []chan struct{}     // closed when its link has been read to the end
 
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
@@ -50,6 +51,7 @@ type part struct {
 	parent   string             // the port of those who have spawned us
 	universe int32
 	plain    bool                // spawned, of programs that do not use MPI
+	once     string              // why its ranks have one MPI life; "": they may have several
 	ranks    []int               // of a node: the ranks among the client's, by local rank; nil: they follow one another
 	places   []int               // spawned: what is given back when all have ended
 	bound    []supervise.Process // spawned: only their CPUs are read
@@ -59,10 +61,9 @@ type part struct {
 	trial   *trial     // of a job that was spawned; nil: it was not
 	numbers []int      // and by process, its rank; nil: it is the place, or not known yet
 	members []uint32   // and by rank, their pids
-	pids    []uint32   // by local rank, 0: no hello yet
-	greeted int
-	shared  int           // descriptor of the memory that the ranks share
-	welcome chan struct{} // closed when all have greeted
+	*life              // that in which ranks are greeted
+	old     *life      // the one before, of which the memory is still open; nil: there is none
+	seats   []seat     // by local rank
 	hosts   []client.Host
 	hosted  int
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
@@ -202,7 +203,7 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 		return nil, err
 	}
 	p := partOf(s, jobID, how)
-	p.shared = shared
+	p.shared, p.bound, p.once = shared, slices.Clone(list[s.first:s.first+s.n]), onlyOnce(how, list[s.first:s.first+s.n])
 	if err := servePMI(list[s.first:s.first+s.n], jobID); err != nil {
 		unix.Close(shared)
 		return nil, err
@@ -222,13 +223,13 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 		p.left = append(p.left, make(chan struct{}))
 		p.heard = append(p.heard, make(chan struct{}))
 	}
-	return p, nil
+	return p, p.openDoor(list[s.first : s.first+s.n])
 }
 
 // partOf makes a part without links and shared memory.
 func partOf(s share, jobID string, how *joinPlan) *part {
-	return &part{share: s, jobID: jobID, joinPlan: how, shared: -1, welcome: make(chan struct{}),
-		pids: make([]uint32, s.n), hosts: make([]client.Host, s.n), asked: make([]int, s.n)}
+	return &part{share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.n), seats: make([]seat, s.n),
+		hosts: make([]client.Host, s.n), asked: make([]int, s.n)}
 }
 
 // enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
@@ -247,7 +248,7 @@ func enoughDescriptors(ranks int, plans []*joinPlan) error {
 
 // descriptors is an upper bound, and not much more, of how many descriptors the launcher needs for its clients' ranks.
 func descriptors(ranks int, plans []*joinPlan) int {
-	const own, each = 10, 5 // of the launcher, and of a client: its talk with the server, and where it listens
+	const own, each = 11, 5 // of the launcher, and of a client: its talk with the server, and where it listens
 	need := own + 2*ranks   // both ends of all links
 	for _, m := range plans {
 		if m != nil {
@@ -266,12 +267,17 @@ func (p *part) listenAll(job *supervise.Job, set *supervise.Set) {
 	for i := range p.n {
 		go p.listen(i)
 	}
+	if p.door != nil {
+		go p.door.Serve(p.admit)
+	}
 }
 
 // drain returns when all has been read that rank i, which has ended, had sent.
 func (p *part) drain(i int) {
 	close(p.left[i])
-	p.ends[i].SetDeadline(time.Now().Add(drainTime))
+	limit := time.Now().Add(drainTime)
+	p.ends[i].SetDeadline(limit)
+	p.drainSeat(i, limit)
 	<-p.heard[i]
 	p.ends[i].Close()
 }
@@ -279,10 +285,15 @@ func (p *part) drain(i int) {
 // listen reads the link of rank i to its end.
 func (p *part) listen(i int) {
 	defer close(p.heard[i])
+	p.read(i, p.ends[i])
+}
+
+// read reads a link of rank i to its end, and reports it if that is an error.
+func (p *part) read(i int, end *boot.LauncherEnd) {
 	for {
-		m, err := p.ends[i].Next()
+		m, err := end.Next()
 		if err == nil {
-			err = p.take(i, m)
+			err = p.take(i, end, m)
 		}
 		if err != nil {
 			// The end of the link, or a rank that does not read, is ignored here: how the process ends will tell.
@@ -300,41 +311,44 @@ func (p *part) listen(i int) {
 	}
 }
 
-// take acts on one message of rank i.
-func (p *part) take(i int, m boot.Message) error {
+// take acts on one message of rank i, on one of its links.
+func (p *part) take(i int, end *boot.LauncherEnd, m boot.Message) error {
 	switch m := m.(type) {
 	case boot.Hello:
-		p.set.Initialized(p.first + i)
-		return p.greet(i, m)
+		return p.greet(i, end, m)
 	case boot.Host:
 		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case boot.Finalized:
+		p.leave(i, end)
 		p.set.Finalized(p.first + i)
-		return p.ends[i].Ack()
+		return end.Ack()
 	case boot.Abort:
 		p.set.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
 	case boot.Request:
-		return p.request(i, m)
+		return p.request(i, end, m)
 	}
 	return nil
 }
 
 // greet waits until all ranks have said hello, and welcomes rank i.
-func (p *part) greet(i int, hello boot.Hello) error {
-	p.arrive(i, hello)
+func (p *part) greet(i int, end *boot.LauncherEnd, hello boot.Hello) error {
+	now, refusal := p.arrive(i, end, hello)
+	if refusal != "" {
+		return end.Refuse(refusal)
+	}
 	select {
-	case <-p.welcome:
+	case <-now.welcome:
 	case <-p.left[i]:
 		return nil
 	}
-	rank, pids := i, p.pids
+	rank, pids := i, now.pids
 	if p.numbers != nil {
 		if rank, pids = p.numbers[i], p.members; rank < 0 {
 			return nil // it is being ended
 		}
 	}
-	w := boot.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: p.jobID, Shared: p.shared,
+	w := boot.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: now.name(p.jobID), Shared: now.shared,
 		Parent: p.parent, Universe: p.universe}
 	switch {
 	case p.joinPlan == nil:
@@ -345,28 +359,11 @@ func (p *part) greet(i int, hello boot.Hello) error {
 	default:
 		w.IMPI, w.Bind, w.Ports = true, p.joinPlan.bind, [2]int{p.joinPlan.port, p.joinPlan.portTo}
 	}
-	if err := p.ends[i].Welcome(w); err != nil || !w.Agent {
+	if err := end.Welcome(w); err != nil || !w.Agent {
 		return err
 	}
 	p.ready(i, client.Host{})
 	return nil
-}
-
-// arrive notes a hello; after the last one all are welcome.
-func (p *part) arrive(i int, hello boot.Hello) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.pids[i] = distinct(p.pids, i, uint32(hello.PID))
-	p.greeted++
-	switch {
-	case p.trial != nil && !p.plain: // settle decides
-		if p.trial.failed[i] == "" {
-			p.trial.waiting--
-		}
-		p.trial.wake()
-	case p.greeted == p.n:
-		close(p.welcome)
-	}
 }
 
 // maxPID is above all process ids of Linux.
@@ -424,10 +421,10 @@ func (p *part) joinDirect() error {
 		return err
 	}
 	local := p.worldRanks(first)
-	for i, end := range p.ends {
+	for i := range p.n {
 		mine := *tables
 		mine.Me = local[i]
-		if end.Job(&mine, [2]int{-1, -1}, local...) != nil {
+		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil {
 			return nil // the rank has ended: the job is over
 		}
 	}
@@ -518,7 +515,7 @@ func (p *part) finish(cause *supervise.Cause) {
 		}
 		p.mu.Lock()
 	}
-	unix.Close(p.shared)
+	p.closeLives()
 	p.finishAgent(cause == nil)
 	if p.session == nil {
 		return

@@ -64,8 +64,8 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
 func anyGreeted(parts []*part, first, n int) bool {
 	for _, p := range parts {
 		p.mu.Lock()
-		for i, pid := range p.pids {
-			if rank := p.first + i; pid != 0 && rank >= first && rank < first+n {
+		for i := range p.seats {
+			if rank := p.first + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
 				p.mu.Unlock()
 				return true
 			}

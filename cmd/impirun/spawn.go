@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -103,7 +102,7 @@ func (s *spawner) doom(c supervise.Cause) {
 }
 
 // request has a rank's request answered.
-func (p *part) request(i int, r boot.Request) error {
+func (p *part) request(i int, end *boot.LauncherEnd, r boot.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked[i] == maxRequests {
@@ -111,7 +110,7 @@ func (p *part) request(i int, r boot.Request) error {
 	}
 	p.asked[i]++
 	go func() {
-		p.ends[i].Answer(r.ID, p.spawner.answer(p, i, r)) // a rank that has gone needs none
+		end.Answer(r.ID, p.spawner.answer(p, i, r)) // a rank that has gone needs none
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.asked[i]--
@@ -267,7 +266,7 @@ func (s *spawner) newPart(r *boot.Spawn, plan *options.Plan, list []order, slots
 		s.places.giveBack("", places)
 		return nil, nil, err
 	}
-	p.places, p.bound = places, slices.Clone(processes)
+	p.places, p.once = places, "it was spawned"
 	p.spawner, p.parent, p.universe = s, r.Parent, s.universe
 	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
 	if plain {
@@ -279,7 +278,7 @@ func (s *spawner) newPart(r *boot.Spawn, plan *options.Plan, list []order, slots
 		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
 			parameters: s.plan.Parameters, front: o.front}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
-		processes[k].Env = environment(s.base, &o.program, s.jobID, place)
+		processes[k].Env = append(environment(s.base, &o.program, s.jobID, place), p.door.Env(k))
 		p.programs = append(p.programs, &o.program)
 	}
 	return p, processes, servePMI(processes, p.jobID)
@@ -451,8 +450,7 @@ func (p *part) discard() {
 		p.mu.Unlock()
 		return
 	}
-	unix.Close(p.shared)
-	p.shared = -1
+	p.closeLives()
 	for _, end := range p.ends {
 		end.Close()
 	}

@@ -4,6 +4,7 @@
 // it, in this order:
 //
 //	rank                              launcher
+//	join {rank, key}              ->  if the process has not inherited the link (door.go)
 //	hello {version, pid}          ->
 //	                              <-  welcome {local rank and size, job id, settings, IMPI?, tables}
 //	                                  and the descriptor of the shared memory, or refuse {text}
@@ -19,7 +20,11 @@
 //	finalized                     ->
 //	                              <-  ack
 //
+// After that another process may begin with hello on the same link, if the launcher's job allows that: the next
+// program of a shell script. It waits for its welcome until all ranks have come so far.
+//
 //	link.go      the rank's end: Attach
+//	door.go      links of processes that have not inherited one
 //	spawn.go     what a rank asks for while it runs: processes and names
 //	summon.go    a launcher for a process that has none
 //	launcher.go  the launcher's end
@@ -39,9 +44,10 @@ import (
 // Version is the version of the protocol between launcher and rank. Both must have the same.
 const Version = 4
 
-// Environment variables that a launcher sets for a rank. All but the first are for scripts to read.
+// Environment variables that a launcher sets for a rank. All but the first two are for scripts to read.
 const (
 	EnvFD        = "IMPI_BOOT_FD"    // descriptor of the rank's end of the link
+	EnvDoor      = "IMPI_BOOT_DOOR"  // for those that have not inherited it: NAME:RANK:KEY of a socket
 	EnvAppNum    = "IMPI_APPNUM"     // number of the program on the launcher's command line: MPI_APPNUM
 	EnvRank      = "IMPI_RANK"       // rank in this launcher's part of MPI_COMM_WORLD
 	EnvSize      = "IMPI_SIZE"       // size of that part

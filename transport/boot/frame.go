@@ -18,6 +18,7 @@ var be = binary.BigEndian
 
 // Names of messages.
 const (
+	msgJoin      = "join"
 	msgHello     = "hello"
 	msgWelcome   = "welcome"
 	msgRefuse    = "refuse"

@@ -118,8 +118,10 @@ func (l *LauncherEnd) Next() (Message, error) {
 		return nil, err
 	}
 	switch {
-	case m.Type == msgHello && l.state == silent:
+	case m.Type == msgHello && (l.state == silent || l.state == finalized):
 		return l.hello(m)
+	case m.Type == msgHello:
+		return nil, errors.New("a second program of it called MPI_Init before the first had called MPI_Finalize")
 	case m.Type == msgHost && l.state == greeted && l.impi.Load():
 		b, err := decode[hostBody](m)
 		if err != nil {

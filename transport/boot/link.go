@@ -77,10 +77,17 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 		return nil, Welcome{}, ErrSingleton
 	}
 	p, err := inherit(text)
-	if err != nil {
-		if alone == "ok" {
-			return nil, Welcome{}, ErrSingleton
+	if err != nil && alone == "ok" {
+		return nil, Welcome{}, ErrSingleton
+	}
+	if door, ok := env(EnvDoor); err != nil && ok {
+		if through, e := knock(door); e == nil {
+			p, err = through, nil
+		} else {
+			err = fmt.Errorf("%w; %w", err, e)
 		}
+	}
+	if err != nil {
 		return nil, Welcome{},
 			fmt.Errorf("%s=%s: %w (was this program started by a rank, or through a wrapper that closes descriptors? "+
 				"Unset %s, or set %s=ok, to run it alone)", EnvFD, text, err, EnvFD, EnvSingleton)

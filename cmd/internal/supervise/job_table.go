@@ -50,6 +50,7 @@ type entry struct {
 	number int    // its rank among those of the launcher, or of its set if that was added, as messages say it
 	of     string // its program, in messages, such as " (worker)"
 	phase  phase
+	lives  int // how often it has entered MPI_Init
 	ended  bool
 	status syscall.WaitStatus // if it has ended
 	own    bool               // it leads a process group of its own
@@ -105,16 +106,29 @@ func tableUnder(s *jobState, host string, ranks int) *jobTable {
 func (l *jobTable) started(rank, pid int) { l.entries[rank].pid = pid }
 
 func (l *jobTable) initialized(rank int) {
-	l.entries[rank].phase = inside
+	e := &l.entries[rank]
+	e.phase = inside
+	e.lives++
 	if l.trial {
 		return
 	}
 	for i := range l.entries {
-		if l.entries[i].ended && l.entries[i].phase == outside {
-			l.blame(i, Cause{Code: 1}, true, "ended without calling MPI_Init, which rank %d has called",
-				l.first+l.entries[rank].number)
+		if l.entries[i].ended && l.entries[i].lives < e.lives {
+			l.blameMissing(i, rank, false)
 		}
 	}
+}
+
+// blameMissing blames a rank that has ended, and was less often in MPI than another is now, which waits for it.
+func (l *jobTable) blameMissing(rank, other int, answer bool) {
+	how := "ended without calling MPI_Init, which rank %d has called"
+	if l.entries[rank].lives > 0 {
+		how = "ended after one MPI program, while rank %d has begun another"
+	}
+	if l.entries[rank].lives > 1 {
+		how = "ended after fewer MPI programs than rank %d has begun"
+	}
+	l.blame(rank, Cause{Code: 1, Answer: answer}, true, how, l.first+l.entries[other].number)
 }
 
 func (l *jobTable) finalized(rank int) { l.entries[rank].phase = finalized }
@@ -154,10 +168,9 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d", code)
 	case e.phase == inside:
 		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
-	case e.phase == outside:
-		if other := l.anyInside(); other >= 0 {
-			l.blame(rank, Cause{Code: 1, Answer: answer}, true,
-				"ended without calling MPI_Init, which rank %d has called", l.first+l.entries[other].number)
+	default:
+		if other := l.anyInside(e.lives); other >= 0 {
+			l.blameMissing(rank, other, answer)
 		}
 	}
 }
@@ -192,9 +205,10 @@ func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...a
 	}
 }
 
-func (l *jobTable) anyInside() int {
+// anyInside is a rank that is in MPI, and was there more often than lives; -1: there is none.
+func (l *jobTable) anyInside(lives int) int {
 	for i := range l.entries {
-		if l.entries[i].phase == inside {
+		if l.entries[i].phase == inside && l.entries[i].lives > lives {
 			return i
 		}
 	}
