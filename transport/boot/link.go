@@ -94,6 +94,10 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 	}
 	l := &Link{port: p, ack: make(chan struct{})}
 	w, err := l.greet(time.Now().Add(patience))
+	if refused := refusal(""); errors.As(err, &refused) {
+		p.conn.Close()
+		return nil, Welcome{}, fmt.Errorf("the launcher refuses this process: %w", err)
+	}
 	if err != nil {
 		p.conn.Close()
 		p.dropDescriptors()
@@ -125,6 +129,11 @@ func inherit(text string) (*port, error) {
 	return newPort(conn, maxToRank, true)
 }
 
+// refusal is why the launcher does not welcome a process.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
 	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid()}, deadline); err != nil {
@@ -140,7 +149,7 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 		if err != nil {
 			return Welcome{}, err
 		}
-		return Welcome{}, errors.New(cut(r.Text))
+		return Welcome{}, refusal(cut(r.Text))
 	case msgWelcome:
 		b, err := decode[welcomeBody](m)
 		if err != nil {
