@@ -1,6 +1,7 @@
 # Libraries with the ABIs of other MPIs, for programs that were compiled with these (abi/front). Each has a folder of its
 # own below lib, where nobody finds it by accident. They find libimpi beside that folder, whatever LD_LIBRARY_PATH says.
 file(GLOB front_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/abi/front/*.c)
+list(FILTER front_sources EXCLUDE REGEX "/first\\.c$")
 function(front abi soname)
   string(TOUPPER ${abi} upper)
   set(folder ${STAGE}/lib/${abi})
@@ -63,3 +64,11 @@ if(CMAKE_CXX_COMPILER)
   front_cxx(mpich libmpichcxx.so.12 libmpicxx.so.12)
   front_cxx(openmpi libmpi_cxx.so.40)
 endif()
+
+# What scripts are preloaded with that put folders in front of LD_LIBRARY_PATH.
+add_library(front-first SHARED ${CMAKE_SOURCE_DIR}/abi/front/first.c)
+set_target_properties(front-first PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libimpi_first.so
+  LIBRARY_OUTPUT_DIRECTORY ${STAGE}/lib)
+target_compile_options(front-first PRIVATE -std=gnu11 -O2 -Wall -Wextra -Werror -fno-stack-protector -fno-builtin)
+target_link_options(front-first PRIVATE -nostdlib -Wl,-soname,libimpi_first.so,-z,now)
+add_dependencies(stage front-first)

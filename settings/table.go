@@ -132,6 +132,8 @@ var All = []Setting{
 			"are built in hold"},
 	{Name: "IMPI_BOOT_FD", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "descriptor of the link to the launcher"},
+	{Name: "IMPI_FRONTS", Default: "unset", Group: "rank", Detail: Internal,
+		Meaning: "folders that come first in `LD_LIBRARY_PATH` of all that a script starts which changes that variable"},
 	{Name: "IMPI_BOOT_DOOR", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "the launcher's socket, and the key to it, for programs that have not inherited that descriptor"},
 }

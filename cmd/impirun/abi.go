@@ -54,8 +54,11 @@ type needs struct {
 	ranks   int      // of the job
 }
 
-// front is the folder that the program needs before those in LD_LIBRARY_PATH, "" if it needs none. It is an error if
+// front is the folders that the program needs before those in LD_LIBRARY_PATH, "" if it needs none. It is an error if
 // the program cannot get to libimpi: with -abi native, if its ranks would not find each other.
+//
+// Scripts and interpreters tell nothing of the MPI that what they load was compiled with: they get the folders of all
+// fronts. A module finds its own there, since the names differ.
 func (n needs) front() (string, error) {
 	prefix, err := install.Prefix()
 	if err != nil {
@@ -74,16 +77,19 @@ func (n needs) front() (string, error) {
 		}
 		return "", n.staysApart(program, list)
 	case name == options.ABIAuto && !ok:
-		return "", nil
+		return bothFronts(prefix), nil
 	default:
 		own, err := n.folder(program, list)
 		switch {
 		case err != nil:
 			return "", err
-		case name == options.ABIAuto:
-			name = own
-		case own != "" && own != name:
+		case name != options.ABIAuto && own != "" && own != name:
 			return "", n.refuse("is not linked with the MPI that -abi "+name+" says", linked.Library{}, "leave -abi out")
+		case name == options.ABIAuto && own == "" && !slices.ContainsFunc(list, ofMPI):
+			return bothFronts(prefix), nil
+		}
+		if name == options.ABIAuto {
+			name = own
 		}
 		if name == "" {
 			return "", nil
@@ -92,12 +98,30 @@ func (n needs) front() (string, error) {
 	if err := n.fixed(list); err != nil {
 		return "", err
 	}
-	folder := filepath.Join(prefix, "lib", name)
-	if _, err := os.Stat(folder); err != nil {
-		return "", nil // an installation without it; the program says what it misses
+	if folder := filepath.Join(prefix, "lib", name); exists(folder) {
+		return folder, nil
 	}
-	return folder, nil
+	return "", nil // an installation without it; the program says what it misses
 }
+
+// bothFronts are the folders of all fronts that an installation has.
+func bothFronts(prefix string) string {
+	var list []string
+	for _, name := range []string{options.ABIMPICH, options.ABIOpenMPI} {
+		if folder := filepath.Join(prefix, "lib", name); exists(folder) {
+			list = append(list, folder)
+		}
+	}
+	return strings.Join(list, string(filepath.ListSeparator))
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// ofMPI says whether a library is that of an MPI.
+func ofMPI(l linked.Library) bool { return isMPI(l.Name) }
 
 // folder is that below lib which a program needs, as it is linked; "" if none.
 func (n needs) folder(program string, list []linked.Library) (string, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ type place struct {
 	localRank, localSize int // in this client
 	verbose              bool
 	parameters           string
-	front                string // the folder of a library with another MPI's ABI, which the program needs; "": none
+	front                string // folders of libraries with other MPIs' ABIs, which the program needs; "": none
+	preload              string // what makes sure that these come first, if the program may change that; "": nothing
 }
 
 // envJob names the job in the environment of all that belongs to it.
@@ -27,7 +29,7 @@ const envJob = "IMPI_JOB"
 var ours = []string{
 	boot.EnvFD, boot.EnvDoor, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum,
 	boot.EnvErrhandler, boot.EnvMemoryKinds,
-	boot.EnvVerbose, boot.EnvParameters, envJob,
+	boot.EnvVerbose, boot.EnvParameters, envJob, envFronts,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
@@ -71,8 +73,31 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	number("MPI_LOCALNRANKS", p.localSize)
 	if p.front != "" {
 		env = before(p.front, env, "LD_LIBRARY_PATH")
+		env = byDefault(env, envLibMPI4py, filepath.Join(filepath.SplitList(p.front)[0], "libmpi.so"))
+	}
+	if p.preload != "" {
+		env = append(before(p.preload, env, "LD_PRELOAD"), envFronts+"="+p.front)
+		env = before(asanAllows, env, "ASAN_OPTIONS")
 	}
 	return env
+}
+
+const (
+	// envLibMPI4py is where mpi4py's wheel, which is linked with no MPI, looks first. Otherwise it would take a library
+	// of another MPI that is installed beside it, by its path.
+	envLibMPI4py = "MPI4PY_LIBMPI"
+	// envFronts tells the library that is preloaded (abi/front/first.c) which folders are to come first.
+	envFronts = "IMPI_FRONTS"
+	// asanAllows lets programs with AddressSanitizer run, which want no library to be loaded before theirs.
+	asanAllows = "verify_asan_link_order=0"
+)
+
+// byDefault sets a variable that is not set.
+func byDefault(env []string, name, value string) []string {
+	if isSet(env, name) {
+		return env
+	}
+	return append(env, name+"="+value)
 }
 
 func isSet(settings []string, name string) bool {

@@ -69,7 +69,7 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 			}
 			at := place{program: g.Number, rank: l.rank(rank), size: l.size, localRank: rank - shares[client].first,
 				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters,
-				front: front}
+				front: front, preload: preloadFor(path, g.Dir, front)}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),
 			})

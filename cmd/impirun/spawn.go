@@ -276,7 +276,7 @@ func (s *spawner) newPart(r *boot.Spawn, plan *options.Plan, list []order, slots
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
-			parameters: s.plan.Parameters, front: o.front}
+			parameters: s.plan.Parameters, front: o.front, preload: preloadFor(o.path, o.program.Dir, o.front)}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
 		processes[k].Env = append(environment(s.base, &o.program, s.jobID, place), p.door.Env(k))
 		p.programs = append(p.programs, &o.program)
