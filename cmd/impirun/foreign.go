@@ -2,9 +2,13 @@ package main
 
 import (
 	"debug/elf"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/libimpi/libimpi/cmd/internal/install"
+	"github.com/libimpi/libimpi/cmd/internal/linked"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/transport/boot"
@@ -30,18 +34,25 @@ func otherLibrary(file string) string {
 	return ""
 }
 
-// warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with. All have ended.
-func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
+// warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with, or has loaded
+// (seen, nil if nothing was seen). All have ended. Those that the loader has given up never ran.
+func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, job *supervise.Job, seen *sighting) {
 	alone := valueIn(list[0].Env, boot.EnvSize) == "1"
 	if plan.Quiet || plan.ABI == options.ABINative && alone {
 		return // with its own library a rank is alone, as it was to be
+	}
+	_, ends := job.Exits()
+	if seen != nil && !anyGreeted(parts, 0, len(list)) {
+		complain("warning: no rank has joined the job: %s (pid %d) had loaded %s, another MPI library, so that each process "+
+			"was a job of its own; %s", seen.name, seen.pid, seen.library, insteadOf(seen.library))
+		return
 	}
 	first := 0
 	for i := range plan.Programs {
 		g := &plan.Programs[i]
 		ranks := first
 		first += g.N
-		if anyGreeted(parts, ranks, g.N) {
+		if anyGreeted(parts, ranks, g.N) || ends[ranks].ExitStatus() == supervise.CodeNotFound {
 			continue
 		}
 		file := list[ranks].Path
@@ -58,6 +69,19 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part) {
 			return
 		}
 	}
+}
+
+// insteadOf says what brings a program to libimpi that has loaded a library of another MPI.
+func insteadOf(library string) string {
+	l := linked.Library{Name: filepath.Base(library), Path: library}
+	for name, front := range fronts {
+		if prefix, err := install.Prefix(); err == nil && strings.HasPrefix(l.Name+".", name+".") {
+			l.Name = name
+			return fmt.Sprintf("-x LD_PRELOAD=%s may bring it to libimpi, or start it with %s",
+				filepath.Join(prefix, "lib", front, name), ownLauncher(l))
+		}
+	}
+	return "start it with " + ownLauncher(l)
 }
 
 // anyGreeted says whether one of n ranks from first on has come to join.

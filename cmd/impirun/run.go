@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/transport/address"
+	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/boot/auth"
 	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -145,6 +146,11 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 		}
 	}
 	config.Doomed = parts[0].spawner.doom
+	var watch *lookout
+	if plan.ABI != options.ABINative && !plan.Quiet && valueIn(list[0].Env, boot.EnvSize) != "1" {
+		watch = lookOut(list)
+	}
+	defer watch.end()
 	job, err := supervise.Start(config, list)
 	if err != nil {
 		return nil, err
@@ -156,7 +162,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 	started(job)
 	cause := job.Wait()
 	if rankIn(ranks, 0) == 0 { // on several machines one says it
-		warnOfOthers(plan, list, parts)
+		warnOfOthers(plan, list, parts, job, watch.end())
 	}
 	return cause, nil
 }

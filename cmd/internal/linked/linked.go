@@ -162,6 +162,9 @@ func folders(list, origin string) []string {
 var triplets = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu", "s390x": "s390x-linux-gnu",
 	"ppc64le": "powerpc64le-linux-gnu", "riscv64": "riscv64-linux-gnu", "loong64": "loongarch64-linux-gnu"}
 
+// Usual is where the loader looks at last.
+func Usual() []string { return usual() }
+
 // usual is where the system's libraries are: what the files of ldconfig name, and what the loader knows by itself.
 func usual() []string {
 	list := configured("/etc/ld.so.conf", 0)

@@ -165,7 +165,7 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 			unix.SignalName(s), s, core)
 	case status.ExitStatus() != 0:
 		code := status.ExitStatus()
-		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d", code)
+		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d%s", code, meaning(e.phase, code))
 	case e.phase == inside:
 		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
 	default:
@@ -173,6 +173,14 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 			l.blameMissing(rank, other, answer)
 		}
 	}
+}
+
+// meaning is what an exit code says, as shells and the loader have it, of a process that has not called MPI_Init.
+func meaning(p phase, code int) string {
+	if p == outside && code == CodeNotFound {
+		return ": a program, or a library that it needs, was not found or could not be loaded"
+	}
+	return ""
 }
 
 // failed dooms the job for a reason that is no rank's: a timeout, or a start-up that went wrong.

@@ -12,7 +12,8 @@ import (
 
 // Exit codes of a program that cannot be started, as in the shell.
 const (
-	codeNotFound = 127
+	// CodeNotFound is that of a program that is not there, or of which a library is not.
+	CodeNotFound = 127
 	// CodeNotExecutable is that of a file which is there, and cannot be run.
 	CodeNotExecutable = 126
 )
@@ -30,7 +31,7 @@ func (e *StartError) Error() string { return e.Text }
 func FindProgram(name, dir, path string) (string, error) {
 	if dir != "" {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return "", &StartError{codeNotFound, fmt.Sprintf("working directory %s does not exist", dir)}
+			return "", &StartError{CodeNotFound, fmt.Sprintf("working directory %s does not exist", dir)}
 		}
 	}
 	if strings.Contains(name, "/") {
@@ -56,7 +57,7 @@ func FindProgram(name, dir, path string) (string, error) {
 	if found != nil {
 		return "", found
 	}
-	return "", &StartError{codeNotFound, fmt.Sprintf("program %s not found, neither in PATH nor here", name)}
+	return "", &StartError{CodeNotFound, fmt.Sprintf("program %s not found, neither in PATH nor here", name)}
 }
 
 func resolve(file, dir string) string {
@@ -72,7 +73,7 @@ func executable(file, name string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: permission denied", name)}
 	case err != nil:
-		return &StartError{codeNotFound, fmt.Sprintf("program %s does not exist", name)}
+		return &StartError{CodeNotFound, fmt.Sprintf("program %s does not exist", name)}
 	case info.IsDir():
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be run: it is a directory", name)}
 	case info.Mode()&0o111 == 0:
@@ -85,7 +86,7 @@ func executable(file, name string) error {
 func startFailed(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		return &StartError{codeNotFound,
+		return &StartError{CodeNotFound,
 			fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
 	case errors.Is(err, syscall.EAGAIN):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}

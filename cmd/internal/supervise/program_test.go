@@ -31,14 +31,14 @@ func TestAProgramIsFoundAsAShellWouldFindIt(t *testing.T) {
 		{"tool", "", path, dir + "/bin/tool", 0},
 		{"plain", "", path, dir + "/other/plain", 0},
 		{"plain", "", dir + "/bin", "", CodeNotExecutable},
-		{"nowhere", "", path, "", codeNotFound},
+		{"nowhere", "", path, "", CodeNotFound},
 		{"here", dir, path, dir + "/here", 0},
 		{"./here", dir, path, "./here", 0},
-		{"./tool", dir, path, "", codeNotFound},
+		{"./tool", dir, path, "", CodeNotFound},
 		{"./bin/plain", dir, path, "", CodeNotExecutable},
 		{dir + "/bin/tool", "", "", dir + "/bin/tool", 0},
 		{dir + "/bin", "", "", "", CodeNotExecutable},
-		{"tool", dir + "/none", path, "", codeNotFound},
+		{"tool", dir + "/none", path, "", CodeNotFound},
 	} {
 		got, err := FindProgram(c.name, c.dir, c.path)
 		code := 0
