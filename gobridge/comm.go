@@ -396,8 +396,11 @@ func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) 
 	if p == nil {
 		p = &c.impiColors()[key-abi.IMPI_CLIENT_SIZE]
 	}
-	putFlag(flag, true)
-	put(value, uintptr(unsafe.Pointer(p)))
+	set := key != abi.MPI_UNIVERSE_SIZE || *p > 0 // nothing limits the job (MPI 5.0, 11.10.1)
+	putFlag(flag, set)
+	if set {
+		put(value, uintptr(unsafe.Pointer(p)))
+	}
 	return 0
 }
 

@@ -220,7 +220,9 @@ func (p *process) describe() {
 	} else if p.manager != nil {
 		v.appnum = max(0, p.manager.Identity().AppNum)
 	}
-	v.universe = max(p.universe, int32(p.engine.World().Size()))
+	if v.universe = p.universe; v.universe > 0 {
+		v.universe = max(v.universe, int32(p.engine.World().Size()))
+	}
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1
 	}

@@ -97,8 +97,8 @@ var All = []Setting{
 			"`MPI_Publish_name`; unset, a server of this user on this machine, which starts by itself " +
 			"(`-nameserver`, [security.md](security.md#names))"},
 	{Name: "MPIEXEC_UNIVERSE_SIZE", Default: "unset", Group: "launcher",
-		Meaning: "`MPI_UNIVERSE_SIZE`: a number, or `infinite`; unset, the slots of all machines that are listed, or " +
-			"the cores of this one (`-usize`)"},
+		Meaning: "`MPI_UNIVERSE_SIZE`: a number, `infinite` (no such attribute), or `system` (the cores of this machine); " +
+			"unset, the slots of all machines that are listed, or `infinite` where none are (`-usize`)"},
 	{Name: "MPIEXEC_TIMEOUT", Default: "none", Group: "launcher",
 		Meaning: "seconds after which `impirun` ends a job with code 124 (`-timeout`)"},
 	{Name: "IMPI_CC", Default: "cc", Group: "launcher",

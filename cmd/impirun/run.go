@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/internal/install"
@@ -25,6 +26,11 @@ import (
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
 func run(plan *options.Plan) error {
+	if n, err := strconv.Atoi(os.Getenv(boot.EnvSize)); err == nil && n > 1 && os.Getenv(boot.EnvRank) == "0" &&
+		!plan.Quiet && boot.Inherited(os.LookupEnv) {
+		complain("warning: this is rank 0 of a job of %d ranks, each of which starts a job of its own; leave one of the two "+
+			"launchers out, as of a script that has its own (-q if it is meant)", n)
+	}
 	plan.StdinLater = supervise.InBackground(0)
 	list, err := machines(plan)
 	if err != nil {

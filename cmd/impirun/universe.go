@@ -2,13 +2,15 @@ package main
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
 // universe is MPI_UNIVERSE_SIZE: how many processes may usefully run at a time, as the user says it, or the slots of
-// all machines that are listed. A machine of which nobody has said them counts for its cores if it is this one, or else
-// for one. It is at least the number of ranks; 0: there is no such number.
+// all machines that are listed, in a host file or by a resource manager; a machine in the list of which nobody has said
+// them counts for one. It is at least the number of ranks; 0: there is no such number, since nothing limits the job.
+// The number of cores limits nothing, unless the user says that the system is to be the measure.
 func universe(plan *options.Plan) int32 {
 	switch {
 	case plan.Universe == options.UniverseInfinite:
@@ -18,15 +20,20 @@ func universe(plan *options.Plan) int32 {
 	}
 	lines, err := listed(plan)
 	list, _ := merged(lines)
-	if err != nil || len(list) == 0 {
+	system := plan.Universe == options.UniverseSystem
+	switch limits := slices.ContainsFunc(list, func(m machine) bool { return m.slots > 0 || !m.local }); {
+	case err == nil && (limits || system && len(list) > 0):
+	case system:
 		list = []machine{{local: true}}
+	default:
+		return 0
 	}
 	n := 0
 	for _, m := range list {
 		switch {
 		case m.slots > 0:
 			n += m.slots
-		case m.local:
+		case m.local && system:
 			n += runtime.NumCPU()
 		default:
 			n++

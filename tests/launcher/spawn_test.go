@@ -49,7 +49,8 @@ func TestTheUniverseIsWhatTheUserOrTheMachineSays(t *testing.T) {
 		how  string
 		env  string
 		want int
-	}{{"", "", cores}, {"-usize 64", "", 64}, {"-usize 1", "", 2}, {"", "MPIEXEC_UNIVERSE_SIZE=33", 33},
+	}{{"", "", 0}, {"-usize system", "", cores}, {"-host localhost", "", 0}, {"-host localhost:7", "", 7},
+		{"-usize 64", "", 64}, {"-usize 1", "", 2}, {"", "MPIEXEC_UNIVERSE_SIZE=33", 33},
 		{"-usize infinite", "", 0}, {"-usize 5", "MPIEXEC_UNIVERSE_SIZE=33", 5}, {"-hostfile " + hosts, "", 73}} {
 		j := startWith(t, []option{environ("A=b", tt.env)}, words(tt.how, "-n 2", does("init", "who", "fini"))...)
 		r := j.wait()

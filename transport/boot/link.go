@@ -106,19 +106,34 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 	return l, w, nil
 }
 
+// Inherited says whether this process has a rank's link, which no MPI program has taken over.
+func Inherited(env Env) bool {
+	text, _ := env(EnvFD)
+	fd, err := strconv.Atoi(text)
+	return err == nil && isLink(fd) == nil
+}
+
+// isLink says what a descriptor lacks to be that of a link.
+func isLink(fd int) error {
+	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
+	if err != nil {
+		return fmt.Errorf("not the launcher's socket: %w", err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if _, unix := name.(*syscall.SockaddrUnix); err != nil || !unix || kind != syscall.SOCK_STREAM {
+		return errors.New("not the launcher's socket")
+	}
+	return nil
+}
+
 // inherit takes over the descriptor that the launcher left us.
 func inherit(text string) (*port, error) {
 	fd, err := strconv.Atoi(text)
 	if err != nil || fd < 0 {
 		return nil, errors.New("not a descriptor")
 	}
-	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
-	if err != nil {
-		return nil, fmt.Errorf("not the launcher's socket: %w", err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if _, unix := name.(*syscall.SockaddrUnix); err != nil || !unix || kind != syscall.SOCK_STREAM {
-		return nil, errors.New("not the launcher's socket")
+	if err := isLink(fd); err != nil {
+		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), EnvFD)
 	defer f.Close() // FileConn has its own, which is not inherited

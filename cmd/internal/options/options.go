@@ -71,7 +71,7 @@ type Plan struct {
 	Place placement.Policy // where ranks run: machines, and CPUs of them
 	Show  Show             // what is said of that
 
-	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots
+	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots, if any are listed
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
 	Output
@@ -169,8 +169,11 @@ const (
 	ABIOpenMPI = "openmpi"
 )
 
-// UniverseInfinite is a Plan.Universe without a bound.
-const UniverseInfinite = -1
+// A Plan.Universe without a bound, and one that has as many processes as there are slots, or else cores.
+const (
+	UniverseInfinite = -1
+	UniverseSystem   = -2
+)
 
 // defaultGrace is how long a rank may take to end after SIGTERM.
 const defaultGrace = 2 * time.Second

@@ -118,8 +118,9 @@ var table = slices.Concat([]option{
 			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
 
 	{names: []string{"usize"}, values: []string{"N"},
-		help: "MPI_UNIVERSE_SIZE, how many processes are worth having: a number, or infinite (default: the slots of all " +
-			"machines that are listed, or the cores of this one; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
+		help: "MPI_UNIVERSE_SIZE, how many processes are worth having: a number, infinite (the attribute is not set), or " +
+			"system (the cores of this machine; default: the slots of all machines that are listed, or infinite where none " +
+			"are; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
 	{names: []string{"nameserver"}, values: []string{"HOST:PORT"},
 		help: "where MPI_Publish_name and MPI_Lookup_name meet those of other jobs: an impirun -names (default: a server " +
 			"that this user has on this machine; IMPI_NAMES)", apply: applyNameServer},
@@ -340,7 +341,7 @@ func applyUniverse(p *parser, v []string) error {
 		p.plan.Universe = UniverseInfinite
 		return nil
 	case "system":
-		p.plan.Universe = 0
+		p.plan.Universe = UniverseSystem
 		return nil
 	}
 	return number(&p.plan.Universe, v[0], 1, math.MaxInt32, "processes")
