@@ -222,6 +222,9 @@ func (n *node) run() (*supervise.Cause, error) {
 	}
 	m := &joinPlan{ctx: context.Background(), silence: silence, bind: at, values: plan.Values, agent: s.Agent,
 		port: plan.Port, portTo: plan.PortTo, verbose: plan.Verbose, viaHead: n.joinOthers}
+	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
+		return nil, err
+	}
 	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
 		return nil, err
 	}

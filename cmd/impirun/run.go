@@ -96,6 +96,9 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err != nil {
 		return err
 	}
+	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
+		return err
+	}
 	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}

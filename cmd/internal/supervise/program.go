@@ -89,7 +89,8 @@ func startFailed(name string, err error) error {
 		return &StartError{CodeNotFound,
 			fmt.Sprintf("program %s cannot be run: its interpreter or loader does not exist", name)}
 	case errors.Is(err, syscall.EAGAIN):
-		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (ulimit -u)", name)}
+		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no process left (raise %s)", name,
+			tightest())}
 	case errors.Is(err, syscall.ENOMEM):
 		return &StartError{CodeNotExecutable, fmt.Sprintf("program %s cannot be started: no memory left (ulimit -v)", name)}
 	case errors.Is(err, syscall.EMFILE):

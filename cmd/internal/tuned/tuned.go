@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/libimpi/libimpi/coll"
 )
 
@@ -34,7 +36,11 @@ func Find(lookup func(string) string, prefix string) (p coll.Parameters, from st
 		return read(named)
 	}
 	for _, path := range places(lookup, prefix) {
-		if p, from, err = read(path); !errors.Is(err, fs.ErrNotExist) {
+		p, from, err = read(path)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOTDIR) {
+			continue // HOME is another user's, after su or in a container
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
 			return p, from, err
 		}
 	}

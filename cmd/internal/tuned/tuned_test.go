@@ -89,3 +89,20 @@ func TestAFileThatCannotBeUsedIsAnErrorThatSaysWhere(t *testing.T) {
 		}
 	}
 }
+
+// After su, or in a container, HOME may be another user's, or no folder.
+func TestAHomeOfSomebodyElseIsNoReasonForAWarning(t *testing.T) {
+	root := t.TempDir()
+	home := write(t, filepath.Join(root, "home"), "a file")
+	for _, closed := range []string{home, "/proc/1/root"} {
+		p, from, err := Find(func(name string) string {
+			if name == "HOME" {
+				return closed
+			}
+			return ""
+		}, root)
+		if err != nil || from != "" || p != coll.BuiltIn {
+			t.Errorf("%s: %v, from %q", closed, err, from)
+		}
+	}
+}
