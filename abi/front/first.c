@@ -1,6 +1,7 @@
-/* A library that impirun preloads into scripts which put folders in front of LD_LIBRARY_PATH, as R's does: a program that
- * they start would find another MPI before libimpi. It looks at the variable before the program's main, and starts the
- * program anew if the folders of libimpi do not come first. It needs no other library, so that it is in nobody's way. */
+/* A library that impirun preloads into scripts which put folders in front of LD_LIBRARY_PATH, as R's does: a program
+ * that they start would find another MPI before libimpi. It looks at the variable before the program's main, and starts
+ * the program anew if the folders of libimpi do not come first. It needs no other library, so that it is in nobody's
+ * way. */
 #include <stddef.h>
 
 #define WEAK __attribute__((weak))

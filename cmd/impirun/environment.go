@@ -28,8 +28,7 @@ const envJob = "IMPI_JOB"
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
 	boot.EnvFD, boot.EnvDoor, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum,
-	boot.EnvErrhandler, boot.EnvMemoryKinds,
-	boot.EnvVerbose, boot.EnvParameters, envJob, envFronts,
+	boot.EnvErrhandler, boot.EnvMemoryKinds, boot.EnvVerbose, boot.EnvParameters, envJob, envFronts,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 

@@ -153,8 +153,8 @@ func (p *part) arrive(i int, end *boot.LauncherEnd, hello boot.Hello) (now *life
 // nextLife begins a life: its first rank has come, which was in all before. p.mu is held.
 func (p *part) nextLife() (refusal string) {
 	if p.once != "" {
-		return fmt.Sprintf("another MPI program of this rank has ended, and there can be no second one, since %s; start each "+
-			"with an impirun of its own", p.once)
+		return fmt.Sprintf("another MPI program of this rank has ended, and there can be no second one, since %s; start "+
+			"each with an impirun of its own", p.once)
 	}
 	shared, err := shm.Create(p.n)
 	if err == nil {

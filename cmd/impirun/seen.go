@@ -16,8 +16,8 @@ import (
 
 // What scripts and interpreters load is not known beforehand, and a process that has ended has nothing mapped. So the
 // launcher asks the kernel to be told when a library of another MPI is opened (inotify), and then looks at what its own
-// processes have mapped: of other processes of the machine it learns nothing. Nothing is looked at while no such library
-// is opened.
+// processes have mapped: of other processes of the machine it learns nothing. Nothing is looked at while no such
+// library is opened.
 
 // sighting is a process of the job that had a library of another MPI mapped.
 type sighting struct {

@@ -25,6 +25,19 @@ for how in "-n 30" "-clients 2 -n 4" "-clients 2 -via agent -n 4"; do
     [ "$(wc -l <said)" = 1 ]
     grep -q "ulimit -n" said
 done
+# Few processes: the launcher counts before it starts any. The kernel does not hold root to this limit.
+user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+[ "$(id -u)" = 0 ] || user=
+if $user "$stage/bin/mpirun" --version >said 2>&1; then
+    if HOME=/root $user prlimit --nproc=20 "$stage/bin/mpirun" -n 2 true 2>said; then exit 1; fi
+    [ "$(wc -l <said)" = 1 ]
+    grep -q "2 ranks and their launcher need some .* left: raise ulimit -u, which is 20" said
+fi
+# Closed descriptors are nobody's: what the launcher opens does not become a rank's output.
+[ "$("$stage/bin/mpirun" -n 2 sh -c 'echo out; ls /proc/self/fd/0 >/dev/null; echo no >&2' <&- 2>&-)" = "out
+out" ]
+"$stage/bin/mpirun" -n 2 sh -c 'readlink /proc/$$/fd/1 >&2; exit 0' >&- 2>said
+[ "$(sort -u said)" = /dev/null ]
 # Memory that may not be had: of a job, and of a window in a rank that has lowered its limit since.
 if (ulimit -f 8; "$stage/bin/mpirun" -n 2 ./program) 2>said; then exit 1; fi
 [ "$(wc -l <said)" = 1 ]

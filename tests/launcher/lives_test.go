@@ -18,8 +18,8 @@ func saysOf(ranks int, names ...string) (lines []string) {
 	return lines
 }
 
-// A shell that runs programs, one that closes the link in what it starts, as Python's subprocess does, and a program that
-// has finalized: whoever comes is the rank's next life.
+// A shell that runs programs, one that closes the link in what it starts, as Python's subprocess does, and a program
+// that has finalized: whoever comes is the rank's next life.
 func TestARankRunsOneMPIProgramAfterTheOther(t *testing.T) {
 	file := program(t, "lives")
 	for _, n := range []int{1, 3} {

@@ -13,8 +13,8 @@ static _Noreturn __attribute__((noinline, cold)) void absent(const char *name)
 {
     int before = 0, after = 0;
     fprintf(stderr,
-            "libimpi: the program calls MPI_%s of Open MPI's Fortran bindings, and libimpi has none: of programs that were "
-            "compiled with another MPI it runs those in C and C++. Start it with the mpirun of Open MPI\n",
+            "libimpi: the program calls MPI_%s of Open MPI's Fortran bindings, and libimpi has none: of programs that "
+            "were compiled with another MPI it runs those in C and C++. Start it with the mpirun of Open MPI\n",
             name);
     PMPI_Initialized(&before), PMPI_Finalized(&after);
     if (before && !after) PMPI_Abort(ompi_mpi_comm_world, 1);

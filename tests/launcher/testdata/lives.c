@@ -1,5 +1,5 @@
-/* One MPI program of several that a rank runs: says NAME RANK/SIZE and the sum of all ranks, then, if it is told so, runs
- * another program before or after MPI_Finalize, or ends without it.
+/* One MPI program of several that a rank runs: says NAME RANK/SIZE and the sum of all ranks, then, if it is told so,
+ * runs another program before or after MPI_Finalize, or ends without it.
  *
  *   lives NAME [during COMMAND | after COMMAND | leave] */
 #include <mpi.h>

@@ -1,0 +1,57 @@
+#!/bin/sh
+# The libraries with Open MPI's ABI have all that Debian's packages refer to of Open MPI's (front_symbols.list: of some 180
+# libraries and programs of Debian 12). A procedure of Fortran is there to be referred to: a call says so and ends the job.
+set -eu
+stage=$1 work=$2 source=$3
+rm -rf "$work" && mkdir -p "$work" && cd "$work"
+for library in libmpi.so.40 libmpi_mpifh.so.40; do
+    nm -D --defined-only "$stage/lib/openmpi/$library"
+done | awk '{print $3}' | sort -u >have
+if [ -e "$stage/lib/openmpi/libmpi_cxx.so.40" ]; then
+    nm -D --defined-only "$stage/lib/openmpi/libmpi_cxx.so.40" | awk '{print $3}' | sort -u - have >more && mv more have
+else
+    echo ompi_mpi_cxx_op_intercept | sort -u - have >more && mv more have
+fi
+sort -u "$source/tests/install/front_symbols.list" >need
+if missing=$(comm -23 need have) && [ -n "$missing" ]; then
+    echo "not there:" $missing
+    exit 1
+fi
+
+# A library in C with a part for Fortran, as PETSc is: it loads, and its part in C works.
+cat >part.c <<'C'
+void mpi_bcast_(void), mpi_conversion_fn_null_(void);
+extern int mpi_fortran_bottom_;
+int MPI_Init(int *, char ***), MPI_Finalize(void);
+void *const referred[] = {(void *)mpi_conversion_fn_null_, &mpi_fortran_bottom_};
+int part(int fortran)
+{
+    MPI_Init(0, 0);
+    if (fortran) mpi_bcast_();
+    return MPI_Finalize();
+}
+C
+cc -shared -fPIC part.c -o libpart.so -Wl,-z,now,--no-as-needed "$stage/lib/openmpi/libmpi.so.40" \
+    "$stage/lib/openmpi/libmpi_mpifh.so.40"
+echo 'int part(int); int main(int n, char **a) { (void)a; return part(n > 1); }' |
+    cc -x c - -o program -Wl,--enable-new-dtags,-rpath,"$work" -x none ./libpart.so -Wl,--allow-shlib-undefined
+"$stage/bin/impirun" -n 2 ./program >said 2>&1 && [ ! -s said ] || { echo "it does not run"; cat said; exit 1; }
+status=0
+"$stage/bin/impirun" -n 2 ./program fortran >said 2>&1 || status=$?
+if [ $status != 1 ] || ! grep -q "calls MPI_bcast of Open MPI's Fortran bindings, and libimpi has none" said; then
+    echo "exit status $status, and not 1 with the reason:"
+    cat said
+    exit 1
+fi
+
+# What cannot be loaded is no job of its own.
+sed 's/mpi_bcast_/mpi_nothing_/g' part.c >other.c
+cc -shared -fPIC other.c -o libpart.so -Wl,-z,now,--no-as-needed "$stage/lib/openmpi/libmpi.so.40" \
+    "$stage/lib/openmpi/libmpi_mpifh.so.40"
+"$stage/bin/impirun" -n 2 ./program >out 2>said || status=$?
+if [ $status != 127 ] || ! grep -q "exited with code 127: a program, or a library that it needs, was not found or could" said ||
+    grep -q 'job of its own' said; then
+    echo "exit status $status, and not 127 with the reason:"
+    cat said
+    exit 1
+fi
