@@ -36,7 +36,7 @@ fi
 # Closed descriptors are nobody's: what the launcher opens does not become a rank's output.
 [ "$("$stage/bin/mpirun" -n 2 sh -c 'echo out; ls /proc/self/fd/0 >/dev/null; echo no >&2' <&- 2>&-)" = "out
 out" ]
-"$stage/bin/mpirun" -n 2 sh -c 'readlink /proc/$$/fd/1 >&2; exit 0' >&- 2>said
+"$stage/bin/mpirun" -n 2 sh -c 'readlink /proc/$PPID/fd/1 >&2; exit 0' >&- 2>said
 [ "$(sort -u said)" = /dev/null ]
 # Memory that may not be had: of a job, and of a window in a rank that has lowered its limit since.
 if (ulimit -f 8; "$stage/bin/mpirun" -n 2 ./program) 2>said; then exit 1; fi
