@@ -33,6 +33,17 @@ if $user "$stage/bin/mpirun" --version >said 2>&1; then
     [ "$(wc -l <said)" = 1 ]
     grep -q "2 ranks and their launcher need some .* left: raise ulimit -u, which is 20" said
 fi
+# Where Go's runtime has no room for its memory or its threads, it would end with pages of text.
+if [ "$(uname -m)" = x86_64 ]; then
+    if (ulimit -v 300000; exec "$stage/bin/mpirun" -n 2 true) 2>said; then exit 1; fi
+    [ "$(wc -l <said)" = 1 ]
+    grep -q "^impirun: the limit of address space (ulimit -v) is less than 768 MiB" said
+    if [ -n "$user" ] && $user "$stage/bin/mpirun" --version >said 2>&1; then
+        if $user prlimit --nproc=2 "$stage/bin/mpirun" -n 2 true 2>said; then exit 1; fi
+        [ "$(wc -l <said)" = 1 ]
+        grep -q "^impirun: the limit of processes (ulimit -u) is less than 16" said
+    fi
+fi
 # Closed descriptors are nobody's: what the launcher opens does not become a rank's output.
 [ "$("$stage/bin/mpirun" -n 2 sh -c 'echo out; ls /proc/self/fd/0 >/dev/null; echo no >&2' <&- 2>&-)" = "out
 out" ]
