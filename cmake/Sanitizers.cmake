@@ -20,7 +20,7 @@ function(sanitized_library kind)
   add_custom_target(library-${kind}
     COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 "CGO_CFLAGS=-g -O1 ${flags}" "CGO_LDFLAGS=-g -O1 ${flags}"
       ${GO} build -trimpath -buildmode=c-shared ${ARGN}
-      "-ldflags=-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}'\""
+      "-ldflags=-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}' ${UNWIND}\""
       -o ${lib}/${SONAME} ./gobridge
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${SONAME} ${lib}/libmpi_abi.so
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build libmpi_abi.so (${kind})" VERBATIM)
