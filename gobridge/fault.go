@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// watchFaults lets fault.c say who we are.
-var watchFaults = sync.OnceFunc(func() {
+// nameFaults lets fault.c say who we are.
+var nameFaults = sync.OnceFunc(func() {
 	name := C.CString(whoAmI())
 	defer C.free(unsafe.Pointer(name))
-	C.impi_watch_faults(name)
+	C.impi_name_faults(name)
 })

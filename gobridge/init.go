@@ -206,7 +206,7 @@ func enter() (*process, error) {
 		openFast(p)
 		openBoards(p.engine)
 		setInUse(1)
-		watchFaults()
+		nameFaults()
 	}
 	return p, nil
 }

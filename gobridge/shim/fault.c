@@ -1,13 +1,13 @@
 /* Memory that is not there: a buffer of the program's that is wrong, or too short, is met inside the library.
  *
  * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another
- * signal. This file's constructor runs before Go's and keeps the actions that it finds; impi_watch_faults, at the start
- * of MPI, sets a handler that says which call met the fault, if it was met in the library, and lets the earlier action
- * have the signal, which usually ends the process as it would without us, with its core.
+ * signal. This file's constructor runs before Go's, keeps the actions that it finds, and holds the signals up until Go
+ * makes its first thread: impi_watch_faults then sets a handler that says which call met the fault, if it was met in
+ * the library, and lets the earlier action have the signal, which usually ends the process as it would without us.
  *
  * Each shim notes its name and the addresses that it got (impi_call), and takes nothing back when the call returns: the
  * instruction that faults tells whether the library is at work, or memcpy, which it called. A program that sets
- * handlers of its own after MPI_Init has the signals to itself. GOTRACEBACK leaves them to Go. */
+ * handlers of its own has the signals to itself. GOTRACEBACK leaves them to Go. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -23,17 +23,23 @@ __thread struct impi_call impi_call __attribute__((tls_model("initial-exec")));
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { FAULTS = sizeof faults / sizeof *faults };
 
-static struct sigaction before[FAULTS];
-/* Where the library begins, and its instructions end: of the linker. */
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[], etext[];
-static char who[200];
+static struct sigaction before[NSIG];
+static sigset_t mask; /* while they are held up, what was blocked before */
+/* Where the library begins and ends: of the linker. The program has no address of its data. */
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[], _end[];
+static char who[200] = "libimpi";
 
 __attribute__((constructor(101))) static void keep_actions(void)
 {
-    for (int i = 0; i < FAULTS; i++) sigaction(faults[i], NULL, &before[i]);
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < FAULTS; i++) sigaction(faults[i], NULL, &before[faults[i]]), sigaddset(&held, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &mask);
 }
 
-static int ours(uintptr_t pc) { return pc - (uintptr_t)__ehdr_start < (uintptr_t)(etext - __ehdr_start); }
+void impi_name_faults(const char *name) { snprintf(who, sizeof who, "%s", name); }
+
+static int ours(uintptr_t pc) { return pc - (uintptr_t)__ehdr_start < (uintptr_t)(_end - __ehdr_start); }
 
 /* Whether the library was at work: its own instruction, or that of a function like memcpy, which keeps no frame. */
 static int in_library(const ucontext_t *at)
@@ -69,43 +75,34 @@ static void describe_argument(char *text, size_t size, uintptr_t address)
 static void tell(uintptr_t address, int known)
 {
     const char *call = impi_call.names;
-    char text[600], where[40] = "an address that the system does not tell";
+    char where[40] = "an address that the system does not tell";
     char what[200] = "the buffer of an operation that was started before, or an error in the library "
                      "(GOTRACEBACK=all tells more)";
     if (known) snprintf(where, sizeof where, "address %#lx", (unsigned long)address);
     if (known && call) describe_argument(what, sizeof what, address);
-    int n = snprintf(text, sizeof text, "%s: %s met no usable memory at %s: %s\n", who,
-                     call ? call : "the progress of messages", where, what);
-    if (n > (int)sizeof text - 1) n = sizeof text - 1;
-    if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0) return;
+    dprintf(STDERR_FILENO, "%s: %s met no usable memory at %s: %s\n", who, call ? call : "the progress of messages",
+            where, what);
 }
 
 static void fault(int number, siginfo_t *info, void *context)
 {
-    int i = 0;
-    while (i < FAULTS - 1 && faults[i] != number) i++;
+    const struct sigaction *first = &before[number];
     int sent = info->si_code <= 0; /* by a process */
     if (!sent && number != SIGFPE && in_library(context)) tell((uintptr_t)info->si_addr, info->si_code != SI_KERNEL);
-    if (before[i].sa_flags & SA_SIGINFO) {
-        before[i].sa_sigaction(number, info, context);
-    } else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
-        before[i].sa_handler(number);
-    } else if (!sent || before[i].sa_handler == SIG_DFL) { /* the instruction faults again, and nobody is in the way */
-        struct sigaction plain = {.sa_handler = SIG_DFL};
-        sigaction(number, &plain, NULL);
+    if (first->sa_flags & SA_SIGINFO) {
+        first->sa_sigaction(number, info, context);
+    } else if (first->sa_handler != SIG_DFL && first->sa_handler != SIG_IGN) {
+        first->sa_handler(number);
+    } else if (!sent || first->sa_handler == SIG_DFL) { /* the instruction faults again, and nobody is in the way */
+        signal(number, SIG_DFL);
         if (sent) syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), number);
     }
 }
 
-void impi_watch_faults(const char *name)
+void impi_watch_faults(void)
 {
-    if (getenv("GOTRACEBACK")) return;
-    snprintf(who, sizeof who, "%s", name);
-    for (int i = 0; i < FAULTS; i++) {
-        struct sigaction now, mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-        sigfillset(&mine.sa_mask);
-        /* Only Go's handler gives way, which lies in the library; one of the program's stays. */
-        if (!sigaction(faults[i], NULL, &now) && (now.sa_flags & SA_SIGINFO) && ours((uintptr_t)now.sa_sigaction))
-            sigaction(faults[i], &mine, NULL);
-    }
+    struct sigaction mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&mine.sa_mask);
+    for (int i = 0; i < FAULTS && !getenv("GOTRACEBACK"); i++) sigaction(faults[i], &mine, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "shim.h"
 
 static void give_up(const char *why)
 {
@@ -54,10 +55,12 @@ int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, start_function *,
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function *start, void *arg)
 {
-    enum { SLACK = 50 * 1000 * 1000 /* ns */, SYSMON = 2 };
+    enum { SLACK = 50 * 1000 * 1000 /* ns */, RUNTIME = 1, SYSMON = 2 };
     static int made;
-    int own = -1;
-    if (__atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) == SYSMON) {
+    int own = -1, which = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+    if (which == RUNTIME) {
+        impi_watch_faults();
+    } else if (which == SYSMON) {
         own = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
         if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK, 0, 0, 0);
     }

@@ -41,8 +41,8 @@ struct impi_call {
 };
 extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* Reports faults inside the library from now on; who begins the line. */
-void impi_watch_faults(const char *who);
+/* Reports faults inside the library from now on (load.c); who begins the line. */
+void impi_watch_faults(void), impi_name_faults(const char *who);
 
 /* Has impi_process_ends called with this when the process exits; not 0 if the C library cannot promise that. */
 int impi_watch_exit(uintptr_t process);

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,6 +56,31 @@ func TestAFaultOfTheProgramsOwnIsNotOurs(t *testing.T) {
 		r := run(t, words("-n 2", file, do)...)
 		if r.code != 3 || !strings.HasPrefix(r.stderr, "the program's own\n") {
 			t.Errorf("%s: code %d, stderr %q", do, r.code, r.stderr)
+		}
+	}
+}
+
+func TestASignalThatIsSentBeforeMPIBeginsEndsTheRankAsAnywhere(t *testing.T) {
+	file := program(t, "fault")
+	for _, s := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE} {
+		early := []string{file, "early", fmt.Sprint(int(s))}
+		if r := startProgram(t, nil, early[0], early[1:]...).wait(); r.code != 128+int(s) || r.stderr != "" {
+			t.Errorf("alone: code %d, stderr %q", r.code, r.stderr)
+		}
+		killed := fmt.Sprintf("killed by signal %d (", int(s))
+		for _, how := range [][]string{append(words("-n 2"), early...), words("-n 1", file, "joining 0 : -n 1 sleep 1000")} {
+			j := start(t, how...)
+			if slices.Contains(how, "joining") { // it waits in MPI_Init, or is about to
+				j.stdout.await("\n", 1)
+				var pid int
+				fmt.Sscanf(j.stdout.String(), "ready %d", &pid)
+				syscall.Kill(pid, s)
+			}
+			r := j.wait()
+			r.expect(t, 128+int(s), killed)
+			if strings.Count(r.stderr, "\n") != 1 {
+				t.Errorf("more than one line: %q", r.stderr)
+			}
 		}
 	}
 }

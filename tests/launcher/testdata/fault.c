@@ -1,4 +1,5 @@
-/* fault HOW RANK: rank RANK meets memory that is not there, or gets a signal, inside MPI or outside. */
+/* fault HOW RANK: rank RANK meets memory that is not there, or gets a signal, inside MPI or outside. fault early SIGNAL:
+ * a thread of the library gets it before MPI_Init. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,17 @@ int main(int argc, char **argv)
     int who = atoi(argv[2]), rank, size, n;
     enum { MANY = 1 << 20 };
     static char buffer[MANY];
+    if (!strcmp(how, "early")) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        kill(getpid(), who);
+        for (;;) pause();
+    }
+    if (!strcmp(how, "joining")) {
+        printf("ready %d\n", getpid());
+        fflush(stdout);
+    }
     if (!strcmp(how, "handler-before")) signal(SIGSEGV, say);
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
