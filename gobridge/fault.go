@@ -9,9 +9,10 @@ import (
 	"unsafe"
 )
 
-// nameFaults lets fault.c say who we are.
+// nameFaults lets fault.c, and the runtime (crash.go), say who we are.
 var nameFaults = sync.OnceFunc(func() {
-	name := C.CString(whoAmI())
+	crashName = whoAmI()
+	name := C.CString(crashName)
 	defer C.free(unsafe.Pointer(name))
 	C.impi_name_faults(name)
 })

@@ -78,3 +78,31 @@ C
 "$stage/bin/mpicc" window.c -o window
 "$stage/bin/mpirun" -n 2 ./window >said
 [ "$(grep -c "no shared memory of" said)" = 2 ] && grep -q "ulimit -f" said || { cat said; exit 1; }
+# A rank that gets no more memory: of Go's trace it shows one line.
+cat >eats.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+int main(int argc, char **argv)
+{
+    static char key[20], value[1000];
+    unsigned long pages;
+    MPI_Init(&argc, &argv);
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%lu", &pages) != 1) return 1;
+    struct rlimit l = {(pages << 12) + (256 << 20), (pages << 12) + (256 << 20)};
+    setrlimit(RLIMIT_AS, &l);
+    memset(value, 'x', sizeof value - 1);
+    for (int i = 0; i < 1000000; i++) {
+        static MPI_Info info;
+        if (i % 100 == 0) MPI_Info_create(&info);
+        snprintf(key, sizeof key, "%d", i);
+        MPI_Info_set(info, key, value);
+    }
+    return 0;
+}
+C
+"$stage/bin/mpicc" eats.c -o eats
+if "$stage/bin/mpirun" -n 1 ./eats 2>said; then exit 1; fi
+[ "$(wc -l <said)" = 2 ] && grep -q "^libimpi: rank 0 of 1 .*out of memory" said || { cat said; exit 1; }
