@@ -174,6 +174,7 @@ func enter() (*process, error) {
 			runtime.GOMAXPROCS(minProcs)
 		}
 		C.impi_note_init()
+		C.impi_hold_standard()
 		p := &process{values: newPredefinedValues()}
 		joining.Store(p)
 		if err := p.start(); err != nil {

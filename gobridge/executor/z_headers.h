@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* afe63f6227be678a gobridge/shim/shim.h */
+/* a095444738186205 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* b26c9b91f09050ab gobridge/shim/z_exports.h */
 /* 45733e75f7e0fc25 gobridge/shim/z_shim.h */

@@ -22,7 +22,6 @@ __thread struct impi_call impi_call __attribute__((tls_model("initial-exec")));
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { FAULTS = sizeof faults / sizeof *faults };
-
 static struct sigaction before[NSIG];
 static sigset_t mask; /* while they are held up, what was blocked before */
 /* Where the library begins and ends: of the linker. The program has no address of its data. */
@@ -60,8 +59,7 @@ static int in_library(const ucontext_t *at)
 /* Describes the argument whose memory the address is in: the last that begins before it, or in the same page. */
 static void describe_argument(char *text, size_t size, uintptr_t address)
 {
-    const uintptr_t page = 4096;
-    uintptr_t least = (uintptr_t)1 << 38;
+    uintptr_t page = 4096, least = (uintptr_t)1 << 38;
     const char *name = impi_call.names + strlen(impi_call.names) + 1;
     for (int i = 0; i < IMPI_CALL_POINTERS && *name; i++, name += strlen(name) + 1) {
         uintptr_t p = (uintptr_t)impi_call.at[i], begin = p - p % page;

@@ -2,9 +2,9 @@
  * said in one line, before Go says them in a hundred; and Go's monitor thread is kept from disturbing programs. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -17,6 +17,12 @@ static void give_up(const char *why)
     _exit(1);
 }
 
+void impi_hold_standard(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+}
+
 /* Go reserves some 600 MiB of address space when it starts, nearly none of which it uses. This runs before that, and
  * while there is one thread: a process of several that registers for membarrier (shm/bell.go) waits 10 ms for it. */
 __attribute__((constructor(101))) static void before_go(void)
@@ -24,25 +30,19 @@ __attribute__((constructor(101))) static void before_go(void)
     enum { ROOM = 768 << 20, REGISTER_GLOBAL_EXPEDITED = 4 };
     void *p = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-        give_up("the limit of address space (ulimit -v) leaves less than 768 MiB, which Go's memory needs; "
-                "raise it, to 4 GiB say");
+        give_up("the limit of address space (ulimit -v) leaves less than Go's 768 MiB; raise it, to 4 GiB say");
     munmap(p, ROOM);
+    impi_hold_standard();
     syscall(SYS_membarrier, REGISTER_GLOBAL_EXPEDITED, 0, 0); /* Attach looks whether it works */
 }
 
 /* cgo tries 20 times before it aborts the process, if there is no room for a thread for the moment. */
 static void thread_made(int err)
 {
-    enum { TRIES = 20 };
     static int failed;
-    if (!err) {
-        __atomic_store_n(&failed, 0, __ATOMIC_RELAXED);
-    } else if (err != EAGAIN || __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) >= TRIES) {
-        char why[200];
-        snprintf(why, sizeof why, "no more threads can be made (%s); raise the limit of processes (ulimit -u) or of "
-                                  "address space (ulimit -v)", strerror(err));
-        give_up(why);
-    }
+    if (!err) __atomic_store_n(&failed, 0, __ATOMIC_RELAXED);
+    else if (err != EAGAIN || __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) >= 20)
+        give_up("no more threads can be made; raise the limit of processes (ulimit -u) or of address space (ulimit -v)");
 }
 
 /* sysmon, Go's monitor thread, gets a timer slack of SLACK, so that its looks after a call into Go do not disturb what

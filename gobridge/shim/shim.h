@@ -44,6 +44,8 @@ extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), 
 /* Reports faults inside the library from now on (load.c); who begins the line. */
 void impi_watch_faults(void), impi_name_faults(const char *who);
 
+void impi_hold_standard(void); /* opens /dev/null where descriptors 0 to 2 are closed: no file of ours becomes one */
+
 /* Has impi_process_ends called with this when the process exits; not 0 if the C library cannot promise that. */
 int impi_watch_exit(uintptr_t process);
 
