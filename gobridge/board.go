@@ -82,7 +82,7 @@ func (c *communicator) agreeOnBoard() error {
 		return err
 	}
 	p := started()
-	b := (*libimpi.CBoard)(C.calloc(1, C.sizeof_struct_impi_board))
+	b := (*libimpi.CBoard)(keepMemory(C.sizeof_struct_impi_board))
 	if c.board.c = b; b == nil {
 		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
 	}
@@ -169,7 +169,7 @@ func (b *board) laySettled(lane transport.Lane, exchange *coll.Laid) (laid libim
 
 // newLane makes a lane of which C is to know; nil if there is no memory.
 func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) {
-	l := (*libimpi.CLane)(C.calloc(1, C.sizeof_struct_impi_lane))
+	l := (*libimpi.CLane)(keepMemory(C.sizeof_struct_impi_lane))
 	if l == nil {
 		return nil, libimpi.LaidLane{}
 	}
@@ -181,7 +181,7 @@ func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) 
 	users.Add(1)
 	return l, libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
 		C.free(l.Laid)
-		C.free(unsafe.Pointer(l))
+		letGo(unsafe.Pointer(l))
 		leaveBoard(c, users)
 	}}
 }
@@ -200,7 +200,7 @@ func kernelOf(o coll.Op, t *datatype.Type) (combine *C.impi_combine, found bool)
 func leaveBoard(c *libimpi.CBoard, users *atomic.Int32) {
 	if users.Add(-1) == 0 {
 		C.free(c.Scratch)
-		C.free(unsafe.Pointer(c))
+		letGo(unsafe.Pointer(c))
 	}
 }
 

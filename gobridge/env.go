@@ -116,14 +116,14 @@ func impi_Free_mem(base uintptr) int32 {
 // newPredefinedValues makes room for the values of predefined attributes in C memory: the program may keep their
 // addresses.
 func newPredefinedValues() *predefinedValues {
-	return (*predefinedValues)(C.calloc(1, C.size_t(unsafe.Sizeof(predefinedValues{}))))
+	return keepOne[predefinedValues]()
 }
 
 // newColors makes room for the values of IMPI's attributes of a communicator (IMPI 0.0, 2.5) in C memory.
 func newColors(values [4]int32) *[4]int32 {
-	c := (*[4]int32)(C.calloc(1, C.size_t(unsafe.Sizeof(values))))
+	c := keepOne[[4]int32]()
 	*c = values
 	return c
 }
 
-func freeColors(c *[4]int32) { C.free(unsafe.Pointer(c)) }
+func freeColors(c *[4]int32) { letGo(unsafe.Pointer(c)) }

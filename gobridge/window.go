@@ -27,7 +27,6 @@ type window struct {
 	values  *windowValues
 	named   atomic.Pointer[namedGroup]
 	session *session       // of its communicator
-	private unsafe.Pointer // memory of MPI_Win_allocate that is not shared
 	view    *onesided.View // in C memory, with the targets behind it
 }
 
@@ -35,6 +34,7 @@ type window struct {
 type windowValues struct {
 	size                int64
 	unit, flavor, model int32
+	private             unsafe.Pointer // memory of MPI_Win_allocate that is not shared
 }
 
 // win looks a window up; the others need it, so it comes first.
@@ -107,15 +107,15 @@ func (m *making) open() (*window, int32) {
 	view := m.newView(m.c.Size())
 	made, err := m.c.NewWindow(m.config)
 	if err != nil {
-		C.free(unsafe.Pointer(view))
+		letGo(unsafe.Pointer(view))
 		C.free(m.memory)
 		return nil, m.failed(err)
 	}
-	w := &window{Window: made, hints: m.hints, private: m.memory, session: m.c.session, view: view}
+	w := &window{Window: made, hints: m.hints, session: m.c.session, view: view}
 	w.handler.Store(defaultHandler())
 	made.Bridge = w
-	w.values = (*windowValues)(C.calloc(1, C.size_t(unsafe.Sizeof(windowValues{}))))
-	*w.values = windowValues{m.config.Size, int32(m.config.Unit), int32(m.config.Flavor), abi.MPI_WIN_UNIFIED}
+	w.values = keepOne[windowValues]()
+	*w.values = windowValues{m.config.Size, int32(m.config.Unit), int32(m.config.Flavor), abi.MPI_WIN_UNIFIED, m.memory}
 	if w.handle = windows.Add(w); w.handle != 0 {
 		w.openFast()
 	}
@@ -253,9 +253,9 @@ func impi_Win_free(win uintptr) int32 {
 	}
 	w.closeFast()
 	windows.Drop(h)
-	C.free(unsafe.Pointer(w.view))
-	C.free(unsafe.Pointer(w.values))
-	C.free(w.private)
+	C.free(w.values.private)
+	letGo(unsafe.Pointer(w.view))
+	letGo(unsafe.Pointer(w.values))
 	put[uintptr](win, abi.MPI_WIN_NULL)
 	return 0
 }

@@ -18,7 +18,7 @@ import (
 // newView is room in C memory for what C sees of a window of n processes.
 func (m *making) newView(n int) *onesided.View {
 	const head, each = unsafe.Sizeof(onesided.View{}), unsafe.Sizeof(onesided.Target{})
-	v := (*onesided.View)(C.calloc(1, C.size_t(head+uintptr(n)*each)))
+	v := (*onesided.View)(keepMemory(head + uintptr(n)*each))
 	v.Targets, v.Count = unsafe.Add(unsafe.Pointer(v), head), uint32(n)
 	m.config.View, m.config.Targets = v, unsafe.Slice((*onesided.Target)(v.Targets), n)
 	return v
