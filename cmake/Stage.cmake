@@ -86,7 +86,7 @@ go_tool(./cmd/impi-conform impi-conform)
 # The manual, and the completion of shells: of the tables of functions and of options.
 add_custom_target(manual ALL
   COMMAND ${GO} run ./abi/gen -man ${STAGE}/share/man -source "libimpi ${VERSION}" "-date=${DATE}"
-  COMMAND ${GO} run ./cmd/internal/manual "-date=${DATE}" ${STAGE}/share
+  COMMAND ${GO} run ./cmd/internal/manual "-date=${DATE}" ${STAGE}/share docs/libimpi.md
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "the manual" VERBATIM)
 add_dependencies(stage manual)
 

@@ -42,7 +42,7 @@ static void thread_made(int err)
     static int failed;
     if (!err) __atomic_store_n(&failed, 0, __ATOMIC_RELAXED);
     else if (err != EAGAIN || __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) >= 20)
-        give_up("no more threads can be made; raise the limit of processes (ulimit -u) or of address space (ulimit -v)");
+        give_up("no more threads can be made; raise the limit of processes (ulimit -u) or address space (ulimit -v)");
 }
 
 /* sysmon, Go's monitor thread, gets a timer slack of SLACK, so that its looks after a call into Go do not disturb what

@@ -157,7 +157,8 @@ static void files(void)
 {
     MPI_File file;
     char name[] = "leaks-file", text[10] = "text";
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file);
     MPI_File_write_at_all(file, 10 * rank, text, 10, MPI_CHAR, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
 }

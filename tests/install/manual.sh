@@ -14,11 +14,15 @@ done
 tail -n +2 "$source/abi/functions.tsv" | cut -f 1 | while read -r function; do
     [ -s "$man/man3/$function.3" ] || { echo "$function has no page"; exit 1; }
 done
+[ -s "$man/man7/libimpi.7" ] || { echo "the library has no page"; exit 1; }
+for variable in $(sed -n 's/^| `\(IMPI_[A-Z_]*\)`.*/\1/p' "$source/docs/settings.md"); do
+    grep -q "$variable" "$man/man7/libimpi.7" || { echo "libimpi(7) lacks $variable"; exit 1; }
+done
 for script in "$stage"/share/bash-completion/completions/*; do bash -n "$script"; done
 if command -v mandoc >/dev/null; then
-    (cd "$man" && mandoc -Tlint -W warning man1/*.1 man3/*.3) >"$work/said" || { head "$work/said"; exit 1; }
+    (cd "$man" && mandoc -Tlint -W warning man1/*.1 man3/*.3 man7/*.7) >"$work/said" || { head "$work/said"; exit 1; }
 elif command -v groff >/dev/null; then
-    (cd "$man" && groff -ww -man -Tutf8 man1/impirun.1 man1/mpicc.1 man3/MPI_[A-H]*[a-z].3) 2>"$work/said" >/dev/null
+    (cd "$man" && groff -ww -man -Tutf8 man1/impirun.1 man1/mpicc.1 man3/MPI_[A-H]*[a-z].3 man7/libimpi.7) 2>"$work/said" >/dev/null
     [ ! -s "$work/said" ] || { head "$work/said"; exit 1; }
 else
     echo "skipped: neither mandoc nor groff reads the pages"

@@ -1,8 +1,9 @@
 // Command manual writes what users read of the commands without running them: pages of the manual, and the completion
 // of shells. The build runs it; what it says comes from the descriptions that --help prints.
 //
-//	manual -date DATE DIR
+//	manual -date DATE DIR PAGE
 //	  -> DIR/man/man1/COMMAND.1
+//	  -> DIR/man/man7/libimpi.7, of PAGE, which is docs/libimpi.md
 //	  -> DIR/bash-completion/completions/COMMAND
 //	  -> DIR/zsh/site-functions/_COMMAND
 //
@@ -26,11 +27,15 @@ import (
 func main() {
 	date := flag.String("date", "", "date that the pages show")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: manual [-date DATE] DIR")
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: manual [-date DATE] DIR PAGE")
 		os.Exit(2)
 	}
 	of := roff.Software{Name: "libimpi " + version.Number, Date: *date}
+	if err := writeLibrary(flag.Arg(0), flag.Arg(1), of); err != nil {
+		fmt.Fprintln(os.Stderr, "manual:", err)
+		os.Exit(1)
+	}
 	for _, c := range []usage.Command{options.Command(), wrapper.Command(), usage.Info, usage.Conform} {
 		if err := write(flag.Arg(0), &c, of); err != nil {
 			fmt.Fprintln(os.Stderr, "manual:", err)
@@ -46,6 +51,19 @@ func write(dir string, c *usage.Command, of roff.Software) error {
 		file(filepath.Join(dir, "man", "man1"), c.Name+".1", c.Man(of), ending(c.Also, ".1")),
 		file(completions, c.Name, c.Bash(), c.Also),
 		file(filepath.Join(dir, "zsh", "site-functions"), "_"+c.Name, c.Zsh(), nil))
+}
+
+// writeLibrary writes the page of the library.
+func writeLibrary(dir, page string, of roff.Software) error {
+	markdown, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	text, err := libraryPage(string(markdown), of)
+	if err != nil {
+		return err
+	}
+	return file(filepath.Join(dir, "man", "man7"), "libimpi.7", text, nil)
 }
 
 func ending(names []string, end string) []string {

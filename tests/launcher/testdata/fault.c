@@ -1,5 +1,5 @@
-/* fault HOW RANK: rank RANK meets memory that is not there, or gets a signal, inside MPI or outside. fault early SIGNAL:
- * a thread of the library gets it before MPI_Init. */
+/* fault HOW RANK: rank RANK meets memory that is not there, or gets a signal, inside MPI or outside.
+ * fault early SIGNAL: a thread of the library gets it before MPI_Init. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
