@@ -55,10 +55,11 @@ type guest struct {
 	lost    *Error           // nil: it is there
 }
 
-// guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone.
+// guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone. A process
+// may have had a million of them: whatever is done to all is done to those that are here.
 type guestTable struct {
 	list atomic.Pointer[[]atomic.Pointer[peer]]
-	here int // that have not gone
+	here []*peer // those that have not gone
 }
 
 // peer is the process with a number, which is not negative. It is inlined: it is on the way of each message.
@@ -92,12 +93,8 @@ func nobody() peer {
 
 // all calls f with each guest that has not gone.
 func (t *guestTable) all(f func(p *peer)) {
-	if list := t.list.Load(); list != nil {
-		for i := range *list {
-			if p := (*list)[i].Load(); p != nil {
-				f(p)
-			}
-		}
+	for i := 0; i < len(t.here); i++ {
+		f(t.here[i])
 	}
 }
 
@@ -120,7 +117,7 @@ func (e *Engine) admit(who introduction) *peer {
 	p := &peer{rank: int32(len(e.peers) + len(old)), local: -1, guest: &guest{introduction: who}}
 	grown[len(old)].Store(p)
 	t.list.Store(&grown)
-	t.here++
+	t.here = append(t.here, p)
 	return p
 }
 
@@ -253,7 +250,9 @@ func (e *Engine) part(p *peer) {
 	if g.needed <= 0 { // else communicators have it still
 		list := *e.guests.list.Load()
 		list[int(p.rank)-len(e.peers)].Store(nil)
-		e.guests.here--
+		if i := slices.Index(e.guests.here, p); i >= 0 {
+			e.guests.here = slices.Delete(e.guests.here, i, i+1)
+		}
 	}
 	e.countGuests()
 }

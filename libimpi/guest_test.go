@@ -84,12 +84,20 @@ func TestMeetingsLeaveNothing(t *testing.T) {
 	o := meetingShapes["one and one"]
 	es := makeWorld(t, options{fake: &o})
 	for range 100 {
-		acrossJobs(t, es, func(e *Engine, c *Comm) { must(t, c.Disconnect()) })
+		acrossJobs(t, es, func(e *Engine, c *Comm) {
+			if n := len(e.guests.here); n != 1 {
+				t.Errorf("%d guests are looked at where one is here", n)
+			}
+			must(t, c.Disconnect())
+		})
 	}
 	forgotten(t, es)
 	for _, e := range es {
 		if n := len(*e.guests.list.Load()); n != 100 {
 			t.Errorf("%d numbers for 100 guests", n)
+		}
+		if n := cap(e.guests.here); n > 4 {
+			t.Errorf("a list of %d guests, of whom one was here at a time", n)
 		}
 		if n := len(e.contexts.high); n > 2 {
 			t.Errorf("%d contexts", n)
@@ -281,8 +289,8 @@ func TestTheLossOfAGuestEndsWhatNeedsIt(t *testing.T) {
 		})
 		for _, e := range jobs[0] {
 			must(t, e.failure())
-			if e.guests.here != 0 && len(jobs[1]) == 1 {
-				t.Errorf("rank %d: %d guests", e.me, e.guests.here)
+			if len(e.guests.here) != 0 && len(jobs[1]) == 1 {
+				t.Errorf("rank %d: %d guests", e.me, len(e.guests.here))
 			}
 		}
 	})

@@ -119,8 +119,8 @@ func forgotten(t *testing.T, es []*Engine) {
 	for _, e := range es {
 		idle(t, e, 0)
 		e.mu.Lock()
-		if e.guests.here != 0 || len(e.leaving) != 0 || len(e.far) != 0 {
-			t.Errorf("rank %d: %d guests, %d of them leaving, over %d transports", e.me, e.guests.here, len(e.leaving),
+		if len(e.guests.here) != 0 || len(e.leaving) != 0 || len(e.far) != 0 {
+			t.Errorf("rank %d: %d guests, %d of them leaving, over %d transports", e.me, len(e.guests.here), len(e.leaving),
 				len(e.far))
 		}
 		e.mu.Unlock()

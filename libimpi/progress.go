@@ -276,7 +276,7 @@ func (e *Engine) sleep(cond func() bool) {
 	if e.far != nil {
 		e.armFar()
 	}
-	if e.guests.here > 0 {
+	if len(e.guests.here) > 0 {
 		e.noticeParted()
 	}
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
