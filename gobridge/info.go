@@ -191,7 +191,8 @@ func impi_Info_set(infoHandle, key, value uintptr) int32 {
 	}
 	v := text(value, abi.MPI_MAX_INFO_VAL+1)
 	if len(v) >= abi.MPI_MAX_INFO_VAL {
-		k.set(abi.MPI_ERR_INFO_VALUE, "argument value has %d characters; at most %d are allowed", len(v), abi.MPI_MAX_INFO_VAL-1)
+		k.set(abi.MPI_ERR_INFO_VALUE, "argument value has %d characters; at most %d are allowed", len(v),
+			abi.MPI_MAX_INFO_VAL-1)
 		return k.fail()
 	}
 	i.set(name, v)

@@ -7,8 +7,8 @@ import (
 	"github.com/libimpi/libimpi/transport/boot"
 )
 
-// Memory allocation kinds (MPI 5.0, 11.4.3): of which memory buffers may be. libimpi reads and writes what the processor
-// can, so it knows the two kinds of the standard, and those of accelerators are left out of what it supports.
+// Memory allocation kinds (MPI 5.0, 11.4.3): of which memory buffers may be. libimpi reads and writes what the
+// processor can, so it knows the two kinds of the standard, and those of accelerators are left out of what it supports.
 
 const (
 	kindsKey       = "mpi_memory_alloc_kinds"
@@ -29,8 +29,8 @@ func askedKinds() string {
 	return "mpi,system"
 }
 
-// supportedKinds returns what is supported for objects of which these kinds were asked for, as a list: those of them that
-// are known, as they were written, and the two kinds of the standard in any case.
+// supportedKinds returns what is supported for objects of which these kinds were asked for, as a list: those of them
+// that are known, as they were written, and the two kinds of the standard in any case.
 func supportedKinds(asked string) string {
 	var list []string
 	for _, kind := range strings.Split(asked+",mpi,system", ",") {

@@ -29,8 +29,8 @@ func (k *check) neighborhood(fn string, comm uintptr) (in, out int) {
 	return in, out
 }
 
-// neighbors checks a buffer of a block for each of n neighbors. Of a process that has none on this side the arguments mean
-// nothing: buffers may be NULL, and counts anything.
+// neighbors checks a buffer of a block for each of n neighbors. Of a process that has none on this side the arguments
+// mean nothing: buffers may be NULL, and counts anything.
 func (k *check) neighbors(b block, n int, names [3]string) coll.Buf {
 	if n == 0 {
 		return coll.Buf{Type: datatype.Named(abi.MPI_BYTE)}

@@ -55,8 +55,8 @@ type guest struct {
 	lost    *Error           // nil: it is there
 }
 
-// guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone. A process
-// may have had a million of them: whatever is done to all is done to those that are here.
+// guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone. A
+// process may have had a million of them: whatever is done to all is done to those that are here.
 type guestTable struct {
 	list atomic.Pointer[[]atomic.Pointer[peer]]
 	here []*peer // those that have not gone

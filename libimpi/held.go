@@ -93,9 +93,9 @@ func (e *Engine) giveBack(m *message) {
 	e.messages.put(m)
 }
 
-// withhold says whether a message must not leave without asking: its receiver keeps too many, or has not said for long
-// that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it; where nothing
-// else stops them, they are withheld, too.
+// withhold reports whether a message must not leave without asking: its receiver keeps too many, or has not said for
+// long that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it; where
+// nothing else stops them, they are withheld, too.
 func (e *Engine) withhold(p *peer, ctx *context) bool {
 	if p.hold == nil {
 		return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p

@@ -89,8 +89,8 @@ static inline void packed_check(const packed_block *b, int k, int id, const char
     for (int j = 0; j < b->items; j++) {
         packed_item want = packed_value(id, j);
         CHECK_SAY(of[j].i == want.i && of[j].d == want.d && of[j].l == want.l && of[j].c == want.c,
-            "%s, %s: item %d of block %d is %d %g %ld %d, not %d %g %ld %d", what, b->is_packed ? "packed" : "typed", j, k,
-            of[j].i, of[j].d, of[j].l, of[j].c, want.i, want.d, want.l, want.c);
+            "%s, %s: item %d of block %d is %d %g %ld %d, not %d %g %ld %d", what, b->is_packed ? "packed" : "typed", j,
+            k, of[j].i, of[j].d, of[j].l, of[j].c, want.i, want.d, want.l, want.c);
     }
     free(of);
 }

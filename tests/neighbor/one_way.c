@@ -1,5 +1,5 @@
-/* In a graph whose edges all lead to rank 0, the others receive nothing, and rank 0 sends nothing: what a process passes
- * for the side on which it has no neighbors is not looked at. */
+/* In a graph whose edges all lead to rank 0, the others receive nothing, and rank 0 sends nothing: what a process
+ * passes for the side on which it has no neighbors is not looked at. */
 /* needs: MPI_Neighbor_alltoallw_init */
 #include "../check.h"
 

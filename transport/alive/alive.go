@@ -6,8 +6,8 @@
 // after twice as long. Since Linux 6.15 the kernel can be told not to wait longer than between two probes. So if the
 // network is down for less than the silence, the connection is used again before it is given up.
 //
-// How often the kernel retransmits (tcp_retries2) must not bound that time: 15 times are a quarter of an hour where each
-// waits twice as long, and 16 s where none waits longer than a second. TCP_USER_TIMEOUT takes its place, on every
+// How often the kernel retransmits (tcp_retries2) must not bound that time: 15 times are a quarter of an hour where
+// each waits twice as long, and 16 s where none waits longer than a second. TCP_USER_TIMEOUT takes its place, on every
 // connection: the silence, where the kernel decides, else so long that the kernel never does.
 package alive
 

@@ -52,7 +52,8 @@ func TestTheKernelIsToldSo(t *testing.T) {
 			t.Errorf("option %d is %d (%v), want %d", name, got, err, want)
 		}
 	}
-	for silence, want := range map[time.Duration]int{0: 1<<31 - 1, 32 * time.Second: 36000, 1 << 22 * time.Second: 1<<31 - 1} {
+	const never = 1<<31 - 1
+	for silence, want := range map[time.Duration]int{0: never, 32 * time.Second: 36000, 1 << 22 * time.Second: never} {
 		Insist(c, silence)
 		raw.Control(func(fd uintptr) { is(fd, unix.TCP_USER_TIMEOUT, want) })
 	}
