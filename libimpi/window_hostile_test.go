@@ -3,7 +3,6 @@ package libimpi
 import (
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
-	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
 
@@ -300,34 +298,4 @@ func TestARequestDoesNotMakeItsTargetLookForLong(t *testing.T) {
 		t.Errorf("some of 2^50 elements in two regions are held: %v", held)
 	}
 	runtime.KeepAlive(mem)
-}
-
-// TestShortRequestsBehindALongOneAreServedInALoop has a stack that would not do for a call within a call for each.
-func TestShortRequestsBehindALongOneAreServedInALoop(t *testing.T) {
-	const n = 10000
-	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
-	together(t, makeWorld(t, options{clients: []int{3}, noRead: true}), func(e *Engine) {
-		mem := make([]int64, 64)
-		w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 64).Base, Size: 512,
-			Unit: 8})
-		if must(t, err); e.Me() != 0 || err != nil {
-			return
-		}
-		post := onesided.Request{Kind: onesided.TellPost}
-		o, target := &w.requests.origins[1], &w.requests.targets[1]
-		o.busy = true
-		for i := range n {
-			e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: w.comm.p2p.cid, SrqID: uint64(i) + 1},
-				post.Append(nil))
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if target.posted != 0 {
-			t.Error("requests overtake one that comes piece by piece")
-		}
-		o.busy = false
-		if w.arrived(1); target.posted != n {
-			t.Errorf("%d of %d requests have been served", target.posted, n)
-		}
-	})
 }
