@@ -195,6 +195,9 @@ func joinPlans(ctx context.Context, plan *options.Plan,
 		m := &joinPlan{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose,
 			outbound: plan.Outbound, bind: bind, join: plan.Limits.Join}
 		m.ctx, m.cancel = context.WithCancelCause(ctx)
+		if err := reachable(plan.Address); err != nil {
+			return nil, nil, err
+		}
 		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
 			return nil, nil, err
 		}
@@ -209,6 +212,22 @@ func joinPlans(ctx context.Context, plan *options.Plan,
 		return ownServer(ctx, plan)
 	}
 	return []*joinPlan{nil}, farewell, nil
+}
+
+// reachable is an error if a server is on this machine, and no process of the machine can be reached. Names are looked
+// up only where that may be so.
+func reachable(at string) error {
+	if address.Loopback() == nil {
+		return nil
+	}
+	tcp, err := net.ResolveTCPAddr("tcp", at)
+	if err != nil { // connecting to it will fail, and say so
+		return nil
+	}
+	if err := address.Reachable(tcp.AddrPort().Addr()); err != nil {
+		return fmt.Errorf("the server at %s is on this machine: %w", at, err)
+	}
+	return nil
 }
 
 // addressTowards is the address of this machine that a route to the server uses: other clients can reach the
@@ -231,6 +250,9 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), er
 	}
 	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := address.Loopback(); err != nil {
 		return nil, nil, err
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})

@@ -46,6 +46,11 @@ func serve(plan *options.Plan) error {
 	if opt.Bind, err = listenAt(plan); err != nil {
 		return err
 	}
+	if opt.Bind.IsLoopback() {
+		if err := address.Loopback(); err != nil {
+			return err
+		}
+	}
 	// A reader that takes the first line and leaves must not end us: writing to a closed pipe is an error, not
 	// a signal.
 	signal.Ignore(syscall.SIGPIPE)

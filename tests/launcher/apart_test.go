@@ -407,3 +407,29 @@ func TestALostServerOrClientIsNoticedBeforeTheJobStarts(t *testing.T) {
 	server.signal(syscall.SIGTERM)
 	server.wait()
 }
+
+// Processes of one machine that have to connect to each other, and cannot.
+func TestALoopbackThatIsDownIsSaidAtOnce(t *testing.T) {
+	n := newNetwork(t, ipv4, 1)
+	m := n.machines[0]
+	m.ip(t, "link set lo down")
+	start := func(line string) (j *job) {
+		m.inside(t, func() { j = startWith(t, with("IMPI_AUTH_NONE=1"), words(line)...) })
+		return j
+	}
+	file := program(t, "misbehave")
+	for _, line := range []string{
+		"-clients 2 -n 2 " + file,
+		"-clients 2 -via agent -n 2 " + file,
+		"-server 2 -host 127.0.0.1",
+		"-client 0 127.0.0.1:4000 -n 1 " + file,
+		"-client 0 " + m.addr.String() + ":4000 -n 1 " + file,
+		"-n 1 " + program(t, "../processes/spawn"),
+	} {
+		r := start(line).wait()
+		if r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "(ip link set lo up)") {
+			t.Errorf("%s: code %d, %q", line, r.code, r.stderr)
+		}
+	}
+	start("-n 2 "+file).wait().expect(t, 0, "") // by shared memory alone
+}

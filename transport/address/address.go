@@ -2,6 +2,7 @@
 package address
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 )
@@ -20,6 +21,49 @@ func Usable() netip.Addr {
 		return a
 	}
 	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+}
+
+// Loopback is why processes of this machine cannot connect to each other, if that is so because the loopback interface is
+// down: also by another address of the machine their packets take it. If the system does not say, it is nil.
+func Loopback() error {
+	ifs, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	return loopbackAmong(ifs)
+}
+
+// Reachable is Loopback if the address is one of this machine, else nil.
+func Reachable(at netip.Addr) error {
+	err := Loopback()
+	if at = at.Unmap().WithZone(""); err == nil || at.IsLoopback() {
+		return err
+	}
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if p, bad := netip.ParsePrefix(a.String()); bad == nil && p.Addr().Unmap() == at {
+			return err
+		}
+	}
+	return nil
+}
+
+func loopbackAmong(ifs []net.Interface) error {
+	down := ""
+	for _, i := range ifs {
+		switch {
+		case i.Flags&net.FlagLoopback == 0:
+		case i.Flags&net.FlagUp != 0:
+			return nil
+		default:
+			down = i.Name
+		}
+	}
+	if down == "" {
+		return nil
+	}
+	return fmt.Errorf("the loopback interface is down, by which processes of one machine connect to each other: "+
+		"bring it up (ip link set %s up)", down)
 }
 
 func routedFrom(outside string) (netip.Addr, bool) {

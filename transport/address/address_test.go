@@ -1,6 +1,7 @@
 package address
 
 import (
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -51,5 +52,21 @@ func TestAnInterfaceIsNamedOrTheNetworkThatItIsOn(t *testing.T) {
 	}
 	if a, err := On("127.0.0.0/8"); err == nil && a.String() != "127.0.0.1" {
 		t.Errorf("the loopback network is %v", a)
+	}
+}
+
+func TestALoopbackThatIsDownIsSeen(t *testing.T) {
+	ether := net.Interface{Name: "eth0", Flags: net.FlagUp}
+	up := net.Interface{Name: "lo", Flags: net.FlagUp | net.FlagLoopback}
+	down := net.Interface{Name: "lo1", Flags: net.FlagLoopback}
+	for _, tt := range []struct {
+		ifs  []net.Interface
+		down bool
+	}{{nil, false}, {[]net.Interface{ether}, false}, {[]net.Interface{ether, up}, false},
+		{[]net.Interface{down, ether}, true}, {[]net.Interface{down, up}, false}} {
+		err := loopbackAmong(tt.ifs)
+		if (err != nil) != tt.down || err != nil && !strings.Contains(err.Error(), "ip link set lo1 up") {
+			t.Errorf("%v: %v", tt.ifs, err)
+		}
 	}
 }

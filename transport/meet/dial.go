@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/address"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,6 +60,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func dial(ctx context.Context, n Name, conf *Config) (*line, error) {
+	if err := address.Reachable(n.Addr.Addr()); err != nil {
+		return nil, err
+	}
 	var d net.Dialer
 	tcp, err := d.DialContext(ctx, "tcp", n.Addr.String())
 	if errors.Is(err, unix.ECONNREFUSED) {
