@@ -76,6 +76,8 @@ func wrongs(f table.Function, p table.Param) []wrong {
 		return handle("MPI_GROUP_NULL", "good.freed_group", "MPI_ERR_GROUP")
 	case depth == 0 && p.Type == "MPI_Info":
 		return []wrong{{"good.freed_info", "MPI_ERR_INFO"}}
+	case f.Name == "MPI_Parrived" && p.Type == "MPI_Request": // of no request all has arrived
+		return handle("MPI_REQUEST_NULL", "good.freed_request", "MPI_ERR_REQUEST")[1:]
 	case depth == 0 && p.Type == "MPI_Request" && f.Areas[0] == "partitioned":
 		return handle("MPI_REQUEST_NULL", "good.freed_request", "MPI_ERR_REQUEST")
 	case depth == 0 && p.Type == "MPI_Request":

@@ -799,836 +799,835 @@ static int wrong794(void) { return MPI_Pack_size_c(1, MPI_INT, good.freed_comm, 
 static int wrong795(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)good.junk, (void *)good.memory); }
 static int wrong796(void) { return MPI_Pack_size_c(1, MPI_INT, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
 static int wrong797(void) { return MPI_Pack_size_c(1, MPI_INT, good.comm, NULL); }
-static int wrong798(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, (void *)good.memory); }
-static int wrong799(void) { return MPI_Parrived(good.freed_request, 1, (void *)good.memory); }
-static int wrong800(void) { return MPI_Parrived((MPI_Request)good.junk, 1, (void *)good.memory); }
-static int wrong801(void) { return MPI_Parrived((MPI_Request)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong802(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, NULL); }
-static int wrong803(void) { return MPI_Pready(1, MPI_REQUEST_NULL); }
-static int wrong804(void) { return MPI_Pready(1, good.freed_request); }
-static int wrong805(void) { return MPI_Pready(1, (MPI_Request)good.junk); }
-static int wrong806(void) { return MPI_Pready(1, (MPI_Request)0x7fffffffffffffff); }
-static int wrong807(void) { return MPI_Pready_list(1, (void *)good.memory, MPI_REQUEST_NULL); }
-static int wrong808(void) { return MPI_Pready_list(1, (void *)good.memory, good.freed_request); }
-static int wrong809(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)good.junk); }
-static int wrong810(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)0x7fffffffffffffff); }
-static int wrong811(void) { return MPI_Pready_range(1, 1, MPI_REQUEST_NULL); }
-static int wrong812(void) { return MPI_Pready_range(1, 1, good.freed_request); }
-static int wrong813(void) { return MPI_Pready_range(1, 1, (MPI_Request)good.junk); }
-static int wrong814(void) { return MPI_Pready_range(1, 1, (MPI_Request)0x7fffffffffffffff); }
-static int wrong815(void) { return MPI_Precv_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong816(void) { return MPI_Precv_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong817(void) { return MPI_Precv_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong818(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong819(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong820(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong821(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong822(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong823(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong824(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong825(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong826(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong827(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong828(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong829(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong830(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong831(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong832(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong833(void) { return MPI_Precv_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong834(void) { return MPI_Precv_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong835(void) { return MPI_Precv_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong836(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong837(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong838(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong839(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong840(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong841(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong842(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong843(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong844(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong845(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong846(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong847(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong848(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong849(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong850(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong851(void) { return MPI_Probe(-77, 0, good.comm, (void *)good.memory); }
-static int wrong852(void) { return MPI_Probe(check_size, 0, good.comm, (void *)good.memory); }
-static int wrong853(void) { return MPI_Probe(2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong854(void) { return MPI_Probe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong855(void) { return MPI_Probe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong856(void) { return MPI_Probe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong857(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong858(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong859(void) { return MPI_Psend_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong860(void) { return MPI_Psend_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong861(void) { return MPI_Psend_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong862(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong863(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong864(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong865(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong866(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong867(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong868(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong869(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong870(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong871(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong872(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong873(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong874(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong875(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong876(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong877(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong878(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong879(void) { return MPI_Psend_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong880(void) { return MPI_Psend_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong881(void) { return MPI_Psend_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong882(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong883(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong884(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong885(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong886(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong887(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong888(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong889(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong890(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong891(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong892(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong893(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong894(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong895(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong896(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
-static int wrong897(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
-static int wrong898(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
-static int wrong899(void) { return MPI_Recv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong900(void) { return MPI_Recv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong901(void) { return MPI_Recv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong902(void) { return MPI_Recv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong903(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong904(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong905(void) { return MPI_Recv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong906(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong907(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong908(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong909(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong910(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong911(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong912(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong913(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong914(void) { return MPI_Recv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong915(void) { return MPI_Recv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong916(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong917(void) { return MPI_Recv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong918(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong919(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong920(void) { return MPI_Recv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong921(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong922(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong923(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong924(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong925(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong926(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong927(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong928(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong929(void) { return MPI_Recv_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong930(void) { return MPI_Recv_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong931(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong932(void) { return MPI_Recv_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong933(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong934(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong935(void) { return MPI_Recv_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong936(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong937(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong938(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong939(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong940(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong941(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong942(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong943(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong944(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong945(void) { return MPI_Recv_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong946(void) { return MPI_Recv_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong947(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong948(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong949(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong950(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong951(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong952(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong953(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong954(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong955(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong956(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong957(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong958(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong959(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong960(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong961(void) { return MPI_Request_free(NULL); }
-static int wrong962(void) { return MPI_Request_free(&(MPI_Request){MPI_REQUEST_NULL}); }
-static int wrong963(void) { return MPI_Request_free(&(MPI_Request){good.freed_request}); }
-static int wrong964(void) { return MPI_Request_free(&(MPI_Request){(MPI_Request)good.junk}); }
-static int wrong965(void) { return MPI_Request_get_status(good.freed_request, (void *)good.memory, (void *)good.memory); }
-static int wrong966(void) { return MPI_Request_get_status((MPI_Request)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong967(void) { return MPI_Request_get_status(MPI_REQUEST_NULL, NULL, (void *)good.memory); }
-static int wrong968(void) { return MPI_Request_get_status_all(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong969(void) { return MPI_Request_get_status_all(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong970(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong971(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong972(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong973(void) { return MPI_Request_get_status_all(1, good.requests, NULL, (void *)good.memory); }
-static int wrong974(void) { return MPI_Request_get_status_any(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong975(void) { return MPI_Request_get_status_any(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong976(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong977(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong978(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong979(void) { return MPI_Request_get_status_any(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong980(void) { return MPI_Request_get_status_any(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong981(void) { return MPI_Request_get_status_some(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong982(void) { return MPI_Request_get_status_some(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong983(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong984(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong985(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong986(void) { return MPI_Request_get_status_some(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong987(void) { return MPI_Request_get_status_some(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong988(void) { return MPI_Rsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong989(void) { return MPI_Rsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong990(void) { return MPI_Rsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong991(void) { return MPI_Rsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong992(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong993(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong994(void) { return MPI_Rsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong995(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong996(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong997(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong998(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong999(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1000(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1001(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1002(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1003(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1004(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1005(void) { return MPI_Rsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1006(void) { return MPI_Rsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1007(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1008(void) { return MPI_Rsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1009(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1010(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1011(void) { return MPI_Rsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1012(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1013(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1014(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1015(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1016(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1017(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1018(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1019(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1020(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1021(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1022(void) { return MPI_Rsend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1023(void) { return MPI_Rsend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1024(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1025(void) { return MPI_Rsend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1026(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1027(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1028(void) { return MPI_Rsend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1029(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1030(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1031(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1032(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1033(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1034(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1035(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1036(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1037(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1038(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1039(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1040(void) { return MPI_Rsend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1041(void) { return MPI_Rsend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1042(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1043(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1044(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1045(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1046(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1047(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1048(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1049(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1050(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1051(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1052(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1053(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1054(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1055(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1056(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1057(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1058(void) { return MPI_Send(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1059(void) { return MPI_Send((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1060(void) { return MPI_Send((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1061(void) { return MPI_Send((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1062(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1063(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1064(void) { return MPI_Send((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1065(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1066(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1067(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1068(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1069(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1070(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1071(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1072(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1073(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1074(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1075(void) { return MPI_Send_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1076(void) { return MPI_Send_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1077(void) { return MPI_Send_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1078(void) { return MPI_Send_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1079(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1080(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1081(void) { return MPI_Send_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1082(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1083(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1084(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1085(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1086(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1087(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1088(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1089(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1090(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1091(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1092(void) { return MPI_Send_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1093(void) { return MPI_Send_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1094(void) { return MPI_Send_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1095(void) { return MPI_Send_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1096(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1097(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1098(void) { return MPI_Send_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1099(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1100(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1101(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1102(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1103(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1104(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1105(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1106(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1107(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1108(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1109(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1110(void) { return MPI_Send_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1111(void) { return MPI_Send_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1112(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1113(void) { return MPI_Send_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1114(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1115(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1116(void) { return MPI_Send_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1117(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1118(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1119(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1120(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1121(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1122(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1123(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1124(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1125(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1126(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1127(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1128(void) { return MPI_Sendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1129(void) { return MPI_Sendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1130(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1131(void) { return MPI_Sendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1132(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1133(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1134(void) { return MPI_Sendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1135(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1136(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1137(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1138(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1139(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1140(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1141(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1142(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1143(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1144(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1145(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1146(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1147(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1148(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1149(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1150(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1151(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1152(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1153(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1154(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1155(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1156(void) { return MPI_Sendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1157(void) { return MPI_Sendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1158(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1159(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1160(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1161(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1162(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1163(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1164(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1165(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1166(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1167(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1168(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1169(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1170(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1171(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1172(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1173(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1174(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1175(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1176(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1177(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1178(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1179(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1180(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1181(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1182(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1183(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1184(void) { return MPI_Sendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1185(void) { return MPI_Sendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1186(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1187(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1188(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1189(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1190(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1191(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1192(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1193(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1194(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1195(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1196(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1197(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1198(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1199(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1200(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1201(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1202(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1203(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1204(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1205(void) { return MPI_Sendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1206(void) { return MPI_Sendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1207(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1208(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1209(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1210(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1211(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1212(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1213(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1214(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1215(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1216(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1217(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1218(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1219(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1220(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1221(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1222(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1223(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1224(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1225(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1226(void) { return MPI_Ssend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1227(void) { return MPI_Ssend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1228(void) { return MPI_Ssend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1229(void) { return MPI_Ssend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1230(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1231(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1232(void) { return MPI_Ssend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1233(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1234(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1235(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1236(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1237(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1238(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1239(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1240(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1241(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1242(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1243(void) { return MPI_Ssend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1244(void) { return MPI_Ssend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1245(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1246(void) { return MPI_Ssend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1247(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1248(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1249(void) { return MPI_Ssend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
-static int wrong1250(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
-static int wrong1251(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
-static int wrong1252(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
-static int wrong1253(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
-static int wrong1254(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
-static int wrong1255(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
-static int wrong1256(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
-static int wrong1257(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
-static int wrong1258(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
-static int wrong1259(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1260(void) { return MPI_Ssend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1261(void) { return MPI_Ssend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1262(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1263(void) { return MPI_Ssend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1264(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1265(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1266(void) { return MPI_Ssend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1267(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1268(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1269(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1270(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1271(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1272(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1273(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1274(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1275(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1276(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1277(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1278(void) { return MPI_Ssend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1279(void) { return MPI_Ssend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1280(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1281(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1282(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1283(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1284(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
-static int wrong1285(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
-static int wrong1286(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
-static int wrong1287(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
-static int wrong1288(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
-static int wrong1289(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
-static int wrong1290(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
-static int wrong1291(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1292(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
-static int wrong1293(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1294(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1295(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
-static int wrong1296(void) { return MPI_Start(NULL); }
-static int wrong1297(void) { return MPI_Start(&(MPI_Request){MPI_REQUEST_NULL}); }
-static int wrong1298(void) { return MPI_Start(&(MPI_Request){good.freed_request}); }
-static int wrong1299(void) { return MPI_Start(&(MPI_Request){(MPI_Request)good.junk}); }
-static int wrong1300(void) { return MPI_Startall(-1, good.requests); }
-static int wrong1301(void) { return MPI_Startall(1, NULL); }
-static int wrong1302(void) { return MPI_Startall(1, (MPI_Request[]){good.freed_request}); }
-static int wrong1303(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)good.junk}); }
-static int wrong1304(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}); }
-static int wrong1305(void) { return MPI_Startall(1, (MPI_Request[]){MPI_REQUEST_NULL}); }
-static int wrong1306(void) { return MPI_Status_get_error(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1307(void) { return MPI_Status_get_error((void *)good.memory, NULL); }
-static int wrong1308(void) { return MPI_Status_get_source(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1309(void) { return MPI_Status_get_source((void *)good.memory, NULL); }
-static int wrong1310(void) { return MPI_Status_get_tag(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1311(void) { return MPI_Status_get_tag((void *)good.memory, NULL); }
-static int wrong1312(void) { return MPI_Status_set_error(MPI_STATUS_IGNORE, 1); }
-static int wrong1313(void) { return MPI_Status_set_source(MPI_STATUS_IGNORE, MPI_PROC_NULL); }
-static int wrong1314(void) { return MPI_Status_set_tag(MPI_STATUS_IGNORE, 0); }
-static int wrong1315(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1316(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1317(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1318(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1319(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
-static int wrong1320(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
-static int wrong1321(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1322(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1323(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1324(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1325(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1326(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1327(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1328(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1329(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1330(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1331(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1332(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1333(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1334(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1335(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1336(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1337(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1338(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1339(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1340(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1341(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
-static int wrong1342(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
-static int wrong1343(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
-static int wrong1344(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1345(void) { return MPI_Type_commit(NULL); }
-static int wrong1346(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1347(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
-static int wrong1348(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1349(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
-static int wrong1350(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1351(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
-static int wrong1352(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1353(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1354(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
-static int wrong1355(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
-static int wrong1356(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1357(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
-static int wrong1358(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1359(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1360(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
-static int wrong1361(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1362(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1363(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1364(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1365(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1366(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1367(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1368(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1369(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1370(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1371(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1372(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1373(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1374(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1375(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1376(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1377(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1378(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1379(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1380(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1381(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1382(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1383(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1384(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1385(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1386(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1387(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1388(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1389(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1390(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1391(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1392(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1393(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1394(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1395(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1396(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1397(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1398(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1399(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1400(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1401(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1402(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1403(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1404(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1405(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1406(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1407(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1408(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1409(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1410(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1411(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1412(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1413(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1414(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1415(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1416(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1417(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1418(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1419(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1420(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1421(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1422(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1423(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
-static int wrong1424(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
-static int wrong1425(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
-static int wrong1426(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
-static int wrong1427(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
-static int wrong1428(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
-static int wrong1429(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1430(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1431(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
-static int wrong1432(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
-static int wrong1433(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1434(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1435(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1436(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1437(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1438(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1439(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
-static int wrong1440(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1441(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1442(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
-static int wrong1443(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
-static int wrong1444(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
-static int wrong1445(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
-static int wrong1446(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
-static int wrong1447(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1448(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
-static int wrong1449(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1450(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1451(void) { return MPI_Type_dup(MPI_INT, NULL); }
-static int wrong1452(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1453(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
-static int wrong1454(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1455(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1456(void) { return MPI_Type_extent(MPI_INT, NULL); }
-static int wrong1457(void) { return MPI_Type_free(NULL); }
-static int wrong1458(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
-static int wrong1459(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
-static int wrong1460(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
-static int wrong1461(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1462(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1463(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1464(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
-static int wrong1465(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1466(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1467(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1468(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1469(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1470(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1471(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1472(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
-static int wrong1473(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1474(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1475(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1476(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1477(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1478(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1479(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1480(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1481(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1482(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1483(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1484(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1485(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1486(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1487(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1488(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
-static int wrong1489(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
-static int wrong1490(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1491(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1492(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1493(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1494(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1495(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1496(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1497(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1498(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1499(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1500(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1501(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1502(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1503(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1504(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1505(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1506(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1507(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1508(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1509(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1510(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1511(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1512(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1513(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
-static int wrong1514(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
-static int wrong1515(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
-static int wrong1516(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
-static int wrong1517(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
-static int wrong1518(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
-static int wrong1519(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
-static int wrong1520(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
-static int wrong1521(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
-static int wrong1522(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1523(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
-static int wrong1524(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1525(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1526(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
-static int wrong1527(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1528(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1529(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1530(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1531(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1532(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1533(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
-static int wrong1534(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1535(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
-static int wrong1536(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1537(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1538(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
-static int wrong1539(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1540(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
-static int wrong1541(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1542(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1543(void) { return MPI_Type_lb(MPI_INT, NULL); }
-static int wrong1544(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
-static int wrong1545(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
-static int wrong1546(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
-static int wrong1547(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
-static int wrong1548(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1549(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
-static int wrong1550(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1551(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1552(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1553(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
-static int wrong1554(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1555(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1556(void) { return MPI_Type_size(MPI_INT, NULL); }
-static int wrong1557(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1558(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
-static int wrong1559(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1560(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1561(void) { return MPI_Type_size_c(MPI_INT, NULL); }
-static int wrong1562(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1563(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
-static int wrong1564(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1565(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1566(void) { return MPI_Type_ub(MPI_INT, NULL); }
-static int wrong1567(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1568(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1569(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1570(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1571(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1572(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
-static int wrong1573(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
-static int wrong1574(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
-static int wrong1575(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
-static int wrong1576(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
-static int wrong1577(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
-static int wrong1578(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
-static int wrong1579(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1580(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1581(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1582(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1583(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1584(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1585(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1586(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1587(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1588(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
-static int wrong1589(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
-static int wrong1590(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
-static int wrong1591(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
-static int wrong1592(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
-static int wrong1593(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
-static int wrong1594(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
-static int wrong1595(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
-static int wrong1596(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
-static int wrong1597(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1598(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1599(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1600(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1601(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1602(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
-static int wrong1603(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
-static int wrong1604(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
-static int wrong1605(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
-static int wrong1606(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
-static int wrong1607(void) { return MPI_Wait(NULL, (void *)good.memory); }
-static int wrong1608(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
-static int wrong1609(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1610(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
-static int wrong1611(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
-static int wrong1612(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
-static int wrong1613(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
-static int wrong1614(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
-static int wrong1615(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
-static int wrong1616(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1617(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
-static int wrong1618(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
-static int wrong1619(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
-static int wrong1620(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
-static int wrong1621(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1622(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1623(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1624(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1625(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
-static int wrong1626(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
-static int wrong1627(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong798(void) { return MPI_Parrived(good.freed_request, 1, (void *)good.memory); }
+static int wrong799(void) { return MPI_Parrived((MPI_Request)good.junk, 1, (void *)good.memory); }
+static int wrong800(void) { return MPI_Parrived((MPI_Request)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong801(void) { return MPI_Parrived(MPI_REQUEST_NULL, 1, NULL); }
+static int wrong802(void) { return MPI_Pready(1, MPI_REQUEST_NULL); }
+static int wrong803(void) { return MPI_Pready(1, good.freed_request); }
+static int wrong804(void) { return MPI_Pready(1, (MPI_Request)good.junk); }
+static int wrong805(void) { return MPI_Pready(1, (MPI_Request)0x7fffffffffffffff); }
+static int wrong806(void) { return MPI_Pready_list(1, (void *)good.memory, MPI_REQUEST_NULL); }
+static int wrong807(void) { return MPI_Pready_list(1, (void *)good.memory, good.freed_request); }
+static int wrong808(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)good.junk); }
+static int wrong809(void) { return MPI_Pready_list(1, (void *)good.memory, (MPI_Request)0x7fffffffffffffff); }
+static int wrong810(void) { return MPI_Pready_range(1, 1, MPI_REQUEST_NULL); }
+static int wrong811(void) { return MPI_Pready_range(1, 1, good.freed_request); }
+static int wrong812(void) { return MPI_Pready_range(1, 1, (MPI_Request)good.junk); }
+static int wrong813(void) { return MPI_Pready_range(1, 1, (MPI_Request)0x7fffffffffffffff); }
+static int wrong814(void) { return MPI_Precv_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong815(void) { return MPI_Precv_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong816(void) { return MPI_Precv_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong817(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong818(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong819(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong820(void) { return MPI_Precv_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong821(void) { return MPI_Precv_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong822(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong823(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong824(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong825(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong826(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong827(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong828(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong829(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong830(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong831(void) { return MPI_Precv_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong832(void) { return MPI_Precv_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong833(void) { return MPI_Precv_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong834(void) { return MPI_Precv_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong835(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong836(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong837(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong838(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong839(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong840(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong841(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong842(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong843(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong844(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong845(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong846(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong847(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong848(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong849(void) { return MPI_Precv_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong850(void) { return MPI_Probe(-77, 0, good.comm, (void *)good.memory); }
+static int wrong851(void) { return MPI_Probe(check_size, 0, good.comm, (void *)good.memory); }
+static int wrong852(void) { return MPI_Probe(2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong853(void) { return MPI_Probe(MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong854(void) { return MPI_Probe(MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong855(void) { return MPI_Probe(MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong856(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong857(void) { return MPI_Probe(MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong858(void) { return MPI_Psend_init(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong859(void) { return MPI_Psend_init((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong860(void) { return MPI_Psend_init((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong861(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong862(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong863(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong864(void) { return MPI_Psend_init((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong865(void) { return MPI_Psend_init((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong866(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong867(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong868(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong869(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong870(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong871(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong872(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong873(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong874(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong875(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong876(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong877(void) { return MPI_Psend_init((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong878(void) { return MPI_Psend_init_c(NULL, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong879(void) { return MPI_Psend_init_c((void *)good.memory, -1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong880(void) { return MPI_Psend_init_c((void *)good.memory, 1, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong881(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong882(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong883(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong884(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong885(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong886(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, -77, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong887(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, check_size, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong888(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, 2147483647, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong889(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong890(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong891(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong892(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong893(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong894(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong895(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, MPI_INFO_NULL, (void *)good.memory); }
+static int wrong896(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, good.freed_info, (void *)good.memory); }
+static int wrong897(void) { return MPI_Psend_init_c((void *)good.memory, 1, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, MPI_INFO_NULL, NULL); }
+static int wrong898(void) { return MPI_Recv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong899(void) { return MPI_Recv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong900(void) { return MPI_Recv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong901(void) { return MPI_Recv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong902(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong903(void) { return MPI_Recv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong904(void) { return MPI_Recv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong905(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong906(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong907(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong908(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong909(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong910(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong911(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong912(void) { return MPI_Recv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong913(void) { return MPI_Recv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong914(void) { return MPI_Recv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong915(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong916(void) { return MPI_Recv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong917(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong918(void) { return MPI_Recv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong919(void) { return MPI_Recv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong920(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong921(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong922(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong923(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong924(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong925(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong926(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong927(void) { return MPI_Recv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong928(void) { return MPI_Recv_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong929(void) { return MPI_Recv_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong930(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong931(void) { return MPI_Recv_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong932(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong933(void) { return MPI_Recv_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong934(void) { return MPI_Recv_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong935(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong936(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong937(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong938(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong939(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong940(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong941(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong942(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong943(void) { return MPI_Recv_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong944(void) { return MPI_Recv_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong945(void) { return MPI_Recv_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong946(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong947(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong948(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong949(void) { return MPI_Recv_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong950(void) { return MPI_Recv_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong951(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong952(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong953(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong954(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong955(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong956(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong957(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong958(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong959(void) { return MPI_Recv_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong960(void) { return MPI_Request_free(NULL); }
+static int wrong961(void) { return MPI_Request_free(&(MPI_Request){MPI_REQUEST_NULL}); }
+static int wrong962(void) { return MPI_Request_free(&(MPI_Request){good.freed_request}); }
+static int wrong963(void) { return MPI_Request_free(&(MPI_Request){(MPI_Request)good.junk}); }
+static int wrong964(void) { return MPI_Request_get_status(good.freed_request, (void *)good.memory, (void *)good.memory); }
+static int wrong965(void) { return MPI_Request_get_status((MPI_Request)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong966(void) { return MPI_Request_get_status(MPI_REQUEST_NULL, NULL, (void *)good.memory); }
+static int wrong967(void) { return MPI_Request_get_status_all(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong968(void) { return MPI_Request_get_status_all(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong969(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong970(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong971(void) { return MPI_Request_get_status_all(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong972(void) { return MPI_Request_get_status_all(1, good.requests, NULL, (void *)good.memory); }
+static int wrong973(void) { return MPI_Request_get_status_any(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong974(void) { return MPI_Request_get_status_any(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong975(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong976(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong977(void) { return MPI_Request_get_status_any(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong978(void) { return MPI_Request_get_status_any(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong979(void) { return MPI_Request_get_status_any(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong980(void) { return MPI_Request_get_status_some(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong981(void) { return MPI_Request_get_status_some(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong982(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong983(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong984(void) { return MPI_Request_get_status_some(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong985(void) { return MPI_Request_get_status_some(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong986(void) { return MPI_Request_get_status_some(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong987(void) { return MPI_Rsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong988(void) { return MPI_Rsend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong989(void) { return MPI_Rsend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong990(void) { return MPI_Rsend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong991(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong992(void) { return MPI_Rsend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong993(void) { return MPI_Rsend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong994(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong995(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong996(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong997(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong998(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong999(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1000(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1001(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1002(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1003(void) { return MPI_Rsend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1004(void) { return MPI_Rsend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1005(void) { return MPI_Rsend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1006(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1007(void) { return MPI_Rsend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1008(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1009(void) { return MPI_Rsend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1010(void) { return MPI_Rsend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1011(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1012(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1013(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1014(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1015(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1016(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1017(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1018(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1019(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1020(void) { return MPI_Rsend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1021(void) { return MPI_Rsend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1022(void) { return MPI_Rsend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1023(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1024(void) { return MPI_Rsend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1025(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1026(void) { return MPI_Rsend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1027(void) { return MPI_Rsend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1028(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1029(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1030(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1031(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1032(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1033(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1034(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1035(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1036(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1037(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1038(void) { return MPI_Rsend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1039(void) { return MPI_Rsend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1040(void) { return MPI_Rsend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1041(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1042(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1043(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1044(void) { return MPI_Rsend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1045(void) { return MPI_Rsend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1046(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1047(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1048(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1049(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1050(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1051(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1052(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1053(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1054(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1055(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1056(void) { return MPI_Rsend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1057(void) { return MPI_Send(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1058(void) { return MPI_Send((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1059(void) { return MPI_Send((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1060(void) { return MPI_Send((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1061(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1062(void) { return MPI_Send((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1063(void) { return MPI_Send((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1064(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1065(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1066(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1067(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1068(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1069(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1070(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1071(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1072(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1073(void) { return MPI_Send((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1074(void) { return MPI_Send_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1075(void) { return MPI_Send_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1076(void) { return MPI_Send_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1077(void) { return MPI_Send_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1078(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1079(void) { return MPI_Send_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1080(void) { return MPI_Send_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1081(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1082(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1083(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1084(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1085(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1086(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1087(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1088(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1089(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1090(void) { return MPI_Send_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1091(void) { return MPI_Send_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1092(void) { return MPI_Send_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1093(void) { return MPI_Send_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1094(void) { return MPI_Send_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1095(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1096(void) { return MPI_Send_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1097(void) { return MPI_Send_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1098(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1099(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1100(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1101(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1102(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1103(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1104(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1105(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1106(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1107(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1108(void) { return MPI_Send_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1109(void) { return MPI_Send_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1110(void) { return MPI_Send_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1111(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1112(void) { return MPI_Send_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1113(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1114(void) { return MPI_Send_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1115(void) { return MPI_Send_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1116(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1117(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1118(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1119(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1120(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1121(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1122(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1123(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1124(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1125(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1126(void) { return MPI_Send_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1127(void) { return MPI_Sendrecv(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1128(void) { return MPI_Sendrecv((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1129(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1130(void) { return MPI_Sendrecv((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1131(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1132(void) { return MPI_Sendrecv((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1133(void) { return MPI_Sendrecv((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1134(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1135(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1136(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1137(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1138(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1139(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1140(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1141(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1142(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1143(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1144(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1145(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1146(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1147(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1148(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1149(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1150(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1151(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1152(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1153(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1154(void) { return MPI_Sendrecv((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1155(void) { return MPI_Sendrecv_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1156(void) { return MPI_Sendrecv_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1157(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1158(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1159(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1160(void) { return MPI_Sendrecv_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1161(void) { return MPI_Sendrecv_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1162(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, -77, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1163(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, check_size, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1164(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1165(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1166(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1167(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1168(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1169(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1170(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1171(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1172(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1173(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1174(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1175(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1176(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1177(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1178(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1179(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1180(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1181(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1182(void) { return MPI_Sendrecv_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1183(void) { return MPI_Sendrecv_replace(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1184(void) { return MPI_Sendrecv_replace((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1185(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1186(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1187(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1188(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1189(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1190(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1191(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1192(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1193(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1194(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1195(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1196(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1197(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1198(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1199(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1200(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1201(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1202(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1203(void) { return MPI_Sendrecv_replace((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1204(void) { return MPI_Sendrecv_replace_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1205(void) { return MPI_Sendrecv_replace_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1206(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1207(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1208(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1209(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1210(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1211(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, -77, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1212(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, check_size, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1213(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1214(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1215(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1216(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1217(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1218(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1219(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1220(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1221(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1222(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1223(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1224(void) { return MPI_Sendrecv_replace_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1225(void) { return MPI_Ssend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1226(void) { return MPI_Ssend((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1227(void) { return MPI_Ssend((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1228(void) { return MPI_Ssend((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1229(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1230(void) { return MPI_Ssend((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1231(void) { return MPI_Ssend((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1232(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1233(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1234(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1235(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1236(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1237(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1238(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1239(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1240(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1241(void) { return MPI_Ssend((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1242(void) { return MPI_Ssend_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1243(void) { return MPI_Ssend_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1244(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1245(void) { return MPI_Ssend_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1246(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1247(void) { return MPI_Ssend_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1248(void) { return MPI_Ssend_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm); }
+static int wrong1249(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm); }
+static int wrong1250(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm); }
+static int wrong1251(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm); }
+static int wrong1252(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm); }
+static int wrong1253(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm); }
+static int wrong1254(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm); }
+static int wrong1255(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL); }
+static int wrong1256(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm); }
+static int wrong1257(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk); }
+static int wrong1258(void) { return MPI_Ssend_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1259(void) { return MPI_Ssend_init(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1260(void) { return MPI_Ssend_init((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1261(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1262(void) { return MPI_Ssend_init((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1263(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1264(void) { return MPI_Ssend_init((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1265(void) { return MPI_Ssend_init((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1266(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1267(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1268(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1269(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1270(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1271(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1272(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1273(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1274(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1275(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1276(void) { return MPI_Ssend_init((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1277(void) { return MPI_Ssend_init_c(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1278(void) { return MPI_Ssend_init_c((void *)good.memory, -1, MPI_INT, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1279(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1280(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.freed_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1281(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)good.junk, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1282(void) { return MPI_Ssend_init_c((void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1283(void) { return MPI_Ssend_init_c((void *)good.memory, 1, good.raw_type, MPI_PROC_NULL, 0, good.comm, (void *)good.memory); }
+static int wrong1284(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, -77, 0, good.comm, (void *)good.memory); }
+static int wrong1285(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, check_size, 0, good.comm, (void *)good.memory); }
+static int wrong1286(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, 2147483647, 0, good.comm, (void *)good.memory); }
+static int wrong1287(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_ANY_SOURCE, 0, good.comm, (void *)good.memory); }
+static int wrong1288(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, -77, good.comm, (void *)good.memory); }
+static int wrong1289(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, good.comm, (void *)good.memory); }
+static int wrong1290(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1291(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.freed_comm, (void *)good.memory); }
+static int wrong1292(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1293(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, (MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1294(void) { return MPI_Ssend_init_c((void *)good.memory, 1, MPI_INT, MPI_PROC_NULL, 0, good.comm, NULL); }
+static int wrong1295(void) { return MPI_Start(NULL); }
+static int wrong1296(void) { return MPI_Start(&(MPI_Request){MPI_REQUEST_NULL}); }
+static int wrong1297(void) { return MPI_Start(&(MPI_Request){good.freed_request}); }
+static int wrong1298(void) { return MPI_Start(&(MPI_Request){(MPI_Request)good.junk}); }
+static int wrong1299(void) { return MPI_Startall(-1, good.requests); }
+static int wrong1300(void) { return MPI_Startall(1, NULL); }
+static int wrong1301(void) { return MPI_Startall(1, (MPI_Request[]){good.freed_request}); }
+static int wrong1302(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)good.junk}); }
+static int wrong1303(void) { return MPI_Startall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}); }
+static int wrong1304(void) { return MPI_Startall(1, (MPI_Request[]){MPI_REQUEST_NULL}); }
+static int wrong1305(void) { return MPI_Status_get_error(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1306(void) { return MPI_Status_get_error((void *)good.memory, NULL); }
+static int wrong1307(void) { return MPI_Status_get_source(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1308(void) { return MPI_Status_get_source((void *)good.memory, NULL); }
+static int wrong1309(void) { return MPI_Status_get_tag(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1310(void) { return MPI_Status_get_tag((void *)good.memory, NULL); }
+static int wrong1311(void) { return MPI_Status_set_error(MPI_STATUS_IGNORE, 1); }
+static int wrong1312(void) { return MPI_Status_set_source(MPI_STATUS_IGNORE, MPI_PROC_NULL); }
+static int wrong1313(void) { return MPI_Status_set_tag(MPI_STATUS_IGNORE, 0); }
+static int wrong1314(void) { return MPI_Test(NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1315(void) { return MPI_Test(&(MPI_Request){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1316(void) { return MPI_Test(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1317(void) { return MPI_Test((void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1318(void) { return MPI_Test_cancelled(MPI_STATUS_IGNORE, (void *)good.memory); }
+static int wrong1319(void) { return MPI_Test_cancelled((void *)good.memory, NULL); }
+static int wrong1320(void) { return MPI_Testall(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1321(void) { return MPI_Testall(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1322(void) { return MPI_Testall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1323(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1324(void) { return MPI_Testall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1325(void) { return MPI_Testall(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1326(void) { return MPI_Testany(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1327(void) { return MPI_Testany(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1328(void) { return MPI_Testany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1329(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1330(void) { return MPI_Testany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1331(void) { return MPI_Testany(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1332(void) { return MPI_Testany(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1333(void) { return MPI_Testsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1334(void) { return MPI_Testsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1335(void) { return MPI_Testsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1336(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1337(void) { return MPI_Testsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1338(void) { return MPI_Testsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1339(void) { return MPI_Testsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1340(void) { return MPI_Topo_test(MPI_COMM_NULL, (void *)good.memory); }
+static int wrong1341(void) { return MPI_Topo_test(good.freed_comm, (void *)good.memory); }
+static int wrong1342(void) { return MPI_Topo_test((MPI_Comm)good.junk, (void *)good.memory); }
+static int wrong1343(void) { return MPI_Topo_test((MPI_Comm)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1344(void) { return MPI_Type_commit(NULL); }
+static int wrong1345(void) { return MPI_Type_commit(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1346(void) { return MPI_Type_commit(&(MPI_Datatype){good.freed_type}); }
+static int wrong1347(void) { return MPI_Type_commit(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1348(void) { return MPI_Type_contiguous(-1, MPI_INT, (void *)good.memory); }
+static int wrong1349(void) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1350(void) { return MPI_Type_contiguous(1, good.freed_type, (void *)good.memory); }
+static int wrong1351(void) { return MPI_Type_contiguous(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1352(void) { return MPI_Type_contiguous(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1353(void) { return MPI_Type_contiguous(1, MPI_INT, NULL); }
+static int wrong1354(void) { return MPI_Type_contiguous_c(-1, MPI_INT, (void *)good.memory); }
+static int wrong1355(void) { return MPI_Type_contiguous_c(1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1356(void) { return MPI_Type_contiguous_c(1, good.freed_type, (void *)good.memory); }
+static int wrong1357(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1358(void) { return MPI_Type_contiguous_c(1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1359(void) { return MPI_Type_contiguous_c(1, MPI_INT, NULL); }
+static int wrong1360(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1361(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1362(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1363(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1364(void) { return MPI_Type_create_darray(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1365(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1366(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1367(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1368(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1369(void) { return MPI_Type_create_darray_c(1, MPI_PROC_NULL, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1370(void) { return MPI_Type_create_hindexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1371(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1372(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1373(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1374(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1375(void) { return MPI_Type_create_hindexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1376(void) { return MPI_Type_create_hindexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1377(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1378(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1379(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1380(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1381(void) { return MPI_Type_create_hindexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1382(void) { return MPI_Type_create_hindexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1383(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1384(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1385(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1386(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1387(void) { return MPI_Type_create_hindexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1388(void) { return MPI_Type_create_hindexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1389(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1390(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1391(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1392(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1393(void) { return MPI_Type_create_hindexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1394(void) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1395(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1396(void) { return MPI_Type_create_hvector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1397(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1398(void) { return MPI_Type_create_hvector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1399(void) { return MPI_Type_create_hvector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1400(void) { return MPI_Type_create_hvector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1401(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1402(void) { return MPI_Type_create_hvector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1403(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1404(void) { return MPI_Type_create_hvector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1405(void) { return MPI_Type_create_hvector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1406(void) { return MPI_Type_create_indexed_block(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1407(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1408(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1409(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1410(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1411(void) { return MPI_Type_create_indexed_block(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1412(void) { return MPI_Type_create_indexed_block_c(-1, 1, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1413(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1414(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1415(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1416(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1417(void) { return MPI_Type_create_indexed_block_c(1, 1, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1418(void) { return MPI_Type_create_resized(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1419(void) { return MPI_Type_create_resized(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1420(void) { return MPI_Type_create_resized((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1421(void) { return MPI_Type_create_resized((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1422(void) { return MPI_Type_create_resized(MPI_INT, 1, 1, NULL); }
+static int wrong1423(void) { return MPI_Type_create_resized_c(MPI_DATATYPE_NULL, 1, 1, (void *)good.memory); }
+static int wrong1424(void) { return MPI_Type_create_resized_c(good.freed_type, 1, 1, (void *)good.memory); }
+static int wrong1425(void) { return MPI_Type_create_resized_c((MPI_Datatype)good.junk, 1, 1, (void *)good.memory); }
+static int wrong1426(void) { return MPI_Type_create_resized_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, (void *)good.memory); }
+static int wrong1427(void) { return MPI_Type_create_resized_c(MPI_INT, 1, 1, NULL); }
+static int wrong1428(void) { return MPI_Type_create_struct(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1429(void) { return MPI_Type_create_struct(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1430(void) { return MPI_Type_create_struct_c(-1, (void *)good.memory, (void *)good.memory, good.types, (void *)good.memory); }
+static int wrong1431(void) { return MPI_Type_create_struct_c(1, (void *)good.memory, (void *)good.memory, good.types, NULL); }
+static int wrong1432(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1433(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1434(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1435(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1436(void) { return MPI_Type_create_subarray(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1437(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1438(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, good.freed_type, (void *)good.memory); }
+static int wrong1439(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1440(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1441(void) { return MPI_Type_create_subarray_c(1, (void *)good.memory, (void *)good.memory, (void *)good.memory, 1, MPI_INT, NULL); }
+static int wrong1442(void) { return MPI_Type_delete_attr(MPI_DATATYPE_NULL, 1); }
+static int wrong1443(void) { return MPI_Type_delete_attr(good.freed_type, 1); }
+static int wrong1444(void) { return MPI_Type_delete_attr((MPI_Datatype)good.junk, 1); }
+static int wrong1445(void) { return MPI_Type_delete_attr((MPI_Datatype)0x7fffffffffffffff, 1); }
+static int wrong1446(void) { return MPI_Type_dup(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1447(void) { return MPI_Type_dup(good.freed_type, (void *)good.memory); }
+static int wrong1448(void) { return MPI_Type_dup((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1449(void) { return MPI_Type_dup((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1450(void) { return MPI_Type_dup(MPI_INT, NULL); }
+static int wrong1451(void) { return MPI_Type_extent(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1452(void) { return MPI_Type_extent(good.freed_type, (void *)good.memory); }
+static int wrong1453(void) { return MPI_Type_extent((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1454(void) { return MPI_Type_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1455(void) { return MPI_Type_extent(MPI_INT, NULL); }
+static int wrong1456(void) { return MPI_Type_free(NULL); }
+static int wrong1457(void) { return MPI_Type_free(&(MPI_Datatype){MPI_DATATYPE_NULL}); }
+static int wrong1458(void) { return MPI_Type_free(&(MPI_Datatype){good.freed_type}); }
+static int wrong1459(void) { return MPI_Type_free(&(MPI_Datatype){(MPI_Datatype)good.junk}); }
+static int wrong1460(void) { return MPI_Type_get_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1461(void) { return MPI_Type_get_attr(good.freed_type, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1462(void) { return MPI_Type_get_attr((MPI_Datatype)good.junk, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1463(void) { return MPI_Type_get_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory, (void *)good.memory); }
+static int wrong1464(void) { return MPI_Type_get_contents(MPI_DATATYPE_NULL, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1465(void) { return MPI_Type_get_contents(good.freed_type, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1466(void) { return MPI_Type_get_contents((MPI_Datatype)good.junk, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1467(void) { return MPI_Type_get_contents((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1468(void) { return MPI_Type_get_contents_c(MPI_DATATYPE_NULL, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1469(void) { return MPI_Type_get_contents_c(good.freed_type, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1470(void) { return MPI_Type_get_contents_c((MPI_Datatype)good.junk, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1471(void) { return MPI_Type_get_contents_c((MPI_Datatype)0x7fffffffffffffff, 1, 1, 1, 1, (void *)good.memory, (void *)good.memory, (void *)good.memory, good.types); }
+static int wrong1472(void) { return MPI_Type_get_envelope(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1473(void) { return MPI_Type_get_envelope(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1474(void) { return MPI_Type_get_envelope((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1475(void) { return MPI_Type_get_envelope((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1476(void) { return MPI_Type_get_envelope(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1477(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1478(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1479(void) { return MPI_Type_get_envelope(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1480(void) { return MPI_Type_get_envelope_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1481(void) { return MPI_Type_get_envelope_c(good.freed_type, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1482(void) { return MPI_Type_get_envelope_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1483(void) { return MPI_Type_get_envelope_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1484(void) { return MPI_Type_get_envelope_c(MPI_INT, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1485(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1486(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1487(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL, (void *)good.memory); }
+static int wrong1488(void) { return MPI_Type_get_envelope_c(MPI_INT, (void *)good.memory, (void *)good.memory, (void *)good.memory, (void *)good.memory, NULL); }
+static int wrong1489(void) { return MPI_Type_get_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1490(void) { return MPI_Type_get_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1491(void) { return MPI_Type_get_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1492(void) { return MPI_Type_get_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1493(void) { return MPI_Type_get_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1494(void) { return MPI_Type_get_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1495(void) { return MPI_Type_get_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1496(void) { return MPI_Type_get_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1497(void) { return MPI_Type_get_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1498(void) { return MPI_Type_get_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1499(void) { return MPI_Type_get_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1500(void) { return MPI_Type_get_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1501(void) { return MPI_Type_get_name(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1502(void) { return MPI_Type_get_name((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1503(void) { return MPI_Type_get_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1504(void) { return MPI_Type_get_name(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1505(void) { return MPI_Type_get_true_extent(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1506(void) { return MPI_Type_get_true_extent(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1507(void) { return MPI_Type_get_true_extent((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1508(void) { return MPI_Type_get_true_extent((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1509(void) { return MPI_Type_get_true_extent(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1510(void) { return MPI_Type_get_true_extent(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1511(void) { return MPI_Type_get_true_extent_c(MPI_DATATYPE_NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1512(void) { return MPI_Type_get_true_extent_c(good.freed_type, (void *)good.memory, (void *)good.memory); }
+static int wrong1513(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)good.junk, (void *)good.memory, (void *)good.memory); }
+static int wrong1514(void) { return MPI_Type_get_true_extent_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory, (void *)good.memory); }
+static int wrong1515(void) { return MPI_Type_get_true_extent_c(MPI_INT, NULL, (void *)good.memory); }
+static int wrong1516(void) { return MPI_Type_get_true_extent_c(MPI_INT, (void *)good.memory, NULL); }
+static int wrong1517(void) { return MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, (void *)good.memory); }
+static int wrong1518(void) { return MPI_Type_get_value_index(good.freed_type, MPI_INT, (void *)good.memory); }
+static int wrong1519(void) { return MPI_Type_get_value_index((MPI_Datatype)good.junk, MPI_INT, (void *)good.memory); }
+static int wrong1520(void) { return MPI_Type_get_value_index((MPI_Datatype)0x7fffffffffffffff, MPI_INT, (void *)good.memory); }
+static int wrong1521(void) { return MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1522(void) { return MPI_Type_get_value_index(MPI_INT, good.freed_type, (void *)good.memory); }
+static int wrong1523(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1524(void) { return MPI_Type_get_value_index(MPI_INT, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1525(void) { return MPI_Type_get_value_index(MPI_INT, MPI_INT, NULL); }
+static int wrong1526(void) { return MPI_Type_indexed(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1527(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1528(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1529(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1530(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1531(void) { return MPI_Type_indexed(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1532(void) { return MPI_Type_indexed_c(-1, (void *)good.memory, (void *)good.memory, MPI_INT, (void *)good.memory); }
+static int wrong1533(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1534(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, good.freed_type, (void *)good.memory); }
+static int wrong1535(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1536(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1537(void) { return MPI_Type_indexed_c(1, (void *)good.memory, (void *)good.memory, MPI_INT, NULL); }
+static int wrong1538(void) { return MPI_Type_lb(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1539(void) { return MPI_Type_lb(good.freed_type, (void *)good.memory); }
+static int wrong1540(void) { return MPI_Type_lb((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1541(void) { return MPI_Type_lb((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1542(void) { return MPI_Type_lb(MPI_INT, NULL); }
+static int wrong1543(void) { return MPI_Type_set_attr(MPI_DATATYPE_NULL, 1, (void *)good.memory); }
+static int wrong1544(void) { return MPI_Type_set_attr(good.freed_type, 1, (void *)good.memory); }
+static int wrong1545(void) { return MPI_Type_set_attr((MPI_Datatype)good.junk, 1, (void *)good.memory); }
+static int wrong1546(void) { return MPI_Type_set_attr((MPI_Datatype)0x7fffffffffffffff, 1, (void *)good.memory); }
+static int wrong1547(void) { return MPI_Type_set_name(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1548(void) { return MPI_Type_set_name(good.freed_type, (void *)good.memory); }
+static int wrong1549(void) { return MPI_Type_set_name((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1550(void) { return MPI_Type_set_name((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1551(void) { return MPI_Type_size(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1552(void) { return MPI_Type_size(good.freed_type, (void *)good.memory); }
+static int wrong1553(void) { return MPI_Type_size((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1554(void) { return MPI_Type_size((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1555(void) { return MPI_Type_size(MPI_INT, NULL); }
+static int wrong1556(void) { return MPI_Type_size_c(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1557(void) { return MPI_Type_size_c(good.freed_type, (void *)good.memory); }
+static int wrong1558(void) { return MPI_Type_size_c((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1559(void) { return MPI_Type_size_c((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1560(void) { return MPI_Type_size_c(MPI_INT, NULL); }
+static int wrong1561(void) { return MPI_Type_ub(MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1562(void) { return MPI_Type_ub(good.freed_type, (void *)good.memory); }
+static int wrong1563(void) { return MPI_Type_ub((MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1564(void) { return MPI_Type_ub((MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1565(void) { return MPI_Type_ub(MPI_INT, NULL); }
+static int wrong1566(void) { return MPI_Type_vector(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1567(void) { return MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1568(void) { return MPI_Type_vector(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1569(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1570(void) { return MPI_Type_vector(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1571(void) { return MPI_Type_vector(1, 1, 1, MPI_INT, NULL); }
+static int wrong1572(void) { return MPI_Type_vector_c(-1, 1, 1, MPI_INT, (void *)good.memory); }
+static int wrong1573(void) { return MPI_Type_vector_c(1, 1, 1, MPI_DATATYPE_NULL, (void *)good.memory); }
+static int wrong1574(void) { return MPI_Type_vector_c(1, 1, 1, good.freed_type, (void *)good.memory); }
+static int wrong1575(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)good.junk, (void *)good.memory); }
+static int wrong1576(void) { return MPI_Type_vector_c(1, 1, 1, (MPI_Datatype)0x7fffffffffffffff, (void *)good.memory); }
+static int wrong1577(void) { return MPI_Type_vector_c(1, 1, 1, MPI_INT, NULL); }
+static int wrong1578(void) { return MPI_Unpack((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1579(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1580(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1581(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1582(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1583(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1584(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1585(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1586(void) { return MPI_Unpack((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1587(void) { return MPI_Unpack_c((void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT, good.comm); }
+static int wrong1588(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL, good.comm); }
+static int wrong1589(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type, good.comm); }
+static int wrong1590(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk, good.comm); }
+static int wrong1591(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff, good.comm); }
+static int wrong1592(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, MPI_COMM_NULL); }
+static int wrong1593(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, good.freed_comm); }
+static int wrong1594(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)good.junk); }
+static int wrong1595(void) { return MPI_Unpack_c((void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_INT, (MPI_Comm)0x7fffffffffffffff); }
+static int wrong1596(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1597(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1598(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1599(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1600(void) { return MPI_Unpack_external("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1601(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, NULL, (void *)good.memory, 1, MPI_INT); }
+static int wrong1602(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, MPI_DATATYPE_NULL); }
+static int wrong1603(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, good.freed_type); }
+static int wrong1604(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)good.junk); }
+static int wrong1605(void) { return MPI_Unpack_external_c("external32", (void *)good.memory, 1, (void *)good.memory, (void *)good.memory, 1, (MPI_Datatype)0x7fffffffffffffff); }
+static int wrong1606(void) { return MPI_Wait(NULL, (void *)good.memory); }
+static int wrong1607(void) { return MPI_Wait(&(MPI_Request){good.freed_request}, (void *)good.memory); }
+static int wrong1608(void) { return MPI_Wait(&(MPI_Request){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1609(void) { return MPI_Waitall(-1, good.requests, (void *)good.memory); }
+static int wrong1610(void) { return MPI_Waitall(1, NULL, (void *)good.memory); }
+static int wrong1611(void) { return MPI_Waitall(1, (MPI_Request[]){good.freed_request}, (void *)good.memory); }
+static int wrong1612(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory); }
+static int wrong1613(void) { return MPI_Waitall(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory); }
+static int wrong1614(void) { return MPI_Waitany(-1, good.requests, (void *)good.memory, (void *)good.memory); }
+static int wrong1615(void) { return MPI_Waitany(1, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1616(void) { return MPI_Waitany(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory); }
+static int wrong1617(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory); }
+static int wrong1618(void) { return MPI_Waitany(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory); }
+static int wrong1619(void) { return MPI_Waitany(1, good.requests, NULL, (void *)good.memory); }
+static int wrong1620(void) { return MPI_Waitsome(-1, good.requests, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1621(void) { return MPI_Waitsome(1, NULL, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1622(void) { return MPI_Waitsome(1, (MPI_Request[]){good.freed_request}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1623(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)good.junk}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1624(void) { return MPI_Waitsome(1, (MPI_Request[]){(MPI_Request)0x7fffffffffffffff}, (void *)good.memory, (void *)good.memory, (void *)good.memory); }
+static int wrong1625(void) { return MPI_Waitsome(1, good.requests, NULL, (void *)good.memory, (void *)good.memory); }
+static int wrong1626(void) { return MPI_Waitsome(1, good.requests, (void *)good.memory, NULL, (void *)good.memory); }
 
 static const struct wrong_call {
     int (*call)(void);
@@ -2434,834 +2433,833 @@ static const struct wrong_call {
     {wrong795, "MPI_Pack_size", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
     {wrong796, "MPI_Pack_size", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
     {wrong797, "MPI_Pack_size", "size", "NULL", MPI_ERR_ARG, 1},
-    {wrong798, "MPI_Parrived", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong799, "MPI_Parrived", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong800, "MPI_Parrived", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong801, "MPI_Parrived", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong802, "MPI_Parrived", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong803, "MPI_Pready", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong804, "MPI_Pready", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong805, "MPI_Pready", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong806, "MPI_Pready", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong807, "MPI_Pready_list", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong808, "MPI_Pready_list", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong809, "MPI_Pready_list", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong810, "MPI_Pready_list", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong811, "MPI_Pready_range", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
-    {wrong812, "MPI_Pready_range", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong813, "MPI_Pready_range", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong814, "MPI_Pready_range", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
-    {wrong815, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong816, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong817, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong818, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong819, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong820, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong821, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong822, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong823, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong824, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong825, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong826, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong827, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong828, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong829, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong830, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong831, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong832, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong833, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong834, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong835, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong836, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong837, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong838, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong839, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong840, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong841, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong842, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong843, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong844, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong845, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong846, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong847, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong848, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong849, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong850, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong851, "MPI_Probe", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong852, "MPI_Probe", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong853, "MPI_Probe", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong854, "MPI_Probe", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong855, "MPI_Probe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong856, "MPI_Probe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong857, "MPI_Probe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong858, "MPI_Probe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong859, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong860, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong861, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong862, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong863, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong864, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong865, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong866, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong867, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong868, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong869, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong870, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong871, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong872, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong873, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong874, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong875, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong876, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong877, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong878, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong879, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong880, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
-    {wrong881, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong882, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong883, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong884, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong885, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong886, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong887, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong888, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong889, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong890, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong891, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong892, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong893, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong894, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong895, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong896, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong897, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
-    {wrong898, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong899, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong900, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong901, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong902, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong903, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong904, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong905, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong906, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong907, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong908, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong909, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong910, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong911, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong912, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong913, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong914, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong915, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong916, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong917, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong918, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong919, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong920, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong921, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong922, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong923, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong924, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong925, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong926, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong927, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong928, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong929, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong930, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong931, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong932, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong933, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong934, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong935, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong936, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong937, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong938, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong939, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong940, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong941, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong942, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong943, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong944, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong945, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong946, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong947, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong948, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong949, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong950, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong951, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong952, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong953, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong954, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong955, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong956, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong957, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong958, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong959, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong960, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong961, "MPI_Request_free", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong962, "MPI_Request_free", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong963, "MPI_Request_free", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong964, "MPI_Request_free", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong965, "MPI_Request_get_status", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
-    {wrong966, "MPI_Request_get_status", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
-    {wrong967, "MPI_Request_get_status", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong968, "MPI_Request_get_status_all", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong969, "MPI_Request_get_status_all", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong970, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong971, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong972, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong973, "MPI_Request_get_status_all", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong974, "MPI_Request_get_status_any", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong975, "MPI_Request_get_status_any", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong976, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong977, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong978, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong979, "MPI_Request_get_status_any", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong980, "MPI_Request_get_status_any", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong981, "MPI_Request_get_status_some", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong982, "MPI_Request_get_status_some", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong983, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong984, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong985, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong986, "MPI_Request_get_status_some", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong987, "MPI_Request_get_status_some", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
-    {wrong988, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong989, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong990, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong991, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong992, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong993, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong994, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong995, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong996, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong997, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong998, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong999, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1000, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1001, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1002, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1003, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1004, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1005, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1006, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1007, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1008, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1009, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1010, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1011, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1012, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1013, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1014, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1015, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1016, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1017, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1018, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1019, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1020, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1021, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1022, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1023, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1024, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1025, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1026, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1027, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1028, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1029, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1030, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1031, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1032, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1033, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1034, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1035, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1036, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1037, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1038, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1039, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1040, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1041, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1042, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1043, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1044, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1045, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1046, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1047, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1048, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1049, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1050, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1051, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1052, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1053, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1054, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1055, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1056, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1057, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1058, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1059, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1060, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1061, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1062, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1063, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1064, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1065, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1066, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1067, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1068, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1069, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1070, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1071, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1072, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1073, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1074, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1075, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1076, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1077, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1078, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1079, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1080, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1081, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1082, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1083, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1084, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1085, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1086, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1087, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1088, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1089, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1090, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1091, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1092, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1093, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1094, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1095, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1096, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1097, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1098, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1099, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1100, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1101, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1102, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1103, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1104, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1105, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1106, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1107, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1108, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1109, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1110, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1111, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1112, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1113, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1114, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1115, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1116, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1117, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1118, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1119, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1120, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1121, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1122, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1123, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1124, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1125, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1126, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1127, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1128, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1129, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1130, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1131, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1132, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1133, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1134, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1135, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1136, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1137, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1138, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1139, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1140, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1141, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1142, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1143, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1144, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1145, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1146, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1147, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1148, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1149, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1150, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1151, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1152, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1153, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1154, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1155, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1156, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1157, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1158, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1159, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1160, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1161, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1162, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1163, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1164, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1165, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1166, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1167, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1168, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1169, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1170, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
-    {wrong1171, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1172, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1173, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1174, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1175, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1176, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1177, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1178, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1179, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1180, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1181, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1182, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1183, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1184, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1185, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1186, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1187, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1188, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1189, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1190, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1191, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1192, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1193, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1194, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1195, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1196, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1197, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1198, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1199, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1200, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1201, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1202, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1203, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1204, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1205, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1206, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1207, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1208, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1209, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1210, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1211, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1212, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1213, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1214, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1215, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1216, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1217, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1218, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
-    {wrong1219, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
-    {wrong1220, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1221, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
-    {wrong1222, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1223, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1224, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1225, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1226, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1227, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1228, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1229, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1230, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1231, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1232, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1233, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1234, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1235, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1236, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1237, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1238, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1239, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1240, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1241, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1242, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1243, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1244, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1245, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1246, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1247, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1248, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1249, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1250, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1251, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1252, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1253, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1254, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1255, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1256, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1257, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1258, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1259, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1260, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1261, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1262, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1263, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1264, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1265, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1266, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1267, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1268, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1269, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1270, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1271, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1272, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1273, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1274, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1275, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1276, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1277, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1278, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
-    {wrong1279, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
-    {wrong1280, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1281, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1282, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1283, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1284, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
-    {wrong1285, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
-    {wrong1286, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
-    {wrong1287, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
-    {wrong1288, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
-    {wrong1289, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
-    {wrong1290, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
-    {wrong1291, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1292, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1293, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1294, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1295, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
-    {wrong1296, "MPI_Start", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1297, "MPI_Start", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong1298, "MPI_Start", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1299, "MPI_Start", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1300, "MPI_Startall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1301, "MPI_Startall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1302, "MPI_Startall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1303, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1304, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1305, "MPI_Startall", "array_of_requests", "(MPI_Request[]){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
-    {wrong1306, "MPI_Status_get_error", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1307, "MPI_Status_get_error", "err", "NULL", MPI_ERR_ARG, 0},
-    {wrong1308, "MPI_Status_get_source", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1309, "MPI_Status_get_source", "source", "NULL", MPI_ERR_ARG, 0},
-    {wrong1310, "MPI_Status_get_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1311, "MPI_Status_get_tag", "tag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1312, "MPI_Status_set_error", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1313, "MPI_Status_set_source", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1314, "MPI_Status_set_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1315, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1316, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1317, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1318, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1319, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
-    {wrong1320, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1321, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1322, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1323, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1324, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1325, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1326, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1327, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1328, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1329, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1330, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1331, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1332, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1333, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
-    {wrong1334, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1335, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1336, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1337, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1338, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1339, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1340, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
-    {wrong1341, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1342, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1343, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1344, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1345, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1346, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1347, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1348, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1349, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1350, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1351, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1352, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1353, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1354, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1355, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1356, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1357, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1358, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1359, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1360, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1361, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1362, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1363, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1364, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1365, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1366, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1367, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1368, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1369, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1370, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1371, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1372, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1373, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1374, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1375, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1376, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1377, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1378, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1379, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1380, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1381, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1382, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1383, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1384, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1385, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1386, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1387, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1388, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1389, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1390, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1391, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1392, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1393, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1394, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1395, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1396, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1397, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1398, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1399, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1400, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1401, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1402, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1403, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1404, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1405, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1406, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1407, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1408, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1409, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1410, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1411, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1412, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1413, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1414, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1415, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1416, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1417, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1418, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1419, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1420, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1421, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1422, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1423, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1424, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1425, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1426, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1427, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1428, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1429, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1430, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1431, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1432, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1433, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1434, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1435, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1436, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1437, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1438, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1439, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1440, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1441, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1442, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1443, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1444, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1445, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1446, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1447, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1448, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1449, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1450, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1451, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1452, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1453, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1454, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1455, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1456, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1457, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1458, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
-    {wrong1459, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
-    {wrong1460, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
-    {wrong1461, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1462, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1463, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1464, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1465, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1466, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1467, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1468, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1469, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1470, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1471, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1472, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1473, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1474, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1475, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1476, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1477, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1478, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1479, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1480, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1481, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1482, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1483, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1484, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1485, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
-    {wrong1486, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
-    {wrong1487, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
-    {wrong1488, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
-    {wrong1489, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
-    {wrong1490, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1491, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1492, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1493, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1494, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1495, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1496, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1497, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1498, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1499, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1500, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1501, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1502, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1503, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1504, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1505, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
-    {wrong1506, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1507, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1508, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1509, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1510, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1511, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1512, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1513, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1514, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1515, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1516, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
-    {wrong1517, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
-    {wrong1518, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1519, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1520, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1521, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1522, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1523, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1524, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1525, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1526, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
-    {wrong1527, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1528, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1529, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1530, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1531, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1532, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1533, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1534, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1535, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1536, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1537, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1538, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1539, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1540, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1541, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1542, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1543, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1544, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1545, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1546, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1547, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1548, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1549, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1550, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1551, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1552, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1553, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1554, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1555, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1556, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1557, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1558, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1559, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1560, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1561, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
-    {wrong1562, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1563, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1564, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1565, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1566, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
-    {wrong1567, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1568, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1569, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1570, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1571, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1572, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1573, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1574, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1575, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1576, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1577, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1578, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
-    {wrong1579, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1580, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1581, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1582, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1583, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1584, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1585, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1586, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1587, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1588, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
-    {wrong1589, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
-    {wrong1590, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
-    {wrong1591, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
-    {wrong1592, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
-    {wrong1593, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
-    {wrong1594, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
-    {wrong1595, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
-    {wrong1596, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
-    {wrong1597, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1598, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1599, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1600, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1601, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1602, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
-    {wrong1603, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
-    {wrong1604, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
-    {wrong1605, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
-    {wrong1606, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
-    {wrong1607, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
-    {wrong1608, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1609, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1610, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1611, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1612, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1613, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1614, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1615, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
-    {wrong1616, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1617, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1618, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1619, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1620, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
-    {wrong1621, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
-    {wrong1622, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
-    {wrong1623, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
-    {wrong1624, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
-    {wrong1625, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
-    {wrong1626, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
-    {wrong1627, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong798, "MPI_Parrived", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong799, "MPI_Parrived", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong800, "MPI_Parrived", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong801, "MPI_Parrived", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong802, "MPI_Pready", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong803, "MPI_Pready", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong804, "MPI_Pready", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong805, "MPI_Pready", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong806, "MPI_Pready_list", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong807, "MPI_Pready_list", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong808, "MPI_Pready_list", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong809, "MPI_Pready_list", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong810, "MPI_Pready_range", "request", "MPI_REQUEST_NULL", MPI_ERR_REQUEST, 0},
+    {wrong811, "MPI_Pready_range", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong812, "MPI_Pready_range", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong813, "MPI_Pready_range", "request", "(MPI_Request)0x7fffffffffffffff", MPI_ERR_REQUEST, 0},
+    {wrong814, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong815, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong816, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong817, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong818, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong819, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong820, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong821, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong822, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong823, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong824, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong825, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong826, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong827, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong828, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong829, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong830, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong831, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong832, "MPI_Precv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong833, "MPI_Precv_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong834, "MPI_Precv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong835, "MPI_Precv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong836, "MPI_Precv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong837, "MPI_Precv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong838, "MPI_Precv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong839, "MPI_Precv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong840, "MPI_Precv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong841, "MPI_Precv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong842, "MPI_Precv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong843, "MPI_Precv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong844, "MPI_Precv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong845, "MPI_Precv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong846, "MPI_Precv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong847, "MPI_Precv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong848, "MPI_Precv_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong849, "MPI_Precv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong850, "MPI_Probe", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong851, "MPI_Probe", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong852, "MPI_Probe", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong853, "MPI_Probe", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong854, "MPI_Probe", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong855, "MPI_Probe", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong856, "MPI_Probe", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong857, "MPI_Probe", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong858, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong859, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong860, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong861, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong862, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong863, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong864, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong865, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong866, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong867, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong868, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong869, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong870, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong871, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong872, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong873, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong874, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong875, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong876, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong877, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong878, "MPI_Psend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong879, "MPI_Psend_init", "partitions", "-1", MPI_ERR_ARG, 1},
+    {wrong880, "MPI_Psend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong881, "MPI_Psend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong882, "MPI_Psend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong883, "MPI_Psend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong884, "MPI_Psend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong885, "MPI_Psend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong886, "MPI_Psend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong887, "MPI_Psend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong888, "MPI_Psend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong889, "MPI_Psend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong890, "MPI_Psend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong891, "MPI_Psend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong892, "MPI_Psend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong893, "MPI_Psend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong894, "MPI_Psend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong895, "MPI_Psend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong896, "MPI_Psend_init", "info", "good.freed_info", MPI_ERR_INFO, 1},
+    {wrong897, "MPI_Psend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong898, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong899, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong900, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong901, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong902, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong903, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong904, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong905, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong906, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong907, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong908, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong909, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong910, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong911, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong912, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong913, "MPI_Recv", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong914, "MPI_Recv", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong915, "MPI_Recv", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong916, "MPI_Recv", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong917, "MPI_Recv", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong918, "MPI_Recv", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong919, "MPI_Recv", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong920, "MPI_Recv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong921, "MPI_Recv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong922, "MPI_Recv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong923, "MPI_Recv", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong924, "MPI_Recv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong925, "MPI_Recv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong926, "MPI_Recv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong927, "MPI_Recv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong928, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong929, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong930, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong931, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong932, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong933, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong934, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong935, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong936, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong937, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong938, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong939, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong940, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong941, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong942, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong943, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong944, "MPI_Recv_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong945, "MPI_Recv_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong946, "MPI_Recv_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong947, "MPI_Recv_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong948, "MPI_Recv_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong949, "MPI_Recv_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong950, "MPI_Recv_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong951, "MPI_Recv_init", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong952, "MPI_Recv_init", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong953, "MPI_Recv_init", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong954, "MPI_Recv_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong955, "MPI_Recv_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong956, "MPI_Recv_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong957, "MPI_Recv_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong958, "MPI_Recv_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong959, "MPI_Recv_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong960, "MPI_Request_free", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong961, "MPI_Request_free", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong962, "MPI_Request_free", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong963, "MPI_Request_free", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong964, "MPI_Request_get_status", "request", "good.freed_request", MPI_ERR_REQUEST, 0},
+    {wrong965, "MPI_Request_get_status", "request", "(MPI_Request)good.junk", MPI_ERR_REQUEST, 0},
+    {wrong966, "MPI_Request_get_status", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong967, "MPI_Request_get_status_all", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong968, "MPI_Request_get_status_all", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong969, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong970, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong971, "MPI_Request_get_status_all", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong972, "MPI_Request_get_status_all", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong973, "MPI_Request_get_status_any", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong974, "MPI_Request_get_status_any", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong975, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong976, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong977, "MPI_Request_get_status_any", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong978, "MPI_Request_get_status_any", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong979, "MPI_Request_get_status_any", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong980, "MPI_Request_get_status_some", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong981, "MPI_Request_get_status_some", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong982, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong983, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong984, "MPI_Request_get_status_some", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong985, "MPI_Request_get_status_some", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong986, "MPI_Request_get_status_some", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong987, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong988, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong989, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong990, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong991, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong992, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong993, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong994, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong995, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong996, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong997, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong998, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong999, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1000, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1001, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1002, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1003, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1004, "MPI_Rsend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1005, "MPI_Rsend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1006, "MPI_Rsend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1007, "MPI_Rsend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1008, "MPI_Rsend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1009, "MPI_Rsend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1010, "MPI_Rsend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1011, "MPI_Rsend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1012, "MPI_Rsend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1013, "MPI_Rsend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1014, "MPI_Rsend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1015, "MPI_Rsend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1016, "MPI_Rsend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1017, "MPI_Rsend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1018, "MPI_Rsend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1019, "MPI_Rsend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1020, "MPI_Rsend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1021, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1022, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1023, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1024, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1025, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1026, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1027, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1028, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1029, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1030, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1031, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1032, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1033, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1034, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1035, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1036, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1037, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1038, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1039, "MPI_Rsend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1040, "MPI_Rsend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1041, "MPI_Rsend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1042, "MPI_Rsend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1043, "MPI_Rsend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1044, "MPI_Rsend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1045, "MPI_Rsend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1046, "MPI_Rsend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1047, "MPI_Rsend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1048, "MPI_Rsend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1049, "MPI_Rsend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1050, "MPI_Rsend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1051, "MPI_Rsend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1052, "MPI_Rsend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1053, "MPI_Rsend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1054, "MPI_Rsend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1055, "MPI_Rsend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1056, "MPI_Rsend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1057, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1058, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1059, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1060, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1061, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1062, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1063, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1064, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1065, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1066, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1067, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1068, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1069, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1070, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1071, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1072, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1073, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1074, "MPI_Send", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1075, "MPI_Send", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1076, "MPI_Send", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1077, "MPI_Send", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1078, "MPI_Send", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1079, "MPI_Send", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1080, "MPI_Send", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1081, "MPI_Send", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1082, "MPI_Send", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1083, "MPI_Send", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1084, "MPI_Send", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1085, "MPI_Send", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1086, "MPI_Send", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1087, "MPI_Send", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1088, "MPI_Send", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1089, "MPI_Send", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1090, "MPI_Send", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1091, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1092, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1093, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1094, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1095, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1096, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1097, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1098, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1099, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1100, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1101, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1102, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1103, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1104, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1105, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1106, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1107, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1108, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1109, "MPI_Send_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1110, "MPI_Send_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1111, "MPI_Send_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1112, "MPI_Send_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1113, "MPI_Send_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1114, "MPI_Send_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1115, "MPI_Send_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1116, "MPI_Send_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1117, "MPI_Send_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1118, "MPI_Send_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1119, "MPI_Send_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1120, "MPI_Send_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1121, "MPI_Send_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1122, "MPI_Send_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1123, "MPI_Send_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1124, "MPI_Send_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1125, "MPI_Send_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1126, "MPI_Send_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1127, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1128, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1129, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1130, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1131, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1132, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1133, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1134, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1135, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1136, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1137, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1138, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1139, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1140, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1141, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1142, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1143, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1144, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1145, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1146, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1147, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1148, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1149, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1150, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1151, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1152, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1153, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1154, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1155, "MPI_Sendrecv", "sendbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1156, "MPI_Sendrecv", "sendcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1157, "MPI_Sendrecv", "sendtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1158, "MPI_Sendrecv", "sendtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1159, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1160, "MPI_Sendrecv", "sendtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1161, "MPI_Sendrecv", "sendtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1162, "MPI_Sendrecv", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1163, "MPI_Sendrecv", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1164, "MPI_Sendrecv", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1165, "MPI_Sendrecv", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1166, "MPI_Sendrecv", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1167, "MPI_Sendrecv", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1168, "MPI_Sendrecv", "recvbuf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1169, "MPI_Sendrecv", "recvcount", "-1", MPI_ERR_COUNT, 1},
+    {wrong1170, "MPI_Sendrecv", "recvtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1171, "MPI_Sendrecv", "recvtype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1172, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1173, "MPI_Sendrecv", "recvtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1174, "MPI_Sendrecv", "recvtype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1175, "MPI_Sendrecv", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1176, "MPI_Sendrecv", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1177, "MPI_Sendrecv", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1178, "MPI_Sendrecv", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1179, "MPI_Sendrecv", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1180, "MPI_Sendrecv", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1181, "MPI_Sendrecv", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1182, "MPI_Sendrecv", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1183, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1184, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1185, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1186, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1187, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1188, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1189, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1190, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1191, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1192, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1193, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1194, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1195, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1196, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1197, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1198, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1199, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1200, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1201, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1202, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1203, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1204, "MPI_Sendrecv_replace", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1205, "MPI_Sendrecv_replace", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1206, "MPI_Sendrecv_replace", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1207, "MPI_Sendrecv_replace", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1208, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1209, "MPI_Sendrecv_replace", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1210, "MPI_Sendrecv_replace", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1211, "MPI_Sendrecv_replace", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1212, "MPI_Sendrecv_replace", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1213, "MPI_Sendrecv_replace", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1214, "MPI_Sendrecv_replace", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1215, "MPI_Sendrecv_replace", "sendtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1216, "MPI_Sendrecv_replace", "sendtag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1217, "MPI_Sendrecv_replace", "source", "-77", MPI_ERR_RANK, 1},
+    {wrong1218, "MPI_Sendrecv_replace", "source", "check_size", MPI_ERR_RANK, 1},
+    {wrong1219, "MPI_Sendrecv_replace", "source", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1220, "MPI_Sendrecv_replace", "recvtag", "-77", MPI_ERR_TAG, 1},
+    {wrong1221, "MPI_Sendrecv_replace", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1222, "MPI_Sendrecv_replace", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1223, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1224, "MPI_Sendrecv_replace", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1225, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1226, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1227, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1228, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1229, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1230, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1231, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1232, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1233, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1234, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1235, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1236, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1237, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1238, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1239, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1240, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1241, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1242, "MPI_Ssend", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1243, "MPI_Ssend", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1244, "MPI_Ssend", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1245, "MPI_Ssend", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1246, "MPI_Ssend", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1247, "MPI_Ssend", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1248, "MPI_Ssend", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1249, "MPI_Ssend", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1250, "MPI_Ssend", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1251, "MPI_Ssend", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1252, "MPI_Ssend", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1253, "MPI_Ssend", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1254, "MPI_Ssend", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1255, "MPI_Ssend", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1256, "MPI_Ssend", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1257, "MPI_Ssend", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1258, "MPI_Ssend", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1259, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1260, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1261, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1262, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1263, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1264, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1265, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1266, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1267, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1268, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1269, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1270, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1271, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1272, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1273, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1274, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1275, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1276, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1277, "MPI_Ssend_init", "buf", "NULL", MPI_ERR_BUFFER, 1},
+    {wrong1278, "MPI_Ssend_init", "count", "-1", MPI_ERR_COUNT, 1},
+    {wrong1279, "MPI_Ssend_init", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1280, "MPI_Ssend_init", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1281, "MPI_Ssend_init", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1282, "MPI_Ssend_init", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1283, "MPI_Ssend_init", "datatype", "good.raw_type", MPI_ERR_TYPE, 1},
+    {wrong1284, "MPI_Ssend_init", "dest", "-77", MPI_ERR_RANK, 1},
+    {wrong1285, "MPI_Ssend_init", "dest", "check_size", MPI_ERR_RANK, 1},
+    {wrong1286, "MPI_Ssend_init", "dest", "2147483647", MPI_ERR_RANK, 1},
+    {wrong1287, "MPI_Ssend_init", "dest", "MPI_ANY_SOURCE", MPI_ERR_RANK, 1},
+    {wrong1288, "MPI_Ssend_init", "tag", "-77", MPI_ERR_TAG, 1},
+    {wrong1289, "MPI_Ssend_init", "tag", "MPI_ANY_TAG", MPI_ERR_TAG, 1},
+    {wrong1290, "MPI_Ssend_init", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1291, "MPI_Ssend_init", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1292, "MPI_Ssend_init", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1293, "MPI_Ssend_init", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1294, "MPI_Ssend_init", "request", "NULL", MPI_ERR_ARG, 1},
+    {wrong1295, "MPI_Start", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1296, "MPI_Start", "request", "&(MPI_Request){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong1297, "MPI_Start", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1298, "MPI_Start", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1299, "MPI_Startall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1300, "MPI_Startall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1301, "MPI_Startall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1302, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1303, "MPI_Startall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1304, "MPI_Startall", "array_of_requests", "(MPI_Request[]){MPI_REQUEST_NULL}", MPI_ERR_REQUEST, 0},
+    {wrong1305, "MPI_Status_get_error", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1306, "MPI_Status_get_error", "err", "NULL", MPI_ERR_ARG, 0},
+    {wrong1307, "MPI_Status_get_source", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1308, "MPI_Status_get_source", "source", "NULL", MPI_ERR_ARG, 0},
+    {wrong1309, "MPI_Status_get_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1310, "MPI_Status_get_tag", "tag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1311, "MPI_Status_set_error", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1312, "MPI_Status_set_source", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1313, "MPI_Status_set_tag", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1314, "MPI_Test", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1315, "MPI_Test", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1316, "MPI_Test", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1317, "MPI_Test", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1318, "MPI_Test_cancelled", "status", "MPI_STATUS_IGNORE", MPI_ERR_ARG, 0},
+    {wrong1319, "MPI_Test_cancelled", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1320, "MPI_Testall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1321, "MPI_Testall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1322, "MPI_Testall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1323, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1324, "MPI_Testall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1325, "MPI_Testall", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1326, "MPI_Testany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1327, "MPI_Testany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1328, "MPI_Testany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1329, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1330, "MPI_Testany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1331, "MPI_Testany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1332, "MPI_Testany", "flag", "NULL", MPI_ERR_ARG, 0},
+    {wrong1333, "MPI_Testsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1334, "MPI_Testsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1335, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1336, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1337, "MPI_Testsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1338, "MPI_Testsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1339, "MPI_Testsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
+    {wrong1340, "MPI_Topo_test", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1341, "MPI_Topo_test", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1342, "MPI_Topo_test", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1343, "MPI_Topo_test", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1344, "MPI_Type_commit", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1345, "MPI_Type_commit", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1346, "MPI_Type_commit", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1347, "MPI_Type_commit", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1348, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1349, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1350, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1351, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1352, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1353, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1354, "MPI_Type_contiguous", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1355, "MPI_Type_contiguous", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1356, "MPI_Type_contiguous", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1357, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1358, "MPI_Type_contiguous", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1359, "MPI_Type_contiguous", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1360, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1361, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1362, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1363, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1364, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1365, "MPI_Type_create_darray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1366, "MPI_Type_create_darray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1367, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1368, "MPI_Type_create_darray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1369, "MPI_Type_create_darray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1370, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1371, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1372, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1373, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1374, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1375, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1376, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1377, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1378, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1379, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1380, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1381, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1382, "MPI_Type_create_hindexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1383, "MPI_Type_create_hindexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1384, "MPI_Type_create_hindexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1385, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1386, "MPI_Type_create_hindexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1387, "MPI_Type_create_hindexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1388, "MPI_Type_create_hindexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1389, "MPI_Type_create_hindexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1390, "MPI_Type_create_hindexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1391, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1392, "MPI_Type_create_hindexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1393, "MPI_Type_create_hindexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1394, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1395, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1396, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1397, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1398, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1399, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1400, "MPI_Type_create_hvector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1401, "MPI_Type_create_hvector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1402, "MPI_Type_create_hvector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1403, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1404, "MPI_Type_create_hvector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1405, "MPI_Type_create_hvector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1406, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1407, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1408, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1409, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1410, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1411, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1412, "MPI_Type_create_indexed_block", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1413, "MPI_Type_create_indexed_block", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1414, "MPI_Type_create_indexed_block", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1415, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1416, "MPI_Type_create_indexed_block", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1417, "MPI_Type_create_indexed_block", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1418, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1419, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1420, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1421, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1422, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1423, "MPI_Type_create_resized", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1424, "MPI_Type_create_resized", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1425, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1426, "MPI_Type_create_resized", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1427, "MPI_Type_create_resized", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1428, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1429, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1430, "MPI_Type_create_struct", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1431, "MPI_Type_create_struct", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1432, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1433, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1434, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1435, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1436, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1437, "MPI_Type_create_subarray", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1438, "MPI_Type_create_subarray", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1439, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1440, "MPI_Type_create_subarray", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1441, "MPI_Type_create_subarray", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1442, "MPI_Type_delete_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1443, "MPI_Type_delete_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1444, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1445, "MPI_Type_delete_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1446, "MPI_Type_dup", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1447, "MPI_Type_dup", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1448, "MPI_Type_dup", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1449, "MPI_Type_dup", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1450, "MPI_Type_dup", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1451, "MPI_Type_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1452, "MPI_Type_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1453, "MPI_Type_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1454, "MPI_Type_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1455, "MPI_Type_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1456, "MPI_Type_free", "datatype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1457, "MPI_Type_free", "datatype", "&(MPI_Datatype){MPI_DATATYPE_NULL}", MPI_ERR_TYPE, 0},
+    {wrong1458, "MPI_Type_free", "datatype", "&(MPI_Datatype){good.freed_type}", MPI_ERR_TYPE, 0},
+    {wrong1459, "MPI_Type_free", "datatype", "&(MPI_Datatype){(MPI_Datatype)good.junk}", MPI_ERR_TYPE, 0},
+    {wrong1460, "MPI_Type_get_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1461, "MPI_Type_get_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1462, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1463, "MPI_Type_get_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1464, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1465, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1466, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1467, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1468, "MPI_Type_get_contents", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1469, "MPI_Type_get_contents", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1470, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1471, "MPI_Type_get_contents", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1472, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1473, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1474, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1475, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1476, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1477, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1478, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1479, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1480, "MPI_Type_get_envelope", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1481, "MPI_Type_get_envelope", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1482, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1483, "MPI_Type_get_envelope", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1484, "MPI_Type_get_envelope", "num_integers", "NULL", MPI_ERR_ARG, 0},
+    {wrong1485, "MPI_Type_get_envelope", "num_addresses", "NULL", MPI_ERR_ARG, 0},
+    {wrong1486, "MPI_Type_get_envelope", "num_large_counts", "NULL", MPI_ERR_ARG, 0},
+    {wrong1487, "MPI_Type_get_envelope", "num_datatypes", "NULL", MPI_ERR_ARG, 0},
+    {wrong1488, "MPI_Type_get_envelope", "combiner", "NULL", MPI_ERR_ARG, 0},
+    {wrong1489, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1490, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1491, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1492, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1493, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1494, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1495, "MPI_Type_get_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1496, "MPI_Type_get_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1497, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1498, "MPI_Type_get_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1499, "MPI_Type_get_extent", "lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1500, "MPI_Type_get_extent", "extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1501, "MPI_Type_get_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1502, "MPI_Type_get_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1503, "MPI_Type_get_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1504, "MPI_Type_get_name", "resultlen", "NULL", MPI_ERR_ARG, 0},
+    {wrong1505, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1506, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1507, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1508, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1509, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1510, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1511, "MPI_Type_get_true_extent", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1512, "MPI_Type_get_true_extent", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1513, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1514, "MPI_Type_get_true_extent", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1515, "MPI_Type_get_true_extent", "true_lb", "NULL", MPI_ERR_ARG, 0},
+    {wrong1516, "MPI_Type_get_true_extent", "true_extent", "NULL", MPI_ERR_ARG, 0},
+    {wrong1517, "MPI_Type_get_value_index", "value_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1518, "MPI_Type_get_value_index", "value_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1519, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1520, "MPI_Type_get_value_index", "value_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1521, "MPI_Type_get_value_index", "index_type", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1522, "MPI_Type_get_value_index", "index_type", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1523, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1524, "MPI_Type_get_value_index", "index_type", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1525, "MPI_Type_get_value_index", "pair_type", "NULL", MPI_ERR_ARG, 0},
+    {wrong1526, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1527, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1528, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1529, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1530, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1531, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1532, "MPI_Type_indexed", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1533, "MPI_Type_indexed", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1534, "MPI_Type_indexed", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1535, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1536, "MPI_Type_indexed", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1537, "MPI_Type_indexed", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1538, "MPI_Type_lb", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1539, "MPI_Type_lb", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1540, "MPI_Type_lb", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1541, "MPI_Type_lb", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1542, "MPI_Type_lb", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1543, "MPI_Type_set_attr", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1544, "MPI_Type_set_attr", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1545, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1546, "MPI_Type_set_attr", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1547, "MPI_Type_set_name", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1548, "MPI_Type_set_name", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1549, "MPI_Type_set_name", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1550, "MPI_Type_set_name", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1551, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1552, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1553, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1554, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1555, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1556, "MPI_Type_size", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1557, "MPI_Type_size", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1558, "MPI_Type_size", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1559, "MPI_Type_size", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1560, "MPI_Type_size", "size", "NULL", MPI_ERR_ARG, 0},
+    {wrong1561, "MPI_Type_ub", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1562, "MPI_Type_ub", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1563, "MPI_Type_ub", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1564, "MPI_Type_ub", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1565, "MPI_Type_ub", "displacement", "NULL", MPI_ERR_ARG, 0},
+    {wrong1566, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1567, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1568, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1569, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1570, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1571, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1572, "MPI_Type_vector", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1573, "MPI_Type_vector", "oldtype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1574, "MPI_Type_vector", "oldtype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1575, "MPI_Type_vector", "oldtype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1576, "MPI_Type_vector", "oldtype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1577, "MPI_Type_vector", "newtype", "NULL", MPI_ERR_ARG, 0},
+    {wrong1578, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1579, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1580, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1581, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1582, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1583, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1584, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1585, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1586, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1587, "MPI_Unpack", "position", "NULL", MPI_ERR_ARG, 1},
+    {wrong1588, "MPI_Unpack", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 1},
+    {wrong1589, "MPI_Unpack", "datatype", "good.freed_type", MPI_ERR_TYPE, 1},
+    {wrong1590, "MPI_Unpack", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 1},
+    {wrong1591, "MPI_Unpack", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 1},
+    {wrong1592, "MPI_Unpack", "comm", "MPI_COMM_NULL", MPI_ERR_COMM, 0},
+    {wrong1593, "MPI_Unpack", "comm", "good.freed_comm", MPI_ERR_COMM, 0},
+    {wrong1594, "MPI_Unpack", "comm", "(MPI_Comm)good.junk", MPI_ERR_COMM, 0},
+    {wrong1595, "MPI_Unpack", "comm", "(MPI_Comm)0x7fffffffffffffff", MPI_ERR_COMM, 0},
+    {wrong1596, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1597, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1598, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1599, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1600, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1601, "MPI_Unpack_external", "position", "NULL", MPI_ERR_ARG, 0},
+    {wrong1602, "MPI_Unpack_external", "datatype", "MPI_DATATYPE_NULL", MPI_ERR_TYPE, 0},
+    {wrong1603, "MPI_Unpack_external", "datatype", "good.freed_type", MPI_ERR_TYPE, 0},
+    {wrong1604, "MPI_Unpack_external", "datatype", "(MPI_Datatype)good.junk", MPI_ERR_TYPE, 0},
+    {wrong1605, "MPI_Unpack_external", "datatype", "(MPI_Datatype)0x7fffffffffffffff", MPI_ERR_TYPE, 0},
+    {wrong1606, "MPI_Wait", "request", "NULL", MPI_ERR_ARG, 0},
+    {wrong1607, "MPI_Wait", "request", "&(MPI_Request){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1608, "MPI_Wait", "request", "&(MPI_Request){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1609, "MPI_Waitall", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1610, "MPI_Waitall", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1611, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1612, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1613, "MPI_Waitall", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1614, "MPI_Waitany", "count", "-1", MPI_ERR_COUNT, 0},
+    {wrong1615, "MPI_Waitany", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1616, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1617, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1618, "MPI_Waitany", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1619, "MPI_Waitany", "index", "NULL", MPI_ERR_ARG, 0},
+    {wrong1620, "MPI_Waitsome", "incount", "-1", MPI_ERR_COUNT, 0},
+    {wrong1621, "MPI_Waitsome", "array_of_requests", "NULL", MPI_ERR_ARG, 0},
+    {wrong1622, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){good.freed_request}", MPI_ERR_REQUEST, 0},
+    {wrong1623, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)good.junk}", MPI_ERR_REQUEST, 0},
+    {wrong1624, "MPI_Waitsome", "array_of_requests", "(MPI_Request[]){(MPI_Request)0x7fffffffffffffff}", MPI_ERR_REQUEST, 0},
+    {wrong1625, "MPI_Waitsome", "outcount", "NULL", MPI_ERR_ARG, 0},
+    {wrong1626, "MPI_Waitsome", "array_of_indices", "NULL", MPI_ERR_ARG, 0},
 };
