@@ -20,7 +20,10 @@ type keyval struct {
 	forKind    handle.Kind
 	copy, free uintptr
 	extra      uintptr
+	key        int32
+	values     int  // of it, on all objects
 	freed      bool // by the program; lives on while values of it exist
+	gone       bool // its number may be another's
 }
 
 // Sentinels of the ABI in place of functions (MPI 5.0, 20.3.4).
@@ -34,7 +37,24 @@ const firstKeyval = 1 << 20
 
 var keyvals struct {
 	sync.RWMutex
-	all []*keyval // by key - firstKeyval; nil once freed
+	all    []*keyval // by key - firstKeyval; nil once freed
+	unused []int32   // keys that may be given again: freed ones without values
+}
+
+// count notes that a value has come, or gone.
+func (kv *keyval) count(n int) {
+	keyvals.Lock()
+	defer keyvals.Unlock()
+	kv.values += n
+	kv.giveBack()
+}
+
+// giveBack makes the number of a freed key another's once no object has a value under it. The lock is held.
+func (kv *keyval) giveBack() {
+	if kv.freed && kv.values == 0 && !kv.gone {
+		kv.gone = true
+		keyvals.unused = append(keyvals.unused, kv.key)
+	}
 }
 
 func keyvalOf(key int32, k handle.Kind) *keyval {
@@ -77,6 +97,10 @@ func (a *attributes) get(key int32) (v attribute, ok bool) {
 func (a *attributes) put(key int32, v attribute) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	v.kv.count(1)
+	if old := a.values.find(key); old != nil {
+		old.kv.count(-1)
+	}
 	a.values.set(key, v)
 }
 
@@ -103,7 +127,10 @@ func (a *attributes) remove(object uintptr, key int32) int32 {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.values.remove(key)
+	if old := a.values.find(key); old != nil { // the delete function may have done so
+		old.kv.count(-1)
+		a.values.remove(key)
+	}
 	return 0
 }
 
@@ -183,10 +210,16 @@ func createKeyval(fn string, forKind handle.Kind, copyFn, deleteFn, key, extra u
 		return k.fail()
 	}
 	keyvals.Lock()
-	keyvals.all = append(keyvals.all, &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra})
-	n := len(keyvals.all) - 1
-	put(key, int32(firstKeyval+n))
-	keyvals.Unlock()
+	defer keyvals.Unlock()
+	kv := &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra}
+	if n := len(keyvals.unused); n > 0 {
+		kv.key, keyvals.unused = keyvals.unused[n-1], keyvals.unused[:n-1]
+	} else {
+		kv.key = int32(firstKeyval + len(keyvals.all))
+		keyvals.all = append(keyvals.all, nil)
+	}
+	keyvals.all[kv.key-firstKeyval] = kv
+	put(key, kv.key)
 	return 0
 }
 
@@ -199,12 +232,15 @@ func freeKeyval(fn string, forKind handle.Kind, key uintptr) int32 {
 		return k.fail()
 	}
 	n := *ref[int32](key)
-	if keyvalOf(n, forKind) == nil {
+	kv := keyvalOf(n, forKind)
+	if kv == nil {
 		k.badKey(n)
 		return k.fail()
 	}
 	keyvals.Lock()
 	keyvals.all[n-firstKeyval] = nil
+	kv.freed = true
+	kv.giveBack()
 	keyvals.Unlock()
 	put[int32](key, abi.MPI_KEYVAL_INVALID)
 	return 0
