@@ -25,7 +25,7 @@ import (
 // partitionedSpace is what a communicator has for partitioned communication, made by its first use.
 type partitionedSpace struct {
 	offers, data *context
-	tags         int32 // in data, given out by this process
+	tags         tagSpace // in data, given out by this process
 }
 
 // partitioned answers the space. Engine lock held.
@@ -39,16 +39,6 @@ func (c *Comm) partitioned() *partitionedSpace {
 		c.engine.openContext(s.data)
 	}
 	return s
-}
-
-// take gives out n tags and answers the first.
-func (s *partitionedSpace) take(n int32) int32 {
-	if s.tags > math.MaxInt32-n {
-		s.tags = 0 // so long ago that nobody uses them
-	}
-	first := s.tags
-	s.tags += n
-	return first
 }
 
 // channel is one end of a partitioned communication, and the compound of its persistent request.
@@ -132,7 +122,11 @@ func (ch *channel) open(e *Engine) {
 		e.postRecv(ch.receive(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
 		return
 	}
-	answerTag := s.take(1)
+	answerTag, ok := s.tags.take(1)
+	if !ok {
+		ch.end(e, ch.noTags())
+		return
+	}
 	ch.offer = [...]int64{ch.elements(), int64(ch.parts), int64(answerTag), ch.bytes(ch.elements())}
 	e.postRecv(ch.receive(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, answerTag, partAnswer))
 	e.start(ch.send(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
@@ -200,11 +194,21 @@ func (ch *channel) offered(e *Engine, message *Request) {
 		elements = ch.elements()
 	}
 	ch.each = elements / int64(ch.shares)
-	ch.answer = [...]int64{int64(ch.shares), int64(s.take(ch.shares))}
+	first, ok := s.tags.take(ch.shares)
+	if !ok {
+		ch.shares, ch.each = 1, elements
+		if first, ok = s.tags.take(1); !ok {
+			ch.end(e, ch.noTags())
+			return
+		}
+	}
+	ch.answer = [...]int64{int64(ch.shares), int64(first)}
 	ch.arrived = make([]bool, ch.shares)
 	ch.tuned = true
 	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, int32(o[2]), partAnswer))
-	if ch.r != nil && ch.r.active {
+	if ch.r == nil { // the program has freed it, and no message will come
+		s.tags.giveBack(first)
+	} else if ch.r.active {
 		ch.postAll(e)
 	}
 }
@@ -229,6 +233,7 @@ func (ch *channel) partsOf(elements int64) int64 {
 // answered takes the receiver's answer, and sends what has become ready.
 func (ch *channel) answered(e *Engine, message *Request) {
 	n, first, elements := ch.answer[0], ch.answer[1], ch.offer[0]
+	ch.comm.parts.tags.giveBack(int32(ch.offer[2]))
 	if message.failure() != nil || message.status.Bytes != message.size ||
 		n < 1 || n > max(elements, 1) || n > math.MaxInt32 || elements%n != 0 {
 		e.breach(message.peer, "answer to a partitioned send that makes no sense")
@@ -373,7 +378,17 @@ func (ch *channel) less(e *Engine) {
 }
 
 // released implements compound. An offer or an answer that is still awaited is taken when it comes.
-func (ch *channel) released() { ch.r = nil }
+func (ch *channel) released() {
+	ch.r = nil
+	if ch.tuned && !ch.sending {
+		ch.comm.parts.tags.giveBack(int32(ch.answer[1]))
+	}
+}
+
+// noTags is the error of a channel for which there is none of the communicator's tags left.
+func (ch *channel) noTags() *Error {
+	return ch.errorf(abi.MPI_ERR_OTHER, "so many partitioned requests are there that no tag is left for another")
+}
 
 // channelOf finds the partitioned request of an id.
 func (e *Engine) channelOf(id uint64, sending bool) (*channel, *Error) {
