@@ -192,12 +192,20 @@ func (e *Engine) Start(id uint64) *Error {
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
 	e.activate(r)
-	defer e.leaveRunning(r)
-	if r.kind == compoundRequest {
-		r.of.start(e)
-		return nil
+	if err := e.startAgain(r); err != nil {
+		e.requests.deactivate(r)
+		e.shared.UnderWay--
+		return err
 	}
+	e.leaveRunning(r)
+	return nil
+}
+
+// startAgain starts the operation of an active persistent request.
+func (e *Engine) startAgain(r *Request) *Error {
 	switch {
+	case r.kind == compoundRequest:
+		r.of.start(e)
 	case r.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {
 			r.status = procNullStatus
@@ -205,8 +213,6 @@ func (e *Engine) Start(id uint64) *Error {
 		e.complete(r)
 	case r.kind == sendRequest && r.mode == modeBuffered:
 		if err := e.bsend(r.ctx, r.base, r.count, r.typ, r.rank, r.tag); err != nil {
-			e.requests.deactivate(r)
-			e.shared.UnderWay--
 			return AsError(err)
 		}
 		e.complete(r)

@@ -219,6 +219,12 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		if !e.Connected() || e.Network().Retransmitted != 0 {
 			t.Error("nothing carries what is said")
 		}
+		// A send that could not begin is nothing to look after.
+		failing := e.World().SendInit(countBuf(who).Base, int64(len(who)), countType, (rank+1)%n, 1, Buffered)
+		if err := e.Start(failing); err == nil || e.carried != 0 {
+			t.Errorf("without a buffer: %v; %d messages are looked after", err, e.carried)
+		}
+		must(t, e.FreeRequest(&failing))
 		if err := e.Finish(); err != nil {
 			t.Error(err)
 		}
