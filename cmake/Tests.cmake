@@ -80,7 +80,8 @@ endforeach()
 # Clients that agree on nothing beyond IMPI 0.0: what is packed is external32 on the way, and all end at once.
 foreach(k 2 3)
   foreach(test datatype/pack_spans datatype/pack datatype/packed_typed datatype/packed_collectives
-      datatype/packed_particles datatype/both_forms datatype/partial session/alone session/world)
+      datatype/packed_particles datatype/both_forms datatype/partial session/alone session/world comm/idup_many
+      comm/threads_apart)
     string(REPLACE "/" "-" target test-${test})
     add_test(NAME plain${k}/4/${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients ${k} -n 4 $<TARGET_FILE:${target}>)
     set_tests_properties(plain${k}/4/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "clients${k};c" ENVIRONMENT IMPI_PLAIN=1)

@@ -33,6 +33,7 @@ type Comm struct {
 	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
 	beside     *Comm // the intercommunicator that this is the local group's of; nil: none
 	spansInter bool  // an intercommunicator's groups belong to several IMPI clients
+	ruled      bool  // one of these is not libimpi: ids of what is made of it follow IMPI's rule
 
 	native bool // data looks the same in the memory of all members
 
@@ -47,13 +48,15 @@ type Comm struct {
 
 	ops    collective
 	freed  bool
-	uses   int            // requests, matched messages and duplications under way that need the contexts
-	spare  contexts.Block // for communicators that will be made of it
-	buffer attachedBuffer // for buffered sends on it
-	shared *Buffer        // the next choice; nil if there is none
+	uses   int             // requests, matched messages and duplications under way that need the contexts
+	supply contexts.Supply // of ids, for communicators that will be made of it
+	voting chan struct{}   // closed at the end of the last vote in the background; nil: there was none
+	buffer attachedBuffer  // for buffered sends on it
+	shared *Buffer         // the next choice; nil if there is none
 	parts  partitionedSpace
-	idups  int // nonblocking duplications that have been started
 	tasks  taskCounter
+
+	subgroups *context // made by its first use; nil before (CreateGroup)
 
 	counters CommCounters // while the engine is watched
 
@@ -114,7 +117,7 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout}
+	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout, ruled: layout != nil && !layout.Own}
 	if layout == nil {
 		c.machines = e.machinesOf(g.worlds())
 	}
@@ -124,21 +127,37 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 
 // newOn is newComm on the first of some context ids; the others are for the communicators that will be made of it.
 func (e *Engine) newOn(g *Group, ids contexts.Block) (*Comm, error) {
+	e.mu.Lock()
+	err := e.free(ids.Next)
+	e.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	c, err := e.newComm(g, ids.Next)
 	if c != nil {
-		c.spare = ids.Rest()
+		c.supply.Stock(ids.Rest())
 	}
 	return c, err
 }
 
 // open makes a communicator's contexts, with ids from cid on.
 func (e *Engine) open(c *Comm, cid uint64) {
+	e.describeMembers(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.openHere(c, cid)
+}
+
+// describeMembers finds out what the members of a communicator are.
+func (e *Engine) describeMembers(c *Comm) {
 	c.ops.c = c
 	c.Collectives = Collectives{c: c, on: &c.ops}
 	c.crowded, c.few = e.crowded(c.group), e.home.Cores <= 2
 	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
-	e.mu.Lock()
-	defer e.mu.Unlock()
+}
+
+// openHere is the rest of open. Engine lock held.
+func (e *Engine) openHere(c *Comm, cid uint64) {
 	if guests, lost := e.guestsOf(c.group); guests != nil {
 		c.guests = guests
 		if e.need(guests); lost != nil {
@@ -321,7 +340,7 @@ func (e *Engine) forget(c *Comm) {
 	c.leaveLine()
 	e.spare(c.guests)
 	c.guests = nil
-	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data} {
+	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.subgroups} {
 		if ctx == nil {
 			continue
 		}

@@ -27,7 +27,7 @@ func (c *Comm) Dup() (*Comm, error) {
 // for its groups, but not communicate.
 func (c *Comm) Unopened() *Comm {
 	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology}
-	d.layout, d.machines, d.spansInter = c.layout, c.machines, c.spansInter
+	d.layout, d.machines, d.spansInter, d.ruled = c.layout, c.machines, c.spansInter, c.ruled
 	if c.local != nil {
 		d.local = c.local.Unopened()
 		d.local.beside = d
@@ -41,6 +41,21 @@ func (c *Comm) openOn(cid uint64) {
 		c.engine.open(c.local, contexts.Home|cid)
 	}
 	c.engine.open(c, cid)
+}
+
+// prepare is the part of openOn that needs no context id, and openPrepared the rest. Engine lock held for that.
+func (c *Comm) prepare() {
+	if c.local != nil {
+		c.engine.describeMembers(c.local)
+	}
+	c.engine.describeMembers(c)
+}
+
+func (c *Comm) openPrepared(cid uint64) {
+	if c.local != nil {
+		c.engine.openHere(c.local, contexts.Home|cid)
+	}
+	c.engine.openHere(c, cid)
 }
 
 // Create makes a communicator of a subgroup of c; nil for processes outside it (MPI_Comm_create).
@@ -61,49 +76,90 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 // CreateGroup makes a communicator of a subgroup of c; only the members of g call it (MPI_Comm_create_group).
 // tag keeps apart calls of several threads.
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
-	members := &subset{all: &c.ops, of: c.group, g: g, first: subsetTags, tag: int(tag)}
-	ids, err := c.engine.agreeAmong(contexts.Place{Context: c.p2p.cid, Tag: members.tagged(0)}, members.largest)
+	e := c.engine
+	members := &subset{c: c, g: g, on: c.ofSubgroups(), first: int(tag), one: true}
+	ids, err := members.newBlock()
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.newOn(g, ids)
+	return e.newOn(g, ids)
 }
 
-// subset is the members of g as the algorithms see them: their messages travel in the communicator that all of
-// them belong to, under tags of their own.
+// ofSubgroups is the context beside the communicator in which subgroups find their ids, made by its first use. The tags
+// in it are the program's, all of them: each call sends at most one message from a process to another.
+func (c *Comm) ofSubgroups() *context {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.subgroups == nil {
+		c.subgroups = newContext(c.p2p.cid|contexts.Subgroups, c, c.p2p.space.Sources())
+		e.openContext(c.subgroups)
+	}
+	return c.subgroups
+}
+
+// subset is the members of g as the algorithms see them: their messages travel in a context of the communicator that
+// all of them belong to, under tags of their own.
 type subset struct {
 	coll.AtOnce
-	all   *collective
-	of, g *Group
-	first int // of the tags for this kind of subset
-	tag   int
+	c     *Comm
+	g     *Group
+	on    *context
+	first int  // of the tags for this kind of subset
+	one   bool // it has only that one
 }
 
 // subsetTags lies above the tags of collectives on the whole communicator.
 const subsetTags = 1 << 30
 
-func (s *subset) Rank() int        { return s.g.Rank(s.all.c.engine.me) }
-func (s *subset) Size() int        { return s.g.Size() }
-func (s *subset) rank(i int) int   { return s.of.Rank(s.g.World(i)) }
-func (s *subset) tagged(t int) int { return s.first + s.tag%(1<<20)<<8 + t }
+func (s *subset) Rank() int      { return s.g.Rank(s.c.engine.me) }
+func (s *subset) Size() int      { return s.g.Size() }
+func (s *subset) rank(i int) int { return s.c.group.Rank(s.g.World(i)) }
 
-func (s *subset) Send(b coll.Buf, to, tag int) error { return s.all.Send(b, s.rank(to), s.tagged(tag)) }
+func (s *subset) tagged(t int) int32 {
+	if s.one {
+		t = 0
+	}
+	return int32(s.first + t)
+}
+
+func (s *subset) Send(b coll.Buf, to, tag int) error {
+	return s.c.send(s.on, b.Base, b.Count, b.Type, s.rank(to), s.tagged(tag), modeStandard)
+}
 func (s *subset) Recv(b coll.Buf, from, tag int) error {
-	return s.all.Recv(b, s.rank(from), s.tagged(tag))
+	return s.c.recv(s.on, b.Base, b.Count, b.Type, s.rank(from), s.tagged(tag), nil)
 }
 func (s *subset) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
-	return s.all.Isend(b, s.rank(to), s.tagged(tag))
+	return coll.Req(s.c.isend(s.on, b.Base, b.Count, b.Type, s.rank(to), s.tagged(tag), modeStandard)), nil
 }
 func (s *subset) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
-	return s.all.Irecv(b, s.rank(from), s.tagged(tag))
+	return coll.Req(s.c.irecv(s.on, b.Base, b.Count, b.Type, s.rank(from), s.tagged(tag))), nil
 }
-func (s *subset) Wait(reqs ...coll.Req) error { return s.all.Wait(reqs...) }
+func (s *subset) Wait(reqs ...coll.Req) error { return s.c.ops.Wait(reqs...) }
+
+// newBlock is Comm.newBlock for a subset.
+func (s *subset) newBlock() (contexts.Block, error) {
+	e := s.c.engine
+	if guests, _ := e.guestsOf(s.g); guests != nil {
+		return e.vote(contexts.Place{Context: s.on.cid, Tag: s.first}, s.largest)
+	}
+	word := make([]uint64, 1)
+	if s.Rank() == 0 {
+		word[0] = e.give()
+	}
+	if err := coll.Bcast(s, countBuf(word), 0); err != nil {
+		return contexts.Block{}, err
+	}
+	return e.givenBlock(s.g.World(0), word)
+}
 
 // largest is the largest of what the members say.
 func (s *subset) largest(mine uint64) (uint64, error) {
 	all := make([]uint64, 1)
-	err := coll.Allreduce(s, countBuf([]uint64{mine}), countBuf(all), op.Predefined(abi.MPI_MAX))
-	return all[0], err
+	if err := coll.Reduce(s, countBuf([]uint64{mine}), countBuf(all), op.Predefined(abi.MPI_MAX), 0); err != nil {
+		return 0, err
+	}
+	return all[0], coll.Bcast(s, countBuf(all), 0)
 }
 
 // Split makes one communicator for each color, ordered by key and then by rank; nil where color is negative

@@ -22,6 +22,13 @@ var spaces = map[string]options{
 	"two clients, fake": {clients: []int{2, 1}, fake: &fake.Options{Seed: 2, Room: 2}},
 }
 
+// foreign makes each client of a job take the others for another implementation, beside which IMPI's rule chooses ids.
+func foreign(j *transport.Job) {
+	for i := range j.Hosts {
+		j.Hosts[i].SameImpl, j.Hosts[i].Exchange = false, false
+	}
+}
+
 // ids checks a communicator's context ids.
 func wantCIDs(t *testing.T, c *Comm, p2p uint64) {
 	t.Helper()
@@ -36,7 +43,7 @@ func wantCIDs(t *testing.T, c *Comm, p2p uint64) {
 }
 
 func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
-	es := makeWorld(t, spaces["two clients"])
+	es := makeWorld(t, options{clients: []int{2, 1}, tune: foreign})
 	together(t, es, func(e *Engine) {
 		w := e.World()
 		wantCIDs(t, w, 0)
@@ -111,38 +118,101 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 	noFailure(t, es)
 }
 
-// Inside a client a block of ids serves many communicators, and the processes need not wait for each other: the first
-// makes all of them before the second makes any. Then a new block is agreed upon, above all that anybody has used.
-func TestContextIdsOfOneClientComeInBlocks(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}})
-	for _, e := range es {
-		for n := 1; n < contexts.BlockSize; n++ {
-			c, err := e.World().Dup()
-			must(t, err)
-			wantCIDs(t, c, uint64(2*n))
-			must(t, c.Free())
-		}
+// A block of ids serves many communicators, and the processes need not wait for each other: the first makes all of them
+// before the second makes any. Then the first member gives a new block, which nobody else can give.
+func TestContextIdsComeInBlocks(t *testing.T) {
+	for name, o := range map[string]options{"one client": {clients: []int{2}}, "two clients": {clients: []int{1, 1}}} {
+		t.Run(name, func(t *testing.T) {
+			es, base := makeWorld(t, o), uint64(0)
+			if len(o.clients) > 1 {
+				base = contexts.Own
+			}
+			for _, e := range es {
+				for n := 1; n < contexts.BlockSize; n++ {
+					c, err := e.World().Dup()
+					must(t, err)
+					wantCIDs(t, c, base+uint64(2*n))
+					c.Discard()
+				}
+			}
+			const block = 2 * contexts.BlockSize
+			together(t, es, func(e *Engine) {
+				c, err := e.World().Dup()
+				must(t, err)
+				wantCIDs(t, c, base+block) // the first one that rank 0 gives
+				d, err := c.Dup()          // has no block yet
+				must(t, err)
+				wantCIDs(t, d, base+3*block)
+				d, err = e.World().Dup()
+				must(t, err)
+				wantCIDs(t, d, base+block+2)
+				back, err := c.Group().Incl([]int{1, 0})
+				must(t, err)
+				g, err := c.CreateGroup(back, 7) // brings a block along, of rank 1
+				must(t, err)
+				wantCIDs(t, g, base+2*block)
+				d, err = g.Dup()
+				must(t, err)
+				wantCIDs(t, d, base+2*block+2)
+			})
+			noFailure(t, es)
+		})
 	}
-	es[1].ids.Largest = 1001
+}
+
+// Beside another implementation a process that is making a communicator makes all members of another one fail, and
+// nobody waits. Nonblocking duplications and groups do not come into it.
+func TestByIMPIsRuleOneCommunicatorIsMadeAtATime(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2, 1}, tune: foreign})
 	together(t, es, func(e *Engine) {
-		c, err := e.World().Dup()
+		w := e.World()
+		var another contexts.Choice
+		if e.me == 1 { // its other thread waits for processes that have not come yet
+			another = e.choose()
+		}
+		for range 2 {
+			_, err := w.Dup()
+			wantClass(t, err, abi.MPI_ERR_OTHER)
+			_, err = w.Split(0, 0)
+			wantClass(t, err, abi.MPI_ERR_OTHER)
+		}
+		g, err := w.CreateGroup(w.Group(), 7)
 		must(t, err)
-		wantCIDs(t, c, 1002)
-		d, err := c.Dup() // has no block yet
+		must(t, g.Free())
+		d := w.Unopened()
+		id := w.Idup(d, func() {})
+		must(t, e.Wait(&id, nil))
+		must(t, d.Free())
+		if e.me == 1 {
+			e.chosen(&another)
+		}
+		d, err = w.Dup()
 		must(t, err)
-		wantCIDs(t, d, 1002+2*contexts.BlockSize)
-		d, err = e.World().Dup()
-		must(t, err)
-		wantCIDs(t, d, 1004)
-		g, err := c.CreateGroup(c.Group(), 7) // brings a block along
-		must(t, err)
-		wantCIDs(t, g, 1002+4*contexts.BlockSize)
-		d, err = g.Dup()
-		must(t, err)
-		wantCIDs(t, d, 1004+4*contexts.BlockSize)
-		e.ids.Largest = contexts.Groups - 1
-		_, err = c.CreateGroup(c.Group(), 7)
+		wantCIDs(t, d, 2)
+		must(t, d.Free())
+	})
+	noFailure(t, es)
+}
+
+// No member waits where there is no block: the giver tells the others so.
+func TestAllMembersLearnThatNoContextIdIsLeft(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{2, 1}})
+	together(t, es, func(e *Engine) {
+		w := e.World()
+		for n := 1; n < contexts.BlockSize; n++ {
+			c, err := w.Dup()
+			must(t, err)
+			c.Discard()
+		}
+		if e.me == 0 {
+			e.ids, _ = contexts.New(2, 1<<57, 1<<58) // a process of so many that its first block does not exist
+		}
+		_, err := w.Dup()
 		wantClass(t, err, abi.MPI_ERR_OTHER)
+		_, err = w.CreateGroup(w.Group(), 7)
+		wantClass(t, err, abi.MPI_ERR_OTHER)
+		id := w.Idup(w.Unopened(), func() { t.Error("opened") })
+		wantClass(t, e.Wait(&id, nil), abi.MPI_ERR_OTHER)
 	})
 	noFailure(t, es)
 }
@@ -359,7 +429,7 @@ func TestConstructorsInTurnOfSeveralThreads(t *testing.T) {
 }
 
 func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{1, 1}})
+	es := makeWorld(t, options{clients: []int{1, 1}, tune: foreign})
 	for _, e := range es {
 		e.mu.Lock()
 		e.ids.Largest = lowContexts - 60 // ids below and above that are kept in different ways

@@ -94,7 +94,7 @@ func (e *Engine) active(id uint64) *Request {
 
 // collect takes the result of a done request into st and replaces its id.
 func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
-	if r.kind == generalRequest {
+	if r.general != nil {
 		return e.collectGeneral(r, id, st)
 	}
 	persistent, comm := r.persistent, r.comm

@@ -3,7 +3,7 @@ package libimpi
 import "github.com/libimpi/libimpi/abi"
 
 // General is what a generalized request calls: functions of the program. None is called with the engine's lock
-// held (MPI 5.0, 13.2).
+// held (MPI 5.0, 13.2). A duplication uses it to learn that the program sees its end.
 type General interface {
 	Query(st *CStatus) error    // fills the status; st is nil if the program does not want it
 	Free() error                // the request is gone
@@ -36,7 +36,7 @@ func (e *Engine) CompleteGeneral(id uint64) error {
 	return nil
 }
 
-// collectGeneral takes the result of a completed generalized request. Engine lock held, given up for the calls.
+// collectGeneral takes the result of a completed request that has a General. Engine lock held, given up for the calls.
 func (e *Engine) collectGeneral(r *Request, id *uint64, st *CStatus) error {
 	if !r.done {
 		r.detached = true

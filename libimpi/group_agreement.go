@@ -54,11 +54,6 @@ func (c *Comm) closeAgreement() {
 	}
 }
 
-// agreeHere finds the context ids of a new communicator of all who agree. IMPI's rule has no say in it.
-func (c *Comm) agreeHere() (contexts.Block, error) {
-	return c.engine.agreeAmong(contexts.Place{Context: c.p2p.cid}, c.largest)
-}
-
 // CreateFromGroup makes a communicator of the members of g, all of which call it with the same string tag
 // (MPI_Comm_create_from_group).
 func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
@@ -67,7 +62,7 @@ func (e *Engine) CreateFromGroup(g *Group, tag string) (*Comm, error) {
 		return nil, err
 	}
 	defer agreement.closeAgreement()
-	ids, err := agreement.agreeHere()
+	ids, err := agreement.newBlock()
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +118,13 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 		return nil, err
 	}
 	defer all.closeAgreement()
-	ids, err := all.agreeHere()
+	ids, err := all.newBlock()
 	if err != nil {
 		return nil, err
 	}
 	made, err := e.newInter(local, remote, ids.Next)
 	if made != nil {
-		made.spare = ids.Rest()
+		made.supply.Stock(ids.Rest())
 	}
 	return made, err
 }

@@ -175,7 +175,7 @@ func TestGroupsMakeIntercommunicators(t *testing.T) {
 
 // Another implementation's leader may send in the point-to-point context of the peer communicator.
 func TestALeaderIsHeardInEitherContext(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{1, 1}})
+	es := makeWorld(t, options{clients: []int{1, 1}, tune: foreign})
 	together(t, es, func(e *Engine) {
 		w := e.World()
 		if e.me == 1 { // the other implementation: the same conversation, in the other context

@@ -45,7 +45,8 @@ func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comm{engine: e, group: remote, rank: home.rank, local: home, spansInter: layout != nil}
+	c := &Comm{engine: e, group: remote, rank: home.rank, local: home, spansInter: layout != nil,
+		ruled: layout != nil && !layout.Own}
 	home.beside = c
 	e.open(c, cid)
 	return c, nil
@@ -56,8 +57,11 @@ func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
 // it is the collective one, as for everything inside a collective, and what comes in the other one is taken, too.
 func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	e := c.engine
+	choice := e.choose() // nobody but the leader knows yet who else will be a member
+	defer e.chosen(&choice)
 	most := make([]uint64, 1)
-	if err := c.Reduce(countBuf([]uint64{e.offerCID()}), countBuf(most), op.Predefined(abi.MPI_MAX), leader); err != nil {
+	if err := c.Reduce(countBuf([]uint64{e.offerCID(&choice)}), countBuf(most), op.Predefined(abi.MPI_MAX),
+		leader); err != nil {
 		return nil, err
 	}
 	there := make([]uint64, 2)
@@ -98,10 +102,11 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	remote := NewGroup(world)
 	if layout, err := e.layoutOf(c.group.Union(remote)); err != nil {
 		return nil, err
-	} else if layout == nil {
+	} else if layout == nil || layout.Own {
+		e.chosen(&choice)
 		return c.createInterApart(leader, peer, remoteLeader, tag, remote)
 	}
-	cid, err := e.takeCID(there[0])
+	cid, err := e.takeCID(&choice, there[0])
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +141,8 @@ func (c *Comm) createInterOfJobs(leader int, peer *Comm, remoteLeader int, tag i
 	return m.join(failed)
 }
 
-// createInterApart is the end of CreateInter inside a client, where the threads of a process may make communicators at
-// the same time: both groups meet, at a place that the ids of their own communicators tell.
+// createInterApart is the end of CreateInter where all clients are libimpi, and the threads of a process may make
+// communicators at the same time: both groups meet, at a place that the ids of their own communicators tell.
 func (c *Comm) createInterApart(leader int, peer *Comm, remoteLeader int, tag int32, remote *Group) (*Comm, error) {
 	theirs := make([]uint64, 1)
 	if c.Rank() == leader {
@@ -268,13 +273,20 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	if high {
 		word = 1
 	}
-	theirs, err := c.agreeAcross(tagInterMerge, []uint64{c.engine.offerCID()}, []uint64{word})
+	var choice contexts.Choice
+	offer := []uint64{0}
+	if c.ruled {
+		choice = c.engine.choose()
+		defer c.engine.chosen(&choice)
+		offer[0] = c.engine.offerCID(&choice)
+	}
+	theirs, err := c.agreeAcross(tagInterMerge, offer, []uint64{word})
 	if err != nil {
 		return nil, err
 	}
 	cid := uint64(0)
-	if c.spansInter {
-		cid, err = c.engine.takeCID(theirs[0])
+	if c.ruled {
+		cid, err = c.engine.takeCID(&choice, theirs[0])
 	} else {
 		cid, err = c.nextCID()
 	}

@@ -27,6 +27,7 @@ func meet(t *testing.T, e *Engine) (local, inter *Comm) {
 func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 	for name, o := range halves {
 		t.Run(name, func(t *testing.T) {
+			o.tune = foreign
 			es := makeWorld(t, o)
 			together(t, es, func(e *Engine) {
 				local, inter := meet(t, e)

@@ -113,7 +113,7 @@ type Request struct {
 	of      compound // compoundRequest: what it is made of. A detached message: what it is a part of; nil if of nothing
 	part    int      // and which part
 	quick   uint32   // a receive that C posted: its slot in requestTable.quick, counted from 1; 0 for others
-	general General  // generalRequest: the program's functions
+	general General  // generalRequest: the program's functions; of a duplication: itself
 
 	status Status
 }

@@ -81,7 +81,9 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		e.balancer.balance()
 	}
 	e.world.Name = "MPI_COMM_WORLD"
-	e.ids, e.world.spare = contexts.New(int(e.job.Clients))
+	ids, first := contexts.New(int(e.job.Clients), int(e.me), len(everybody))
+	e.ids = ids
+	e.world.supply.Stock(first)
 	if e.self, err = e.newComm(NewGroup([]int32{e.me}), contexts.Self); err != nil {
 		return nil, err
 	}

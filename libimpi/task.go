@@ -19,6 +19,7 @@ import (
 // of the tags. All members count alike, since they call its operations in the same order.
 type Task struct {
 	request  *Request
+	told     func(*Error) // StartAside
 	comm     *Comm
 	form     coll.Form
 	schedule *coll.Schedule
@@ -169,6 +170,23 @@ func (t *Task) Start() uint64 {
 	return r.id
 }
 
+// StartAside starts what has been recorded for the engine's own sake: no request of the program's stands for it, but
+// told is called at its end, under the engine's lock.
+func (t *Task) StartAside(told func(*Error)) {
+	e := t.comm.engine
+	id := t.Start()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if id == sentRequest {
+		told(nil)
+		return
+	}
+	r := e.requests.find(id)
+	if t.told, r.detached = told, true; r.done {
+		e.discard(r)
+	}
+}
+
 // Keep answers a persistent request for what has been recorded.
 func (t *Task) Keep() uint64 {
 	t.keepTurns()
@@ -202,8 +220,11 @@ func (r *Request) isTask() bool {
 	if access, is := r.of.(*fileTask); is {
 		return access.collective
 	}
-	_, is := r.of.(*Task)
-	return is
+	switch r.of.(type) {
+	case *Task, *duplication:
+		return true
+	}
+	return false
 }
 
 // Drop gives up what has been recorded.
@@ -266,6 +287,9 @@ func (t *Task) start(e *Engine) {
 // released is called when the request goes back to the pool.
 func (t *Task) released() {
 	e := t.comm.engine
+	if told, failed := t.told, t.request.status.Err; told != nil {
+		defer told(failed)
+	}
 	if t.comm.local != nil {
 		t.comm.local.letGo()
 	}

@@ -288,7 +288,7 @@ func (c *Comm) mapAmong(ranks []int, bytes, align int, again bool) (mapped, erro
 		worlds[i] = c.group.World(r)
 	}
 	if len(ranks) < c.Size() {
-		on = &subset{all: &c.ops, of: c.group, g: NewGroup(worlds), first: subsetTags}
+		on = &subset{c: c, g: NewGroup(worlds), on: c.coll, first: subsetTags}
 	}
 	if again {
 		if m, more, err := c.tryToMap(on, worlds, bytes, align, true); !more {

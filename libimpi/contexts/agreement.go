@@ -2,11 +2,11 @@ package contexts
 
 import "slices"
 
-// An agreement on a block, in rounds of two steps. In the first each process says the largest id that it knows, and the
-// block to be is what follows the maximum. In the second each has a veto: the block stands if no process has used one
-// of its ids, or one above, since the numbers were collected. So that two agreements do not undo each other for ever,
-// a process with several under way consents to the first of them in an order that all processes share; one that still
-// waits for a process to take part does not count.
+// An agreement of processes of several jobs on a block, in rounds of two steps. In the first each process says the
+// largest id that it knows, and the block to be is what follows the maximum. In the second each has a veto: the block
+// stands if no process has used one of its ids, or one above, since the numbers were collected. So that two agreements
+// do not undo each other for ever, a process with several under way consents to the first of them in an order that all
+// processes share; one that still waits for a process to take part does not count.
 
 // Place is where an agreement takes place: on which context, and with which tag. A process has one at a time there.
 type Place struct {
@@ -34,7 +34,7 @@ func (ids *IDs) Agree(at Place) Agreement { return Agreement{ids: ids, at: at} }
 // Say is what this process contributes to the next step.
 func (a *Agreement) Say() uint64 {
 	if !a.voting {
-		return *a.ids.count(a.most) | 1
+		return a.ids.LargestOfJobs | 1
 	}
 	if a.ids.reserve(a.at, a.most) {
 		return 0
@@ -52,7 +52,7 @@ func (a *Agreement) Hear(largest uint64) (done bool, err error) {
 		a.entered = true
 		a.ids.agreeing = append(a.ids.agreeing, a.at)
 	}
-	if largest&^uint64(Own) >= Groups-2*BlockSize {
+	if largest < Jobs || largest >= Jobs+Subgroups-2*BlockSize {
 		return false, ErrNoneLeft
 	}
 	a.voting, a.most = true, largest
@@ -71,22 +71,11 @@ func (a *Agreement) End() {
 	}
 }
 
-// count is the largest id of those that blocks are made of, where the others have said that most is the largest. Where
-// one of them is of a job of several clients, blocks are made of what it has: other processes, if they are of another
-// job, have a count of these as well.
-func (ids *IDs) count(most uint64) *uint64 {
-	if ids.apart || most&Own != 0 {
-		return &ids.LargestOwn
-	}
-	return &ids.Largest
-}
-
 // reserve keeps the block after most for an agreement, if this process consents.
 func (ids *IDs) reserve(at Place, most uint64) bool {
-	count := ids.count(most)
-	if most < *count || slices.ContainsFunc(ids.agreeing, func(p Place) bool { return p.before(at) }) {
+	if most < ids.LargestOfJobs || slices.ContainsFunc(ids.agreeing, func(p Place) bool { return p.before(at) }) {
 		return false
 	}
-	*count = most + 2*BlockSize
+	ids.LargestOfJobs = most + 2*BlockSize
 	return true
 }

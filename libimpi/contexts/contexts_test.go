@@ -7,69 +7,87 @@ import (
 	"testing"
 )
 
-func TestAnIdFollowsTheLargestOfAllAndIsEven(t *testing.T) {
-	for _, tt := range []struct {
-		largest []uint64 // of each process
-		want    uint64
-	}{
-		{[]uint64{1, 1}, 2},
-		{[]uint64{3, 1, 1}, 4},
-		{[]uint64{1, 40}, 42}, // 40 is used, and so is the id beside it
-		{[]uint64{1, 41}, 42},
-		{[]uint64{1<<40 + 1, 1}, 1<<40 + 2},
-	} {
-		most := uint64(0)
-		for _, n := range tt.largest {
-			ids := IDs{Largest: n}
-			most = max(most, ids.Offer())
-		}
-		for _, n := range tt.largest {
-			ids := IDs{Largest: n}
-			if id, err := ids.Take(most); id != tt.want || err != nil {
-				t.Errorf("%v: id %d, %v, want %d", tt.largest, id, err, tt.want)
-			}
-			if ids.Largest != tt.want+1 {
-				t.Errorf("%v: the largest is now %d, want %d", tt.largest, ids.Largest, tt.want+1)
-			}
-		}
-	}
-}
-
-func TestIdsEndWhereIMPISays(t *testing.T) {
-	ids := IDs{Largest: Most - 3}
-	if id, err := ids.Take(ids.Offer()); id != Most-2 || err != nil {
-		t.Errorf("id %d, %v", id, err)
-	}
-	if _, err := ids.Take(ids.Offer()); !errors.Is(err, ErrNoneLeft) {
-		t.Errorf("error %v", err)
-	}
-	if ids.Largest != Most-1 {
-		t.Errorf("what fails counts: the largest is %d", ids.Largest)
-	}
-}
-
-// The largest that another process offers may be below what this one has used meanwhile.
-func TestTakingAnIdLowersNoCount(t *testing.T) {
-	ids := IDs{Largest: 101}
-	if id, err := ids.Take(9); id != 10 || err != nil || ids.Largest != 101 {
-		t.Errorf("id %d, %v, largest %d", id, err, ids.Largest)
-	}
-}
-
 func TestABlockServesItsNumberOfCommunicators(t *testing.T) {
-	ids, first := New(1)
-	made := 1 // MPI_COMM_WORLD
-	for b := first; !b.Empty(); b = b.Rest() {
-		if b.Next != uint64(2*made) || b.Next+1 > ids.Largest {
-			t.Errorf("communicator %d has id %d; the largest is %d", made, b.Next, ids.Largest)
+	for clients, base := range map[int]uint64{1: 0, 2: Own} {
+		_, first := New(clients, 0, 3)
+		made := 1 // MPI_COMM_WORLD
+		for b := first; !b.Empty(); b = b.Rest() {
+			if b.Next != base+uint64(2*made) {
+				t.Errorf("communicator %d has id %d", made, b.Next)
+			}
+			made++
 		}
-		made++
+		if made != BlockSize {
+			t.Errorf("%d communicators", made)
+		}
 	}
-	if made != BlockSize {
-		t.Errorf("%d communicators", made)
+}
+
+// Processes give blocks without asking each other, as many as they want.
+func TestNobodyGivesABlockOfAnothers(t *testing.T) {
+	const size = 5
+	for clients := 1; clients < 3; clients++ {
+		seen := map[uint64]bool{}
+		everybody := make([]IDs, size)
+		for i := range everybody {
+			var world Block
+			everybody[i], world = New(clients, i, size)
+			for b := world; !b.Empty(); b = b.Rest() {
+				seen[b.Next] = true
+			}
+		}
+		for giver := range everybody {
+			for range 3 * (giver + 1) {
+				b, err := everybody[giver].Give()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range everybody {
+					if got, err := everybody[i].Given(giver, b.Word()); got != b || err != nil {
+						t.Errorf("process %d takes %v for %v, %v", i, b, got, err)
+					}
+					if _, err := everybody[i].Given((giver+1)%size, b.Word()); !errors.Is(err, ErrNotIts) {
+						t.Errorf("process %d believes another giver: %v", i, err)
+					}
+				}
+				for n := 0; !b.Empty(); b = b.Rest() {
+					if n++; seen[b.Next] || b.Next >= 2*Own || b.Next&(Groups|Jobs|Subgroups) != 0 {
+						t.Fatalf("id %#x is given twice, or is none of a block", b.Next)
+					}
+					seen[b.Next] = true
+				}
+			}
+		}
 	}
-	if _, first = New(2); !first.Empty() {
-		t.Errorf("the block %v of a world that spans clients", first)
+}
+
+func TestAWordThatNamesNoBlockIsRefused(t *testing.T) {
+	ids, world := New(2, 0, 2)
+	b, err := ids.Give()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []uint64{1, 2, world.Next, Own, Own - 2*BlockSize, b.Next + 2, b.Next &^ Own, b.Next | Jobs,
+		b.Next | Subgroups, b.Next | Groups, b.Next | Home, b.Next | Partitioned, b.Next | Self, 1<<64 - 2*BlockSize} {
+		if got, err := ids.Given(0, word); !errors.Is(err, ErrNotIts) {
+			t.Errorf("%#x is %v, %v", word, got, err)
+		}
+	}
+}
+
+func TestBlocksEndForAll(t *testing.T) {
+	last, _ := New(1, mostBlocks-3, mostBlocks-2)
+	b, err := last.Give()
+	if err != nil || b.End > Subgroups {
+		t.Fatalf("the last but one is %v, %v", b, err)
+	}
+	none, err := last.Give()
+	if !errors.Is(err, ErrNoneLeft) {
+		t.Fatalf("one more: %v, %v", none, err)
+	}
+	other, _ := New(1, 0, mostBlocks-2)
+	if _, err := other.Given(mostBlocks-3, none.Word()); !errors.Is(err, ErrNoneLeft) {
+		t.Errorf("the others hear %v", err)
 	}
 }
 
@@ -106,75 +124,33 @@ func end(all []*Agreement) {
 }
 
 func TestABlockFollowsWhatAnybodyHasUsed(t *testing.T) {
-	a, _ := New(1)
-	b, _ := New(1)
-	b.Largest = 1001
-	all := begin(Place{}, &a, &b)
-	step(t, all)
-	if done, err := step(t, all); !done || err != nil {
-		t.Fatalf("not done after a round: %v", err)
-	}
-	want := Block{1002, 1002 + 2*BlockSize}
-	if all[0].Block() != want || all[1].Block() != want {
-		t.Errorf("blocks %v and %v, want %v", all[0].Block(), all[1].Block(), want)
-	}
-	if a.Largest != want.End-1 || b.Largest != want.End-1 {
-		t.Errorf("the largest are %d and %d", a.Largest, b.Largest)
-	}
-}
-
-func TestBlocksOfSeveralClientsAreApartFromTheIdsOfIMPI(t *testing.T) {
-	a, _ := New(2)
-	a.Largest = 77
-	all := begin(Place{}, &a)
-	step(t, all)
-	step(t, all)
-	if got := all[0].Block().Next; got != Own+2 {
-		t.Errorf("the block begins at %#x", got)
-	}
-	if a.Largest != 77 {
-		t.Errorf("IMPI's largest is %d", a.Largest)
-	}
-	if got := a.Offer(); got != 77 {
-		t.Errorf("offers %d", got)
-	}
-}
-
-// Jobs of one client and of several meet: the block is one of those that the latter count apart, the ids of IMPI
-// and the low ones stay as they are, and the next block follows.
-func TestJobsThatCountDifferentlyAgree(t *testing.T) {
-	a, _ := New(1)
-	b, _ := New(2)
-	b.LargestOwn += 100
-	before := a.Largest
+	a, _ := New(1, 0, 2)
+	b, _ := New(2, 0, 1) // of a job that counts its own blocks from elsewhere
+	b.LargestOfJobs += 1001
 	last := Block{}
 	for range 3 {
 		all := begin(Place{}, &a, &b)
-		for done := false; !done; {
-			var err error
-			if done, err = step(t, all); err != nil {
-				t.Fatal(err)
-			}
+		step(t, all)
+		if done, err := step(t, all); !done || err != nil {
+			t.Fatalf("not done after a round: %v", err)
 		}
 		got := all[0].Block()
-		if got != all[1].Block() || got.Next < max(Own+100, last.End) || got.Next >= 2*Own {
+		if got != all[1].Block() || got.Next < max(Jobs+1002, last.End) || got.End > Jobs+Subgroups {
 			t.Errorf("blocks %v and %v after %v", got, all[1].Block(), last)
+		}
+		if a.LargestOfJobs != got.End-1 || b.LargestOfJobs != got.End-1 {
+			t.Errorf("the largest are %d and %d", a.LargestOfJobs, b.LargestOfJobs)
 		}
 		last = got
 		end(all)
 	}
-	if a.Largest != before || b.Largest != 1 {
-		t.Errorf("the largest of the others are %d and %d", a.Largest, b.Largest)
-	}
-	all := begin(Place{}, &a)
-	step(t, all)
-	if done, _ := step(t, all); !done || all[0].Block().Next != before+1 {
-		t.Errorf("the next block of the job alone is %v", all[0].Block())
+	if a.Largest != 1 || b.Largest != 1 {
+		t.Errorf("IMPI's largest are %d and %d", a.Largest, b.Largest)
 	}
 }
 
 func TestAProcessConsentsToTheFirstOfItsAgreements(t *testing.T) {
-	a, _ := New(1)
+	a, _ := New(1, 0, 1)
 	early, late := begin(Place{2, 0}, &a), begin(Place{2, 1}, &a)
 	step(t, late)
 	step(t, early) // both have begun
@@ -196,7 +172,7 @@ func TestAProcessConsentsToTheFirstOfItsAgreements(t *testing.T) {
 
 // A process that has not heard from all may wait for the very thread that wants another agreement.
 func TestAnAgreementThatStillWaitsHindersNoOther(t *testing.T) {
-	a, _ := New(1)
+	a, _ := New(1, 0, 1)
 	waits := begin(Place{0, 0}, &a)
 	waits[0].Say()
 	other := begin(Place{2, 0}, &a)
@@ -207,11 +183,11 @@ func TestAnAgreementThatStillWaitsHindersNoOther(t *testing.T) {
 }
 
 func TestAnIdThatIsUsedMeanwhileUndoesABlock(t *testing.T) {
-	a, _ := New(1)
-	b, _ := New(1)
+	a, _ := New(1, 0, 1)
+	b, _ := New(1, 0, 1)
 	all := begin(Place{}, &a, &b)
 	step(t, all)
-	b.Largest += 10
+	b.LargestOfJobs += 10
 	if done, err := step(t, all); done || err != nil {
 		t.Fatalf("done %t, %v", done, err)
 	}
@@ -219,19 +195,19 @@ func TestAnIdThatIsUsedMeanwhileUndoesABlock(t *testing.T) {
 	if done, _ := step(t, all); !done {
 		t.Fatal("not done in the second round")
 	}
-	if next := all[0].Block().Next; next <= b.Largest-2*BlockSize {
+	if next := all[0].Block().Next; next <= b.LargestOfJobs-2*BlockSize {
 		t.Errorf("the block begins at %d", next)
 	}
 }
 
 func TestAnAgreementFailsForAllWhereNoIdIsLeft(t *testing.T) {
-	for _, clients := range []int{1, 2} {
-		a, _ := New(clients)
-		b, _ := New(clients)
-		*b.count(0) |= Groups - 1
+	for _, largest := range []uint64{Jobs + Subgroups - 1, 1<<64 - 1, 7} { // the last two are lies
+		a, _ := New(1, 0, 1)
+		b, _ := New(1, 0, 1)
+		a.LargestOfJobs, b.LargestOfJobs = min(a.LargestOfJobs, largest), largest
 		all := begin(Place{}, &a, &b)
 		if _, err := step(t, all); !errors.Is(err, ErrNoneLeft) {
-			t.Errorf("%d clients: error %v", clients, err)
+			t.Errorf("%#x: error %v", largest, err)
 		}
 		end(all)
 		if len(a.agreeing)+len(b.agreeing) != 0 {
@@ -253,7 +229,7 @@ func TestAgreementsInAnyOrderEndAndKeepApart(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		processes := make([]IDs, 4)
 		for i := range processes {
-			processes[i], _ = New(1 + int(seed%2))
+			processes[i], _ = New(1+int(seed%2), 0, 1)
 		}
 		var running []*agreement
 		for i := range 6 {

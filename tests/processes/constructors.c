@@ -59,6 +59,26 @@ static void files(MPI_Comm all, int rank, int size)
     free(in);
 }
 
+/* More duplications at once than one block of context ids is for, of two communicators that ranks enter in different
+ * orders. */
+static void many(MPI_Comm of[2], int members[2], int rank)
+{
+    enum { EACH = 40 };
+    MPI_Comm copy[2][EACH];
+    MPI_Request q[2 * EACH];
+    for (int i = 0; i < 2 * EACH; i++) {
+        int k = (i + rank) % 2;
+        CHECK_EQ(MPI_Comm_idup(of[k], &copy[k][i / 2], &q[i]), MPI_SUCCESS);
+    }
+    MPI_Barrier(of[1]);
+    CHECK_EQ(MPI_Waitall(2 * EACH, q, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < EACH; i++) {
+            if (i % 13 == 0) CHECK_EQ(count(copy[k][i]), members[k]);
+            CHECK_EQ(MPI_Comm_free(&copy[k][i]), MPI_SUCCESS);
+        }
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -108,6 +128,7 @@ int main(int argc, char **argv)
 
     /* All together, children last. The others may end before it. */
     CHECK_EQ(MPI_Intercomm_merge(dup, is_child, &all), MPI_SUCCESS);
+    many((MPI_Comm[2]){dup, all}, (int[2]){remote, check_size + remote}, check_rank + is_child);
     CHECK_EQ(MPI_Comm_disconnect(&dup), MPI_SUCCESS);
     CHECK_EQ(MPI_Comm_disconnect(&inter), MPI_SUCCESS);
     MPI_Comm_rank(all, &rank);

@@ -30,7 +30,7 @@ const MaxStreams = 16
 // client that submits the label.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
-	FlagExchange uint32 = 2 // masters exchange their clients' results in Allreduce, and meet so in Barrier (coll/span)
+	FlagExchange uint32 = 4 // see transport.Host.Exchange; 2 is that of earlier versions, whose context ids follow IMPI
 )
 
 // AckHold is back-pressure between clients that both submit COwn, in pk_reserved of a PROTOACK: the sender of the
