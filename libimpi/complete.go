@@ -445,7 +445,7 @@ func (e *Engine) FreeRequest(id *uint64) error {
 	if r == nil {
 		return errorf(abi.MPI_ERR_REQUEST, "argument request is MPI_REQUEST_NULL, which cannot be freed")
 	}
-	if r.active && r.isTask() {
+	if r.active && !r.mayBeFreed() {
 		return errorf(abi.MPI_ERR_REQUEST, "a collective operation is under way, whose request cannot be freed")
 	}
 	*id = nullRequest
@@ -454,6 +454,19 @@ func (e *Engine) FreeRequest(id *uint64) error {
 	}
 	r.detached = true
 	return nil
+}
+
+// mayBeFreed reports whether the program may free an active request. That of a collective operation it may not
+// (MPI 5.0, 6.12 and 6.13). But a program that has been told by MPI_Request_get_status that the operation is complete
+// has no reason to think that it still is active, and all ranks that do so have to get the same answer. Operations that
+// are started once may be complete in that very call, and then their request is that of a send: so it may be freed
+// whenever they are complete.
+func (r *Request) mayBeFreed() bool {
+	if !r.isTask() {
+		return true
+	}
+	_, duplicates := r.of.(*duplication)
+	return r.seen || r.done && !r.persistent && !duplicates
 }
 
 // Cancel takes back a receive that has not been matched, or a send whose first packet has not left; a send

@@ -6,6 +6,7 @@ import "github.com/libimpi/libimpi/abi"
 
 // describe fills st with the result of a request that is done. Engine lock held, given up to ask a generalized one.
 func (e *Engine) describe(r *Request, st *CStatus) error {
+	r.seen = true
 	if g := r.general; g != nil {
 		e.mu.Unlock()
 		defer e.mu.Lock()

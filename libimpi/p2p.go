@@ -229,7 +229,7 @@ func (e *Engine) startAgain(r *Request) *Error {
 
 // activate begins an operation of a persistent request.
 func (e *Engine) activate(r *Request) {
-	r.active, r.done, r.expects, r.ended, r.cancelAsked = true, false, false, false, false
+	r.active, r.done, r.seen, r.expects, r.ended, r.cancelAsked = true, false, false, false, false, false
 	e.shared.UnderWay++
 	r.moved, r.length = 0, 0
 	r.status = emptyStatus

@@ -57,6 +57,7 @@ type Request struct {
 	detached   bool // freed by the program while active: goes back to the pool when done
 	persistent bool
 	active     bool // started, and not yet waited for
+	seen       bool // the program has been told that it is done
 
 	cancelAsked bool // send: CANCEL is under way to the receiver
 	ended       bool // send: complete but for the answer to CANCEL

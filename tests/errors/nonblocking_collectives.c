@@ -247,6 +247,43 @@ static void under_way(void)
     CHECK_EQ(MPI_Request_free(&q[1]), MPI_SUCCESS);
 }
 
+static void await(MPI_Request q)
+{
+    for (int flag = 0; !flag;) MPI_Request_get_status(q, &flag, MPI_STATUS_IGNORE);
+}
+
+/* A rank that has been told that the operation is complete may free its request. All ranks get the same answer,
+ * whichever of them came last. */
+static void seen_complete(void)
+{
+    enum { LONG = 100000 };
+    static int in[LONG], out[LONG];
+    for (int round = 0; round < 20; round++) {
+        MPI_Request q[6];
+        MPI_Comm copy[2];
+        int one = 1, sum = 0, n = 0;
+        MPI_Ibarrier(comm, &q[n++]);
+        MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &q[n++]);
+        MPI_Iallreduce(in, out, LONG, MPI_INT, MPI_SUM, comm, &q[n++]);
+        MPI_Comm_idup(comm, &copy[0], &q[n++]);
+        MPI_Barrier_init(comm, MPI_INFO_NULL, &q[n]);
+        MPI_Start(&q[n++]);
+        for (int i = 0; i < n; i++) await(q[(i + round) % n]);
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(MPI_Request_free(&q[i]), MPI_SUCCESS);
+            CHECK(q[i] == MPI_REQUEST_NULL);
+        }
+        CHECK_EQ(sum, check_size);
+        MPI_Comm_idup(copy[0], &copy[1], &q[0]); /* not seen to be complete, be it or not */
+        CHECK_CLASS(MPI_Request_free(&q[0]), MPI_ERR_REQUEST);
+        CHECK_EQ(MPI_Wait(&q[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
+        for (int i = 0; i < 2; i++) {
+            MPI_Barrier(copy[i]);
+            MPI_Comm_free(&copy[i]);
+        }
+    }
+}
+
 /* A rank that expects less than the root sends gets an error when it completes the operation; the others get their
  * data. Operations under way beside it, and later ones, are well. */
 static void truncated(void)
@@ -297,6 +334,7 @@ int main(int argc, char **argv)
     }
     neighborhoods();
     under_way();
+    seen_complete();
     truncated();
     for (int op = 0; op < FORMS_OPS; op++) right(op);
     forms_world_free(&world);
