@@ -200,7 +200,7 @@ type peer struct {
 
 	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
 	// continuations of long messages, a piece of each in turn.
-	control []transport.Header
+	control controlQueue
 	first   requestQueue
 	streams requestQueue
 	queued  bool // stands in Engine.busy
@@ -226,6 +226,23 @@ type peer struct {
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
 	uses    uint16 // how often any of them has been used
 	fresh   freshness
+}
+
+// controlQueue is a FIFO of packets without payload. Those that have left stay at its front until they are as many as
+// those that wait: a peer may have thousands of answers waiting, and take a few at a time.
+type controlQueue struct {
+	packets []transport.Header
+	left    int
+}
+
+func (q *controlQueue) waiting() []transport.Header { return q.packets[q.left:] }
+
+// sent notes that the first n that wait have left.
+func (q *controlQueue) sent(n int) {
+	if q.left += n; 2*q.left >= len(q.packets) {
+		q.packets = q.packets[:copy(q.packets, q.waiting())]
+		q.left = 0
+	}
 }
 
 // requestQueue is a FIFO of sends, linked through Request.next.

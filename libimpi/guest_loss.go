@@ -41,7 +41,8 @@ func (e *Engine) noticeParted() {
 // without goes on without a guest.
 func (e *Engine) without(p *peer, lost *Error) {
 	g := p.guest
-	g.lost, p.tr, p.control = lost, nil, p.control[:0]
+	g.lost, p.tr = lost, nil
+	p.control.sent(len(p.control.waiting()))
 	e.adoptQuick()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
 		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.active && !r.done {

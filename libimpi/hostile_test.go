@@ -203,8 +203,8 @@ func TestCancellationsWithoutEndAreABreach(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 1}, nil)
 	}
 	wantBreach(t, e, "1", "a peer that asks and does not read")
-	if len(e.peers[1].control) > maxReplies {
-		t.Errorf("%d answers are waiting", len(e.peers[1].control))
+	if len(e.peers[1].control.waiting()) > maxReplies {
+		t.Errorf("%d answers are waiting", len(e.peers[1].control.waiting()))
 	}
 }
 

@@ -262,7 +262,7 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 		e.breach(h.Src, "cancellation by a process that is not there")
 		return
 	}
-	if len(e.peer(h.Src).control) >= maxReplies {
+	if len(e.peer(h.Src).control.waiting()) >= maxReplies {
 		e.breach(h.Src, fmt.Sprintf("%d answers are waiting for it to read, and it asks for more", maxReplies))
 		return
 	}

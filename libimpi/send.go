@@ -31,7 +31,7 @@ func (e *Engine) start(r *Request) {
 	r.setWire(r.ctx.rep(r.peer))
 	e.seq++
 	r.seq = e.seq
-	if p.first.head == nil && len(p.control) == 0 && e.sendFirst(p, r) {
+	if p.first.head == nil && len(p.control.waiting()) == 0 && e.sendFirst(p, r) {
 		e.bringOn(r)
 		return
 	}
@@ -169,10 +169,10 @@ func (e *Engine) sendRest(p *peer, r *Request) bool {
 // sendControl sends a packet without payload, now or as soon as there is room.
 func (e *Engine) sendControl(h *transport.Header) {
 	p := e.peer(h.Dst)
-	if p.tr == nil || len(p.control) == 0 && p.tr.Send(h, nil) { // who is lost hears nothing
+	if p.tr == nil || len(p.control.waiting()) == 0 && p.tr.Send(h, nil) { // who is lost hears nothing
 		return
 	}
-	p.control = append(p.control, *h)
+	p.control.packets = append(p.control.packets, *h)
 	e.enqueue(h.Dst, p)
 }
 
@@ -185,7 +185,7 @@ func (e *Engine) flush() bool {
 		if e.flushPeer(p) {
 			did = true
 		}
-		if len(p.control) > 0 || p.first.head != nil || p.streams.head != nil {
+		if len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil {
 			kept = append(kept, rank)
 		} else {
 			p.queued = false
@@ -222,15 +222,15 @@ func (e *Engine) nextStream(p *peer, r *Request) {
 }
 
 func (e *Engine) flushQueues(p *peer) bool {
-	sent := 0
-	for sent < len(p.control) && p.tr.Send(&p.control[sent], nil) {
+	sent, control := 0, p.control.waiting()
+	for sent < len(control) && p.tr.Send(&control[sent], nil) {
 		sent++
 	}
 	did := sent > 0
 	if did {
-		p.control = append(p.control[:0], p.control[sent:]...)
+		p.control.sent(sent)
 	}
-	if len(p.control) > 0 {
+	if sent < len(control) {
 		return did
 	}
 	for p.first.head != nil {

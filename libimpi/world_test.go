@@ -290,7 +290,7 @@ func idle(tb testing.TB, e *Engine, used int) {
 		}
 	}
 	for i := range e.peers {
-		if p := &e.peers[i]; len(p.control) > 0 || p.first.head != nil || p.streams.head != nil || p.slots != 0 {
+		if p := &e.peers[i]; len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil || p.slots != 0 {
 			tb.Errorf("rank %d: something is queued for rank %d", e.me, i)
 		}
 	}
