@@ -39,10 +39,13 @@ endif()
 # go build decides what is out of date; it takes no time when nothing is. What it writes is moved into place,
 # so that a program which has the old library mapped is not disturbed. Of headers it sees those of a package alone;
 # tools/headers tells it of the others.
+#
+# Go's runtime would interrupt threads by SIGURG, which may be the program's: PETSc ends a process that gets one. It
+# need not: what the library does for long calls functions, at which goroutines yield.
 add_custom_target(library ALL
   COMMAND ${GO} run ./tools/headers
   COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${GO} build -trimpath -buildmode=c-shared
-    "-ldflags=${STRIP_LIBRARY}-X=main.commit=${COMMIT} \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}' ${UNWIND}\""
+    "-ldflags=${STRIP_LIBRARY}-X=main.commit=${COMMIT} -X=runtime.godebugDefault=asyncpreemptoff=1 \"-extldflags=-Wl,-soname,${SONAME},-z,nodelete '-Wl,--version-script=${MAP}' ${UNWIND}\""
     -o ${CMAKE_BINARY_DIR}/go/${SONAME} ./gobridge
   COMMAND ${CMAKE_COMMAND} -E make_directory ${STAGE}/lib
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_BINARY_DIR}/go/${SONAME} ${LIBRARY}.new
