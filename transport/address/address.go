@@ -23,8 +23,8 @@ func Usable() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
-// Loopback is why processes of this machine cannot connect to each other, if that is so because the loopback interface is
-// down: also by another address of the machine their packets take it. If the system does not say, it is nil.
+// Loopback returns why processes of this machine cannot connect to each other, if that is because the loopback interface
+// is down, which packets to the machine's other addresses take, too. It is nil if the system does not say.
 func Loopback() error {
 	ifs, err := net.Interfaces()
 	if err != nil {
