@@ -23,8 +23,8 @@ func Usable() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
-// Loopback returns why processes of this machine cannot connect to each other, if that is because the loopback interface
-// is down, which packets to the machine's other addresses take, too. It is nil if the system does not say.
+// Loopback returns why processes of this machine cannot connect to each other, if that is because the loopback
+// interface is down, which packets to the machine's other addresses take, too. It is nil if the system does not say.
 func Loopback() error {
 	ifs, err := net.Interfaces()
 	if err != nil {
