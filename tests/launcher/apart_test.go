@@ -326,8 +326,8 @@ func TestAClientWhoseLinkGoesDownIsNamed(t *testing.T) {
 	}
 }
 
-// A link that is down for less than the silence that is allowed costs time, and nothing else: also if there is something
-// to send meanwhile, and the kernel may not send it again as often as it would have to.
+// A link that is down for less than the silence that is allowed costs time, and nothing else: also if there is
+// something to send meanwhile, and the kernel may not send it again as often as it would have to.
 func TestAClientWhoseLinkIsUpAgainInTimeIsNotLost(t *testing.T) {
 	const cut, silence = 4 * time.Second, 5 * time.Second
 	const secret = "IMPI_AUTH_SECRET=of the job"
