@@ -33,7 +33,7 @@ static inline void packed_start(void)
 {
     int lengths[4] = {1, 1, 1, 1};
     MPI_Aint at[4] = {offsetof(packed_item, i), offsetof(packed_item, d), offsetof(packed_item, l),
-        offsetof(packed_item, c)};
+                      offsetof(packed_item, c)};
     MPI_Datatype of[4] = {MPI_INT, MPI_DOUBLE, MPI_LONG, MPI_CHAR}, t;
     MPI_Type_create_struct(4, lengths, at, of, &t);
     MPI_Type_create_resized(t, 0, sizeof(packed_item), &packed_type);
@@ -89,8 +89,9 @@ static inline void packed_check(const packed_block *b, int k, int id, const char
     for (int j = 0; j < b->items; j++) {
         packed_item want = packed_value(id, j);
         CHECK_SAY(of[j].i == want.i && of[j].d == want.d && of[j].l == want.l && of[j].c == want.c,
-            "%s, %s: item %d of block %d is %d %g %ld %d, not %d %g %ld %d", what, b->is_packed ? "packed" : "typed", j,
-            k, of[j].i, of[j].d, of[j].l, of[j].c, want.i, want.d, want.l, want.c);
+                  "%s, %s: item %d of block %d is %d %g %ld %d, not %d %g %ld %d", what,
+                  b->is_packed ? "packed" : "typed", j, k, of[j].i, of[j].d, of[j].l, of[j].c, want.i, want.d,
+                  want.l, want.c);
     }
     free(of);
 }

@@ -69,7 +69,7 @@ static int gathers(int op) { return op == FORMS_GATHER || op == FORMS_GATHERV; }
 static int all_to_all(int op)
 {
     return op == FORMS_ALLTOALL || op == FORMS_ALLTOALLV || op == FORMS_ALLTOALLW || op == FORMS_NEIGHBOR_ALLTOALL ||
-        op == FORMS_NEIGHBOR_ALLTOALLV || op == FORMS_NEIGHBOR_ALLTOALLW;
+           op == FORMS_NEIGHBOR_ALLTOALLV || op == FORMS_NEIGHBOR_ALLTOALLW;
 }
 static int is_w(int op) { return op == FORMS_ALLTOALLW || op == FORMS_NEIGHBOR_ALLTOALLW; }
 

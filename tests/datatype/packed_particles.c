@@ -77,7 +77,7 @@ static void check_class_zero(int rank)
         set(&want, rank, i);
         CHECK_EQ(got[n].class, 0);
         CHECK_SAY(!memcmp(got[n].d, want.d, sizeof want.d) && !memcmp(got[n].b, want.b, sizeof want.b),
-            "particle %d of rank %d has come as another one", i, rank);
+                  "particle %d of rank %d has come as another one", i, rank);
     }
     CHECK_EQ(got[n].class, 77);
 }

@@ -39,7 +39,7 @@ static void each_way(int way, int packs, int unpacks, int items)
             break;
         case 4:
             MPI_Sendrecv(out.buf, out.count, out.type, to, way, in.buf, in.count, in.type, from, way, MPI_COMM_WORLD,
-                &status);
+                         &status);
             break;
         case 5:
             MPI_Recv_init(in.buf, in.count, in.type, from, way, MPI_COMM_WORLD, &q[0]);
