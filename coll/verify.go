@@ -12,6 +12,7 @@ import (
 //
 // Each rank says the same number of words (allgather); where data goes between pairs of ranks in different amounts,
 // each tells each other how much it sends (alltoall), and whether that is what it expects from the others (allgather).
+// Only an error costs more: arguments that are lists are told by hashes, and what they are is fetched for the message.
 
 // Routine is a collective operation, as verification names it.
 type Routine uint8
@@ -45,6 +46,15 @@ var routineNames = [...]string{"barrier", "bcast", "gather", "gatherv", "scatter
 // String is the operation's name.
 func (r Routine) String() string { return routineNames[r] }
 
+// Rooted reports whether one of the ranks has a part of its own in the operation.
+func (r Routine) Rooted() bool {
+	switch r {
+	case OpBcast, OpGather, OpGatherv, OpScatter, OpScatterv, OpReduce:
+		return true
+	}
+	return false
+}
+
 // Form is how an operation is called for.
 type Form uint8
 
@@ -57,17 +67,14 @@ const (
 
 // Name is how the program calls an operation.
 func (f Form) Name(o Routine) string {
-	if int(o) >= len(routineNames) {
+	if n := int(o) - len(routineNames); n >= 0 {
+		if n < len(functions) {
+			return functions[n]
+		}
 		return "an unknown operation"
 	}
 	name := routineNames[o]
 	switch {
-	case o == OpNeighbors && f == Nonblocking:
-		return "a nonblocking " + name
-	case o == OpNeighbors && f == Persistent:
-		return "a persistent " + name
-	case o == OpNeighbors:
-		return "a " + name
 	case f == Nonblocking:
 		return "MPI_I" + name
 	case f == Persistent:
@@ -82,12 +89,27 @@ type Call struct {
 	Form    Form
 	Root    int
 	Op      Op
-	Equal   Buf // data of the same signature at all ranks; of no type if there is none
+	Equal   Buf  // data of the same signature at all ranks; of no type if there is none
+	InPlace bool // MPI_IN_PLACE, where all ranks have to pass it if one does
+
+	// Other arguments, at most mostValues. Alike reports which ranks have to give the same ones; nil: all.
+	Values []Value
+	Alike  func(rank int) bool
 
 	// Data that goes from rank to rank, where amounts may differ: what goes to each rank, and what comes from each. Nil,
 	// or NoBuf for a rank: none.
 	Out, In func(rank int) Buf
 	Paired  bool // at some rank one of them is not nil
+
+	// In a neighborhood collective data goes along edges instead.
+	Edges          *Edges
+	OutAt, InAt    *Blocks
+	Given, Expects func(rank int) (hash, amount int64) // edges of a new graph, by the rank at the other end
+
+	// Across says that the ranks are one group of an intercommunicator: one of them passes MPI_ROOT and all others
+	// MPI_PROC_NULL, or all the same rank. RootAt becomes the rank of the former, or -1 minus the latter.
+	Across bool
+	RootAt int64
 }
 
 // NoBuf stands for data that does not go between two ranks at all.
@@ -99,104 +121,235 @@ const (
 	wordForm
 	wordRoot
 	wordOp
-	wordHash
 	wordBytes
-	words
+	wordHash
+	wordKind
+	wordInPlace
+	wordValues
+	words = wordValues + mostValues
 )
 
+// verification is a call that is compared with those of the other ranks.
+type verification struct {
+	c     Comm
+	name  string // of the communicator
+	call  *Call
+	table []int64
+}
+
 // Verify compares the calls of all ranks of c. It is to be the first thing that an operation does. name is that of the
-// communicator.
+// communicator, or of the window or file.
 func Verify(c Comm, name string, call *Call) error {
-	c = &shifted{c, tagVerify}
+	v := &verification{c: &shifted{c, tagVerify}, name: name, call: call}
 	p := c.Size()
-	table := make([]int64, words*(p+1))
-	mine := table[words*p:]
+	v.table = make([]int64, words*(p+1))
+	mine := v.table[words*p:]
 	mine[wordRoutine], mine[wordForm], mine[wordRoot] = int64(call.Routine), int64(call.Form), int64(call.Root)
 	mine[wordOp] = number(call.Op)
 	mine[wordHash], mine[wordBytes] = signed(call.Equal)
-	if err := Allgather(c, Numbers(mine), Numbers(table[:words*p]).perRank(p)); err != nil {
+	mine[wordKind] = kind(call.Equal)
+	if call.InPlace {
+		mine[wordInPlace] = 1
+	}
+	for i, a := range call.Values {
+		mine[wordValues+i] = a.word
+	}
+	if err := Allgather(v.c, Numbers(mine), Numbers(v.table[:words*p]).perRank(p)); err != nil {
 		return err
 	}
-	return c.Then(func() error {
-		said := func(r int) []int64 { return table[words*r : words*(r+1)] }
-		for r := 1; r < p; r++ {
-			if err := differ(name, said(0), said(r), 0, r); err != nil {
-				return err
-			}
-		}
-		if !call.Paired {
-			return nil
-		}
-		return verifyPairs(c, name, call)
-	})
+	return c.Then(v.compare)
 }
 
-// verifyPairs compares what each rank sends to each other with what that one expects.
-func verifyPairs(c Comm, name string, call *Call) error {
-	p := c.Size()
-	out, in, verdicts := make([]int64, 2*p), make([]int64, 2*p), make([]int64, p+1)
+func (v *verification) said(rank int) []int64 { return v.table[words*rank : words*(rank+1)] }
+
+// title begins a message about the call that all ranks make.
+func (v *verification) title() string {
+	return fmt.Sprintf("%s on %s: ", v.call.Form.Name(v.call.Routine), v.name)
+}
+
+// compare compares what all have said. All ranks find the same, and go on alike.
+func (v *verification) compare() error {
+	p := v.c.Size()
+	for r := 1; r < p; r++ {
+		if err := v.sameCall(v.said(0), v.said(r), r); err != nil {
+			return err
+		}
+	}
+	if err := v.roots(); err != nil {
+		return err
+	}
+	for r := 1; r < p; r++ {
+		if err := v.sameData(v.said(0), v.said(r), r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(v.call.Values) > 0:
+		return v.values()
+	case v.call.Edges != nil:
+		return v.edges()
+	case v.call.Paired:
+		return v.pairs()
+	}
+	return nil
+}
+
+// sameCall compares which operation ranks 0 and r call.
+func (v *verification) sameCall(a, b []int64, r int) error {
+	if a[wordRoutine] == b[wordRoutine] && a[wordForm] == b[wordForm] {
+		return nil
+	}
+	of := func(w []int64) string { return Form(w[wordForm]).Name(Routine(w[wordRoutine])) }
+	return &Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("on %s, rank 0 calls %s and rank %d calls %s", v.name, of(a),
+		r, of(b))}
+}
+
+// roots compares the roots.
+func (v *verification) roots() error {
+	fail := func(format string, args ...any) error {
+		return &Error{Class: abi.MPI_ERR_ROOT, Msg: v.title() + fmt.Sprintf(format, args...)}
+	}
+	root, first := -1, v.said(0)[wordRoot]
+	for r := range v.c.Size() {
+		switch said := v.said(r)[wordRoot]; {
+		case v.call.Across && said == abi.MPI_ROOT && root >= 0:
+			return fail("ranks %d and %d both give MPI_ROOT", root, r)
+		case v.call.Across && said == abi.MPI_ROOT:
+			root = r
+		}
+	}
+	for r := range v.c.Size() {
+		switch said := v.said(r)[wordRoot]; {
+		case r == root || root >= 0 && said == abi.MPI_PROC_NULL:
+		case root >= 0:
+			return fail("rank %d gives MPI_ROOT, and rank %d gives %d", root, r, said)
+		case said != first:
+			return fail("the root is %d on rank 0, and %d on rank %d", first, said, r)
+		}
+	}
+	if v.call.RootAt = int64(root); root < 0 {
+		v.call.RootAt = -1 - first
+	}
+	return nil
+}
+
+// sameData compares the operators and the data of ranks 0 and r.
+func (v *verification) sameData(a, b []int64, r int) error {
+	fail := func(class int, format string, args ...any) error {
+		return &Error{Class: class, Msg: v.title() + fmt.Sprintf(format, args...)}
+	}
+	bytes := a[wordBytes]
+	switch {
+	case a[wordOp] != b[wordOp]:
+		return fail(abi.MPI_ERR_OP, "the operation is %s on rank 0, and %s on rank %d", opName(a[wordOp]), opName(b[wordOp]),
+			r)
+	case a[wordInPlace] > b[wordInPlace]:
+		return fail(abi.MPI_ERR_BUFFER, "rank 0 passes MPI_IN_PLACE, and rank %d does not", r)
+	case a[wordInPlace] < b[wordInPlace]:
+		return fail(abi.MPI_ERR_BUFFER, "rank %d passes MPI_IN_PLACE, and rank 0 does not", r)
+	case bytes != b[wordBytes]:
+		return fail(abi.MPI_ERR_COUNT, "rank 0 has %d bytes, and rank %d has %d", bytes, r, b[wordBytes])
+	case !matches(a[wordHash], bytes, b[wordHash], bytes):
+		return fail(abi.MPI_ERR_TYPE, "rank 0 has %s, and rank %d has %s, both %d bytes", elements(a[wordKind], bytes), r,
+			elements(b[wordKind], bytes), bytes)
+	}
+	return nil
+}
+
+// pairs compares what each rank sends to each other with what that one expects.
+func (v *verification) pairs() error {
+	p, call := v.c.Size(), v.call
+	out, in := make([]int64, 2*p), make([]int64, 2*p)
 	for r := range p {
 		out[2*r], out[2*r+1] = -1, -1
-		if call.Out != nil {
+		switch {
+		case call.Given != nil:
+			out[2*r], out[2*r+1] = call.Given(r)
+		case call.Out != nil:
 			out[2*r], out[2*r+1] = signed(call.Out(r))
 		}
 	}
-	if err := Alltoall(c, Numbers(out).perRank(p), Numbers(in).perRank(p)); err != nil {
+	if err := Alltoall(v.c, Numbers(out).perRank(p), Numbers(in).perRank(p)); err != nil {
 		return err
 	}
-	if err := c.Then(func() error {
-		verdicts[p] = -1
-		for r := p - 1; r >= 0 && call.In != nil; r-- {
-			hash, bytes := signed(call.In(r))
-			if in[2*r+1] >= 0 && bytes >= 0 && !matches(in[2*r], in[2*r+1], hash, bytes) {
-				verdicts[p] = int64(r)
+	return v.verdicts(func() (said, want int64, from int) {
+		for r := range p {
+			hash, amount := int64(-1), int64(-1)
+			switch {
+			case call.Expects != nil:
+				hash, amount = call.Expects(r)
+			case call.In != nil:
+				hash, amount = signed(call.In(r))
+			}
+			if in[2*r+1] >= 0 && amount >= 0 && !matches(in[2*r], in[2*r+1], hash, amount) {
+				return in[2*r+1], amount, r
 			}
 		}
+		return 0, 0, -1
+	})
+}
+
+// edges compares what goes along each edge with what its other end expects.
+func (v *verification) edges() error {
+	call := v.call
+	out, in := make([]int64, 2*len(call.Edges.Out)), make([]int64, 2*len(call.Edges.In))
+	for i := range call.Edges.Out {
+		out[2*i], out[2*i+1] = signed(call.OutAt.At(i))
+	}
+	two := func(list []int64) *Blocks {
+		b := Numbers(list)
+		b.Count = 2
+		all := Even(b)
+		return &all
+	}
+	if err := Neighbors(v.c, call.Edges, two(out), two(in)); err != nil {
+		return err
+	}
+	return v.verdicts(func() (said, want int64, from int) {
+		for i, r := range call.Edges.In {
+			if r < 0 {
+				continue
+			}
+			hash, amount := signed(call.InAt.At(i))
+			if !matches(in[2*i], in[2*i+1], hash, amount) {
+				return in[2*i+1], amount, int(r)
+			}
+		}
+		return 0, 0, -1
+	})
+}
+
+// verdicts collects from all ranks from which other one something comes that is not what they want, -1 if there is
+// none, and in which amounts.
+func (v *verification) verdicts(find func() (said, want int64, from int)) error {
+	p := v.c.Size()
+	all := make([]int64, 3*(p+1))
+	mine := all[3*p:]
+	if err := v.c.Then(func() error {
+		said, want, from := find()
+		mine[0], mine[1], mine[2] = int64(from), said, want
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := Allgather(c, Numbers(verdicts[p:]), Numbers(verdicts[:p]).perRank(p)); err != nil {
+	if err := Allgather(v.c, Numbers(mine), Numbers(all[:3*p]).perRank(p)); err != nil {
 		return err
 	}
-	return c.Then(func() error {
-		for r, from := range verdicts[:p] {
-			if from < 0 {
+	return v.c.Then(func() error {
+		for r := range p {
+			from, said, want := all[3*r], all[3*r+1], all[3*r+2]
+			switch {
+			case from < 0:
 				continue
+			case v.call.Given != nil:
+				return &Error{Class: abi.MPI_ERR_TOPOLOGY, Msg: v.title() + fmt.Sprintf("rank %d gives %d edges to rank %d, which "+
+					"gives %d from it, or their weights differ", from, said, r, want)}
 			}
-			text := fmt.Sprintf("%s on %s: what rank %d sends to rank %d is not what that one expects", call.Form.Name(
-				call.Routine), name, from, r)
-			if r == c.Rank() {
-				_, bytes := signed(call.In(int(from)))
-				text += fmt.Sprintf(" (%d bytes, and %d)", in[2*from+1], bytes)
-			}
-			return &Error{Class: abi.MPI_ERR_TYPE, Msg: text}
+			return &Error{Class: abi.MPI_ERR_TYPE, Msg: v.title() + fmt.Sprintf("what rank %d sends to rank %d is not what "+
+				"that one expects (%d bytes, and %d)", from, r, said, want)}
 		}
 		return nil
 	})
-}
-
-// differ says what two ranks do not agree on; nil if they do.
-func differ(name string, a, b []int64, ra, rb int) error {
-	of := func(w []int64) string { return Form(w[wordForm]).Name(Routine(w[wordRoutine])) }
-	fail := func(class int, format string, args ...any) error {
-		return &Error{Class: class, Msg: fmt.Sprintf("%s on %s: ", of(a), name) + fmt.Sprintf(format, args...)}
-	}
-	switch {
-	case a[wordRoutine] != b[wordRoutine] || a[wordForm] != b[wordForm]:
-		return &Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf("on %s, rank %d calls %s and rank %d calls %s", name, ra,
-			of(a), rb, of(b))}
-	case a[wordRoot] != b[wordRoot]:
-		return fail(abi.MPI_ERR_ROOT, "the root is %d on rank %d, and %d on rank %d", a[wordRoot], ra, b[wordRoot], rb)
-	case a[wordOp] != b[wordOp]:
-		return fail(abi.MPI_ERR_OP, "rank %d and rank %d give different operations", ra, rb)
-	case a[wordBytes] != b[wordBytes]:
-		return fail(abi.MPI_ERR_COUNT, "rank %d has %d bytes, and rank %d has %d", ra, a[wordBytes], rb, b[wordBytes])
-	case !matches(a[wordHash], a[wordBytes], b[wordHash], b[wordBytes]):
-		return fail(abi.MPI_ERR_TYPE, "rank %d and rank %d have different types of elements, both %d bytes", ra, rb,
-			a[wordBytes])
-	}
-	return nil
 }
 
 // number tells operators apart: predefined ones by their handle; of those of the program, whether they commute.

@@ -22,6 +22,42 @@ func (t *Type) Signature() (hash uint64, elements int64) { return t.signature().
 // SignatureOf is the hash of the signature of count elements.
 func (t *Type) SignatureOf(count int64) uint64 { return t.signature().times(count).hash }
 
+// SignatureWithin returns the hash of the signature of the first so many bytes of the data of count elements, as they
+// are in rep, and whether these are all of the bytes of their basic elements.
+func (t *Type) SignatureWithin(count, bytes int64, rep Rep) (hash uint64, whole bool) {
+	s, whole := t.within(count, bytes, rep)
+	return s.hash, whole
+}
+
+// within is the signature of the first bytes of count elements of t.
+func (t *Type) within(count, bytes int64, rep Rep) (s signature, whole bool) {
+	each := t.PackedSize(1, rep)
+	if bytes == 0 || each == 0 {
+		return emptySignature, bytes == 0
+	}
+	n := min(count, bytes/each)
+	s = t.signature().times(n)
+	if bytes -= n * each; bytes == 0 {
+		return s, true
+	}
+	switch {
+	case n == count || t.form == formBasic:
+		return s, false
+	case t.form != formFields:
+		rest, whole := t.old.within(t.elems/t.old.elems, bytes, rep)
+		return s.then(rest), whole
+	}
+	for i, old := range t.olds {
+		part := min(bytes, old.PackedSize(t.lens[i], rep))
+		rest, whole := old.within(t.lens[i], part, rep)
+		s = s.then(rest)
+		if bytes -= part; bytes == 0 || !whole {
+			return s, whole
+		}
+	}
+	return s, bytes == 0
+}
+
 func (t *Type) signature() signature {
 	if t.elems == 0 {
 		return emptySignature

@@ -198,7 +198,7 @@ func impi_Comm_compare(comm1, comm2, result uintptr) int32 {
 func dup(fn string, comm, newcomm uintptr, with *info) int32 {
 	k := commQuery(fn, comm)
 	k.result(newcomm, "newcomm")
-	if k.err != nil {
+	if !k.agree(nil) {
 		return k.fail()
 	}
 	c, err := k.c.Dup()
@@ -244,6 +244,9 @@ func impi_Comm_create(comm, group, newcomm uintptr) int32 {
 	if g != nil {
 		k.subgroup(g)
 	}
+	if k.err == nil {
+		k.err = libimpi.AsError(k.c.AgreeOnGroup(k.fn, g))
+	}
 	if k.err != nil {
 		return k.fail()
 	}
@@ -272,7 +275,7 @@ func impi_Comm_split(comm uintptr, color, key int32, newcomm uintptr) int32 {
 	if color < 0 && color != abi.MPI_UNDEFINED {
 		k.set(abi.MPI_ERR_ARG, "argument color is negative: %d", color)
 	}
-	if k.err != nil {
+	if !k.agree(nil) {
 		return k.fail()
 	}
 	c, err := k.c.Split(color, key)
@@ -331,6 +334,9 @@ func freeComm(fn string, comm uintptr, give func(*libimpi.Comm) error) int32 {
 	}
 	if h < handle.First {
 		k.set(abi.MPI_ERR_COMM, "%s is there from MPI_Init to MPI_Finalize", c)
+		return k.fail()
+	}
+	if fn == "MPI_Comm_disconnect" && !k.agree(nil) { // MPI_Comm_free need not wait for anybody
 		return k.fail()
 	}
 	if code := c.attrs.deleteAll(h); code != 0 {

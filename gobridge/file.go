@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/file/disk"
@@ -153,7 +154,12 @@ func impi_File_open(comm, filename uintptr, amode int32, info, fh uintptr) int32
 		return k.fail()
 	}
 	name, hints := k.fileName(filename), k.hints(file.Hints{}, info)
-	k.result(fh, "fh")
+	if k.result(fh, "fh"); k.c.Verifies() {
+		if err := k.c.Agree("", coll.Call{Routine: coll.Function(k.fn), Values: []coll.Value{alikeHints(k.info(info)),
+			differs("argument amode", int64(amode))}}); err != nil {
+			return k.failed(err)
+		}
+	}
 	made, err := k.c.OpenFile(fileSystem, name, int(amode), hints, k.err)
 	if err != nil {
 		return k.failed(err)
@@ -178,6 +184,9 @@ func impi_File_close(fh uintptr) int32 {
 	f := k.file(h)
 	if f != nil && f.split.fn != "" {
 		k.set(abi.MPI_ERR_OTHER, "%s is under way on %s: call %s", f.split.fn, f, f.split.end())
+	}
+	if k.err == nil && f.Verifies() {
+		k.agreeFile(nil)
 	}
 	if k.err != nil {
 		return k.fail()
@@ -205,41 +214,58 @@ func impi_File_delete(filename, info uintptr) int32 {
 
 //export impi_File_set_size
 func impi_File_set_size(fh uintptr, size int64) int32 {
-	return together("MPI_File_set_size", fh, func(f *openFile) error { return f.SetSize(size) })
+	return together("MPI_File_set_size", fh, func(f *openFile) []coll.Value {
+		return []coll.Value{differs("argument size", size), f.pending()}
+	}, func(f *openFile) error { return f.SetSize(size) })
 }
 
 //export impi_File_preallocate
 func impi_File_preallocate(fh uintptr, size int64) int32 {
-	return together("MPI_File_preallocate", fh, func(f *openFile) error { return f.Preallocate(size) })
+	return together("MPI_File_preallocate", fh, func(f *openFile) []coll.Value {
+		return []coll.Value{differs("argument size", size), f.pending()}
+	}, func(f *openFile) error { return f.Preallocate(size) })
 }
 
 //export impi_File_sync
 func impi_File_sync(fh uintptr) int32 {
-	return together("MPI_File_sync", fh, func(f *openFile) error { return f.Sync() })
+	return together("MPI_File_sync", fh, nothingAlike, func(f *openFile) error { return f.Sync() })
 }
 
 //export impi_File_set_atomicity
 func impi_File_set_atomicity(fh uintptr, flag int32) int32 {
-	return together("MPI_File_set_atomicity", fh, func(f *openFile) error { return f.SetAtomic(flag != 0) })
+	return together("MPI_File_set_atomicity", fh, func(*openFile) []coll.Value {
+		return []coll.Value{coll.Flag("argument flag", abi.MPI_ERR_NOT_SAME, flag != 0)}
+	}, func(f *openFile) error { return f.SetAtomic(flag != 0) })
 }
 
 //export impi_File_seek_shared
 func impi_File_seek_shared(fh uintptr, offset int64, whence int32) int32 {
-	return together("MPI_File_seek_shared", fh, func(f *openFile) error { return f.SeekShared(offset, int(whence)) })
+	return together("MPI_File_seek_shared", fh, func(*openFile) []coll.Value {
+		return []coll.Value{differs("argument offset", offset), differs("argument whence", int64(whence))}
+	}, func(f *openFile) error { return f.SeekShared(offset, int(whence)) })
 }
 
-// together carries out what all members call.
-func together(fn string, fh uintptr, do func(f *openFile) error) int32 {
+// together carries out what all members call, after they have compared what alike tells, if they compare.
+func together(fn string, fh uintptr, alike func(*openFile) []coll.Value, do func(f *openFile) error) int32 {
 	k := fileQuery(fn, fh)
 	if k.err != nil {
 		return k.fail()
+	}
+	if k.f.Verifies() {
+		if values := alike(k.f); !k.agreeFile(values) {
+			return k.fail()
+		}
 	}
 	return k.done(do(k.f))
 }
 
 //export impi_File_seek
 func impi_File_seek(fh uintptr, offset int64, whence int32) int32 {
-	return together("MPI_File_seek", fh, func(f *openFile) error { return f.SeekTo(offset, int(whence)) })
+	k := fileQuery("MPI_File_seek", fh)
+	if k.err != nil {
+		return k.fail()
+	}
+	return k.done(k.f.SeekTo(offset, int(whence)))
 }
 
 // number answers a number that a file knows.
@@ -314,6 +340,9 @@ func impi_File_set_info(fh, info uintptr) int32 {
 		return k.fail()
 	}
 	hints := k.hints(k.f.Given(), info)
+	if k.f.Verifies() && !k.agreeFile([]coll.Value{alikeHints(k.info(info))}) {
+		return k.fail()
+	}
 	if err := k.f.SetHints(hints); err != nil && k.err == nil {
 		return k.failed(err)
 	}

@@ -38,6 +38,10 @@ func (a *fileAccess) args(fn string, write bool, kind *file.Access, fh uintptr, 
 	a.Buf.Type = a.typ(b.dt, "datatype")
 	a.buffer(b.p, b.count, a.Buf.Type, "buf")
 	a.Buf.Base, a.Buf.Count = at(b.p), b.count
+	if (kind.Where == file.Shared || kind.Where == file.Ordered) && a.f.Apart() {
+		a.set(abi.MPI_ERR_NOT_SAME, "the members of %s have different views, and the shared file pointer needs the same one",
+			a.f)
+	}
 	if a.f.split.fn != "" && kind.Collective {
 		a.set(abi.MPI_ERR_OTHER, "%s is under way: call %s first", a.f.split.fn, a.f.split.end())
 	}
@@ -59,6 +63,11 @@ func accessNow(fn string, write bool, kind *file.Access, fh uintptr, offset int6
 	if a.args(fn, write, kind, fh, offset, b); a.refuse() {
 		return a.fail()
 	}
+	if kind.Collective {
+		if err := a.f.Agree(fn, nil); err != nil {
+			return a.failed(err)
+		}
+	}
 	n, err := a.f.Do(&a.Access)
 	return a.moved(n, err, status)
 }
@@ -75,7 +84,7 @@ func accessLater(fn string, write bool, kind *file.Access, fh uintptr, offset in
 	if a.result(request, "request"); a.refuse() {
 		return a.fail()
 	}
-	id, err := a.f.Start(a.Access)
+	id, err := a.f.Start(fn, a.Access)
 	if err != nil {
 		return a.failed(err)
 	}

@@ -27,7 +27,7 @@ func accessBegin(fn string, write bool, kind *file.Access, fh uintptr, offset in
 	if a.args(fn, write, kind, fh, offset, b); a.refuse() {
 		return a.fail()
 	}
-	if err := a.f.Begin(a.Access); err != nil {
+	if err := a.f.Begin(fn, a.Access); err != nil {
 		return a.failed(err)
 	}
 	a.f.split = split{a.fn, buf}
@@ -50,6 +50,9 @@ func endSplit(fn string, fh, buf, status uintptr) int32 {
 	}
 	if k.err != nil {
 		return k.fail()
+	}
+	if err := k.f.Agree(fn, nil); err != nil {
+		return k.failed(err)
 	}
 	k.f.split = split{}
 	n, err := k.f.End()

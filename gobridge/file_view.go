@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/gobridge/handle"
@@ -27,6 +28,13 @@ func impi_File_set_view(fh uintptr, disp int64, etype, filetype, datarep, info u
 	hints := k.hints(k.f.Given(), info)
 	if k.f.split.fn != "" {
 		k.set(abi.MPI_ERR_OTHER, "%s is under way on %s: call %s", k.f.split.fn, k.f, k.f.split.end())
+	}
+	if k.f.Verifies() {
+		if refused := k.err; !k.agreeFile([]coll.Value{alikeHints(k.info(info)), k.f.pending()}) {
+			return k.fail()
+		} else if refused != nil {
+			k.err = refused
+		}
 	}
 	if err := k.f.SetView(v, hints, k.err); err != nil {
 		return k.failed(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -30,7 +31,12 @@ func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uin
 	default:
 		k.set(abi.MPI_ERR_ARG, "argument split_type is %d", split_type)
 	}
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value {
+		if split_type == abi.MPI_UNDEFINED {
+			return []coll.Value{coll.Anything("argument split_type", abi.MPI_ERR_ARG)}
+		}
+		return []coll.Value{coll.Number("argument split_type", abi.MPI_ERR_ARG, int64(split_type))}
+	}) {
 		return k.fail()
 	}
 	c, err := splitType(k.c, split_type, key, hints)

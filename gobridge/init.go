@@ -290,6 +290,9 @@ func impi_Finalize() int32 {
 	}
 	starting.Lock()
 	defer starting.Unlock()
+	if k := (&check{fn: fn, c: world}); !k.agree(nil) {
+		return k.fail()
+	}
 	endFiles()
 	var err error
 	if p.sessions == 0 && !p.stays() {

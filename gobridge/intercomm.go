@@ -2,7 +2,10 @@ package main
 
 import "C"
 
-import "github.com/libimpi/libimpi/abi"
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+)
 
 // Intercommunicators (MPI 5.0, 7.6).
 
@@ -54,8 +57,15 @@ func impi_Intercomm_create(local_comm uintptr, local_leader int32, peer_comm uin
 	if k.err == nil && k.c.Rank() == int(local_leader) {
 		peer = k.peer(peer_comm, remote_leader, tag)
 	}
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.Number("argument local_leader", abi.MPI_ERR_RANK, int64(local_leader))}
+	}) {
 		return k.fail()
+	}
+	if started().thread != abi.MPI_THREAD_MULTIPLE { // otherwise leaders may meet several times at once, by their tags
+		if err := k.c.AgreeOnTag(int(local_leader), peer.Comm, int(remote_leader), tag); err != nil {
+			return k.failed(err)
+		}
 	}
 	c, err := k.c.CreateInter(int(local_leader), peer.Comm, int(remote_leader), tag)
 	return k.made(c, err, newintercomm)
@@ -65,7 +75,9 @@ func impi_Intercomm_create(local_comm uintptr, local_leader int32, peer_comm uin
 func impi_Intercomm_merge(intercomm uintptr, high int32, newintracomm uintptr) int32 {
 	k := commQuery("MPI_Intercomm_merge", intercomm)
 	k.result(newintracomm, "newintracomm")
-	if k.inter(); k.err != nil {
+	if k.inter(); !k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.Flag("argument high", abi.MPI_ERR_ARG, high != 0)}
+	}) {
 		return k.fail()
 	}
 	c, err := k.c.Merge(high != 0)

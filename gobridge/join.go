@@ -125,6 +125,7 @@ func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listene
 	if err != nil {
 		return err
 	}
+	conceal(p.engine)
 	if p.link != nil {
 		p.watchLauncher()
 	}

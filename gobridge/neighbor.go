@@ -49,7 +49,8 @@ func (k *check) varyingNeighbors(v *coll.VBuf, b blocks, n int, names [4]string)
 
 // exchange carries out an exchange of blocks with the neighbors.
 func (k *check) exchange(f form, send, recv coll.Blocks) int32 {
-	return k.carryOut(f, coll.OpNeighbors, func(v libimpi.Collectives) error { return v.Neighbors(send, recv) })
+	name := k.fn
+	return k.carryOut(f, coll.OpNeighbors, func(v libimpi.Collectives) error { return v.Neighbors(name, send, recv) })
 }
 
 //export impi_Neighbor_allgather

@@ -283,6 +283,11 @@ func (k *check) synchronize(f func(w *window) error) int32 {
 func impi_Win_fence(assert int32, win uintptr) int32 {
 	k := winQuery("MPI_Win_fence", win)
 	k.assertion(assert, abi.MPI_MODE_NOSTORE|abi.MPI_MODE_NOPUT|abi.MPI_MODE_NOPRECEDE|abi.MPI_MODE_NOSUCCEED)
+	k.agreeWindow(func() []coll.Value {
+		return []coll.Value{
+			coll.Flag("MPI_MODE_NOPRECEDE in argument assert", abi.MPI_ERR_ASSERT, assert&abi.MPI_MODE_NOPRECEDE != 0),
+			coll.Flag("MPI_MODE_NOSUCCEED in argument assert", abi.MPI_ERR_ASSERT, assert&abi.MPI_MODE_NOSUCCEED != 0)}
+	})
 	return k.synchronize(func(w *window) error { return w.Fence(int(assert)) })
 }
 

@@ -125,7 +125,7 @@ func meetAt(fn string, port_name, info uintptr, root int32, comm, newcomm uintpt
 	k := commQuery(fn, comm)
 	k.intra()
 	k.root(root)
-	if k.result(newcomm, "newcomm"); k.err != nil {
+	if k.result(newcomm, "newcomm"); !k.agreeRoot(root) {
 		return k.fail()
 	}
 	var line transport.Line

@@ -143,7 +143,7 @@ func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*
 	k := commQuery(fn, comm)
 	k.intra()
 	k.root(root)
-	if k.result(intercomm, "intercomm"); k.err != nil {
+	if k.result(intercomm, "intercomm"); !k.agreeRoot(root) {
 		return k.fail()
 	}
 	var line transport.Line

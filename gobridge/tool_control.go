@@ -196,7 +196,7 @@ func apply(s *settings.Setting, value string, e *libimpi.Engine) int32 {
 		rechoose(environment("IMPI_ALGORITHM"), value)
 	case "IMPI_CHECK":
 		if e != nil {
-			e.SetVerify(value == "1")
+			verify(e, value == "1")
 		}
 	case "IMPI_SINGLE_COPY":
 		if e == nil {

@@ -4,6 +4,7 @@ import "C"
 
 import (
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
@@ -131,7 +132,11 @@ func impi_Cart_create(comm_old uintptr, ndims int32, dims, periods uintptr, reor
 	k.result(comm_cart, "comm_cart")
 	k.intra()
 	t := k.cart(ndims, dims, periods)
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.List("argument dims", abi.MPI_ERR_DIMS, t.Dims),
+			coll.List("argument periods", abi.MPI_ERR_DIMS, t.Periods),
+			coll.Flag("argument reorder", abi.MPI_ERR_ARG, reorder != 0)}
+	}) {
 		return k.fail()
 	}
 	c, err := k.c.CreateCart(t, reorder != 0)
@@ -158,7 +163,9 @@ func impi_Cart_sub(comm, remain_dims, newcomm uintptr) int32 {
 	if k.err == nil {
 		k.array(remain_dims, len(t.Dims), "remain_dims")
 	}
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.List("argument remain_dims", abi.MPI_ERR_DIMS, booleans(remain_dims, len(t.Dims)))}
+	}) {
 		return k.fail()
 	}
 	c, err := k.c.SubCart(t, booleans(remain_dims, len(t.Dims)))
@@ -278,7 +285,11 @@ func impi_Graph_create(comm_old uintptr, nnodes int32, index, edges uintptr, reo
 	k.result(comm_graph, "comm_graph")
 	k.intra()
 	t := k.graph(nnodes, index, edges)
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.List("argument index", abi.MPI_ERR_TOPOLOGY, t.Index),
+			coll.List("argument edges", abi.MPI_ERR_TOPOLOGY, t.Edges),
+			coll.Flag("argument reorder", abi.MPI_ERR_ARG, reorder != 0)}
+	}) {
 		return k.fail()
 	}
 	c, err := k.c.CreateGraph(t, reorder != 0)
@@ -408,7 +419,7 @@ func impi_Dist_graph_create_adjacent(comm_old uintptr, indegree int32, sources, 
 		Sources:  integers32(sources, in), SourceWeights: weights(sourceweights, in, from),
 		Destinations: integers32(destinations, out), DestWeights: weights(destweights, out, to),
 	}
-	if k.err = libimpi.AsError(t.Check(k.c.Size())); k.err != nil {
+	if k.err = libimpi.AsError(t.Check(k.c.Size())); !k.agreeEdges(t, reorder != 0) {
 		return k.fail()
 	}
 	c, err := k.c.CreateDistGraphAdjacent(t, reorder != 0)
@@ -428,7 +439,7 @@ func impi_Dist_graph_create(comm_old uintptr, n int32, sources, degrees, destina
 		return k.fail()
 	}
 	edges, weighted := k.edges(slice[int32](sources, int(n)), slice[int32](degrees, int(n)), destinations, weights)
-	if k.err != nil {
+	if !k.agreeOn(func() []coll.Value { return graphValues(weighted, reorder != 0) }) {
 		return k.fail()
 	}
 	c, err := k.c.CreateDistGraph(edges, weighted, reorder != 0)

@@ -1,6 +1,7 @@
 package main
 
 // #include "executor/fast.h"
+// #include "executor/window.h"
 import "C"
 
 import (
@@ -17,12 +18,12 @@ import (
 // Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
 // variable that is counted, or waits for events, communicators are hidden from C: it then leaves every call to the
 // engine, where messages are counted. When nobody looks any more they are shown again. So nothing is paid for counting
-// that nobody has asked for.
+// that nobody has asked for. With IMPI_CHECK=1 they are hidden, too, and so are windows: C compares nothing.
 
 // known are the communicators that have a place in C's table.
 var known struct {
 	sync.Mutex
-	hidden bool // while the engine is watched
+	hidden bool // while the engine is watched, or calls are verified
 	of     [C.IMPI_FAST_COMMS]*communicator
 }
 
@@ -132,10 +133,28 @@ func rewatch() {
 	}
 	e.Observe(observed, observe)
 	if watched.Swap(counts) != counts {
-		hide(counts)
+		conceal(e)
 		e.AdoptQuick()
 		e.Watch(counts)
 	}
+}
+
+// conceal hides from C what it must leave to the engine now.
+func conceal(e *libimpi.Engine) {
+	verifies := e.Verifies()
+	if hide(watched.Load() || verifies); !verifies {
+		return
+	}
+	for i := range C.impi_windows.of {
+		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[i])), nil)
+	}
+}
+
+// verify makes calls be compared, or not.
+func verify(e *libimpi.Engine, on bool) {
+	e.SetVerify(on)
+	conceal(e)
+	e.AdoptQuick()
 }
 
 // watched says whether the engine counts.

@@ -95,7 +95,7 @@ func makeArgs(fn string, flavor int, size, unit int64, info, comm, win uintptr) 
 
 // open makes the window.
 func (m *making) open() (*window, int32) {
-	if m.err != nil {
+	if !m.agreeOn(m.alikeWindows) {
 		return nil, m.fail()
 	}
 	m.config.Alloc = func(n int64) (datatype.Pointer, error) {
@@ -244,6 +244,9 @@ func impi_Win_free(win uintptr) int32 {
 	w := k.w
 	if err := w.MayFree(); err != nil {
 		return k.failed(err)
+	}
+	if !k.agreeWindow(nil) {
+		return k.fail()
 	}
 	if code := w.attrs.deleteAll(h); code != 0 {
 		return k.refused(code, "delete")

@@ -20,16 +20,17 @@ var windowKeys = [...]struct {
 	key, value string
 	flavor     int
 	valid      func(string) bool
+	all        bool // all members give the same value: it is about the window as a whole
 }{
-	{"no_locks", "false", 0, isTruth},
-	{"accumulate_ordering", "rar,raw,war,waw", 0, isOrdering},
-	{"accumulate_ops", "same_op_no_op", 0, func(v string) bool { return v == "same_op" || v == "same_op_no_op" }},
-	{"mpi_accumulate_granularity", "0", 0, isNumber},
-	{"same_size", "false", 0, isTruth},
-	{"same_disp_unit", "false", 0, isTruth},
-	{"alloc_shared_noncontig", "false", abi.MPI_WIN_FLAVOR_SHARED, isTruth},
-	{alignmentKey, "", 0, isAlignment},
-	{assertKindsKey, "", 0, func(string) bool { return true }},
+	{"no_locks", "false", 0, isTruth, true},
+	{"accumulate_ordering", "rar,raw,war,waw", 0, isOrdering, true},
+	{"accumulate_ops", "same_op_no_op", 0, func(v string) bool { return v == "same_op" || v == "same_op_no_op" }, true},
+	{"mpi_accumulate_granularity", "0", 0, isNumber, true},
+	{"same_size", "false", 0, isTruth, true},
+	{"same_disp_unit", "false", 0, isTruth, true},
+	{"alloc_shared_noncontig", "false", abi.MPI_WIN_FLAVOR_SHARED, isTruth, true},
+	{alignmentKey, "", 0, isAlignment, false},
+	{assertKindsKey, "", 0, func(string) bool { return true }, false},
 }
 
 func isTruth(v string) bool { return v == "true" || v == "false" }

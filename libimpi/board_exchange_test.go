@@ -34,12 +34,12 @@ func TestExchangesWithNeighborsAreUnderWayOnABoard(t *testing.T) {
 				out[i] = make([]byte, 2*n)
 				send, recv := coll.Even(coll.Bytes(in).Slice(0, int64(n))), coll.Even(coll.Bytes(out[i]).Slice(0, int64(n)))
 				if i%7 == 3 {
-					must(t, c.Neighbors(send, recv))
+					must(t, c.Neighbors("MPI_Neighbor_alltoallw", send, recv))
 					continue
 				}
 				task, err := c.Later(coll.Nonblocking)
 				must(t, err)
-				must(t, task.Operations().Neighbors(send, recv))
+				must(t, task.Operations().Neighbors("MPI_Neighbor_alltoallw", send, recv))
 				requests[i] = task.Start()
 			}
 			for i := many - 1; i >= 0; i-- {
@@ -355,7 +355,8 @@ func TestPersistentNeighborsMeetInLanes(t *testing.T) {
 				in[i], out[i] = make([]byte, 4*n), make([]byte, 4*n)
 				block := int64(n)
 				requests[i] = kept(t, c, func(v Collectives) error {
-					return v.Neighbors(coll.Even(coll.Bytes(in[i]).Slice(0, block)), coll.Even(coll.Bytes(out[i]).Slice(0, block)))
+					return v.Neighbors("MPI_Neighbor_alltoall", coll.Even(coll.Bytes(in[i]).Slice(0, block)),
+						coll.Even(coll.Bytes(out[i]).Slice(0, block)))
 				})
 			}
 			if len(c.board.lanes.given) == 0 {

@@ -188,7 +188,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		return err
 	}
 	r := e.newSend(ctx, startOf(copied), n, byteType, world, tag, modeBuffered)
-	r.elements, r.dtype = count, t.ID()
+	r.elements, r.dtype, r.types = count, t.ID(), e.types(ctx, e.peer(world), count, t)
 	b.messages++
 	b.inside++
 	r.buffer, r.turn = b, b.messages

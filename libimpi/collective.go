@@ -258,7 +258,9 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 
 // Allreduce combines all vectors into everybody's recv.
 func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpAllreduce, 0, op, recv) }); err != nil {
+	if err := v.verify(func() coll.Call {
+		return inPlace(uniform(coll.OpAllreduce, 0, op, recv), send.IsInPlace())
+	}); err != nil {
 		return err
 	}
 	board, err := v.boardForVector(recv, op)
@@ -375,7 +377,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 // Allgather collects equal blocks everywhere.
 func (v Collectives) Allgather(send, recv coll.Buf) error {
 	if err := v.verify(func() coll.Call {
-		return exchanging(coll.OpAllgather, v.contribution(send, recv), recv)
+		return inPlace(exchanging(coll.OpAllgather, v.contribution(send, recv), recv), send.IsInPlace())
 	}); err != nil {
 		return err
 	}
@@ -401,7 +403,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 // Allgatherv collects blocks everywhere.
 func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	if err := v.verify(func() coll.Call {
-		return exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv)
+		return inPlace(exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv), send.IsInPlace())
 	}); err != nil {
 		return err
 	}
@@ -432,7 +434,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 // Alltoall gives each process an equal block from each.
 func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	if err := v.verify(func() coll.Call {
-		return exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv)
+		return inPlace(exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
 	}); err != nil {
 		return err
 	}
@@ -462,7 +464,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 // Alltoallv gives each process a block from each.
 func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	if err := v.verify(func() coll.Call {
-		return exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv)
+		return inPlace(exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
 	}); err != nil {
 		return err
 	}
@@ -485,7 +487,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 // Alltoallw gives each process a block from each, with a datatype for each.
 func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 	if err := v.verify(func() coll.Call {
-		return exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv)
+		return inPlace(exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
 	}); err != nil {
 		return err
 	}
@@ -541,7 +543,9 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 
 // ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
 func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpReduceScatterBlock, 0, op, recv) }); err != nil {
+	if err := v.verify(func() coll.Call {
+		return inPlace(uniform(coll.OpReduceScatterBlock, 0, op, recv), send.IsInPlace())
+	}); err != nil {
 		return err
 	}
 	total := recv.Count * int64(v.c.Size())
@@ -591,13 +595,17 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	return coll.ReduceScatter(v.on, send, recv, counts, op)
 }
 
-// Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor.
-func (v Collectives) Neighbors(send, recv coll.Blocks) error {
-	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpNeighbors} }); err != nil {
-		return err
-	}
+// Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor. name is the
+// function's.
+func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	edges, err := v.c.edges()
 	if err != nil {
+		return err
+	}
+	if err := v.verify(func() coll.Call {
+		out, in := send, recv // which would come to lie elsewhere if the call had their addresses
+		return coll.Call{Routine: coll.Function(name), Edges: edges, OutAt: &out, InAt: &in}
+	}); err != nil {
 		return err
 	}
 	if v.converts() {

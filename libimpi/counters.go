@@ -74,7 +74,8 @@ type Observer func(what Happening, c *Comm, numbers [5]int64)
 
 // watch is the engine's part in all this.
 type watch struct {
-	on       bool
+	on       bool // counts, or verifies types (p2p_verify.go)
+	counts   bool
 	counters Counters
 	peaks    []*Peak
 	observer Observer
@@ -85,7 +86,8 @@ type watch struct {
 func (e *Engine) Watch(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watch.on = on
+	e.watch.counts = on
+	e.watch.on = on || e.verifies
 }
 
 // Observe makes the engine tell o of what is in the set, in which what is 1<<what.

@@ -28,6 +28,9 @@ type File struct {
 	busy  bool        // one is carried out
 	own   int         // independent ones under way
 
+	// Where calls are verified: the members' views differ, so that the shared pointer means different things to them.
+	apart atomic.Bool
+
 	slow atomic.Bool // the last short nonblocking access took long
 
 	split *fileTask // of the split collective operation under way, nil if there is none
@@ -116,6 +119,9 @@ func (f *File) SetHints(h file.Hints) error {
 // SetView gives this member a view, and the file hints. refused is what is wrong with the arguments.
 func (f *File) SetView(v file.View, h file.Hints, refused *Error) error {
 	err := f.inTurn(func() error { return f.file.SetView(v.Disp, v.Etype, v.Filetype, v.Rep, Refusal(refused)) })
+	if err == nil {
+		err = f.compareViews()
+	}
 	if err != nil {
 		return err
 	}
@@ -135,29 +141,33 @@ func (f *File) Do(a *file.Access) (n int64, err error) {
 }
 
 // Start starts an access, and answers its request; none for one that is refused, which the other members then learn.
-func (f *File) Start(a file.Access) (uint64, error) {
+// name is the function's.
+func (f *File) Start(name string, a file.Access) (uint64, error) {
 	op, err := f.file.Prepare(a)
 	if err != nil {
 		return nullRequest, err
 	}
 	if a.Refused != nil {
-		f.enqueue(op.Run)
+		f.enqueue(f.compared(name, a, op.Run))
 		return nullRequest, a.Refused
 	}
 	switch {
 	case !f.short(a):
-		return f.begin(a, op.Run).request.id, nil
+		return f.begin(a, f.compared(name, a, op.Run)).request.id, nil
 	case f.slow.Load():
 		return f.begin(a, func() (int64, error) { return f.timed(op.Run) }).request.id, nil
 	}
 	return f.complete(f.timed(op.Run)), nil
 }
 
-// Begin begins a split collective access, and End ends it.
-func (f *File) Begin(a file.Access) error {
+// Begin begins a split collective access, and End ends it. name is the function's.
+func (f *File) Begin(name string, a file.Access) error {
 	prepare := func() (op *file.Op, err error) { return f.file.Prepare(a) }
 	if a.Where == file.Ordered { // all members prepare it together
 		prepare = func() (op *file.Op, err error) {
+			if err := f.Agree(name, nil); err != nil {
+				return nil, err
+			}
 			err = f.inTurn(func() error {
 				op, err = f.file.Prepare(a)
 				return err
@@ -169,7 +179,11 @@ func (f *File) Begin(a file.Access) error {
 	if err != nil {
 		return err
 	}
-	t := f.enqueue(op.Run)
+	run := op.Run
+	if a.Where != file.Ordered { // which has been compared
+		run = f.compared(name, a, run)
+	}
+	t := f.enqueue(run)
 	if a.Refused != nil {
 		return a.Refused
 	}

@@ -203,12 +203,12 @@ func TestAWrongArgumentOfOneMemberIsAnErrorAtAll(t *testing.T) {
 		}
 		_, err = f.Do(&a)
 		wantClass(t, err, abi.MPI_ERR_COUNT)
-		id, err := f.Start(a)
+		id, err := f.Start("MPI_File_iwrite_all", a)
 		if err == nil {
 			err = e.Wait(&id, nil)
 		}
 		wantClass(t, err, abi.MPI_ERR_COUNT)
-		if err := f.Begin(a); err == nil {
+		if err := f.Begin("MPI_File_write_all_begin", a); err == nil {
 			_, err = f.End()
 			wantClass(t, err, abi.MPI_ERR_COUNT)
 		} else {
@@ -244,7 +244,7 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 		for i := range ids {
 			var err error
 			f.slow.Store(i%2 == 0)
-			ids[i], err = f.Start(bytesAccess(true, i%3 == 0, place(i), pattern(size-i, i+int(me))))
+			ids[i], err = f.Start("MPI_File_iwrite_at_all", bytesAccess(true, i%3 == 0, place(i), pattern(size-i, i+int(me))))
 			must(t, err)
 		}
 		must(t, e.WaitAll(ids, st))
@@ -257,7 +257,7 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 		for i := range ids {
 			var err error
 			in[i] = make([]byte, size)
-			ids[i], err = f.Start(bytesAccess(false, i%3 == 1, place(i), in[i][:size-i]))
+			ids[i], err = f.Start("MPI_File_iwrite_at_all", bytesAccess(false, i%3 == 1, place(i), in[i][:size-i]))
 			must(t, err)
 		}
 		blocking := make([]byte, size)
@@ -276,7 +276,7 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 				t.Fatalf("access %d: %d bytes", at, s.Bytes())
 			}
 		}
-		must(t, f.Begin(bytesAccess(true, true, place(0), pattern(size, 3))))
+		must(t, f.Begin("MPI_File_write_at_all_begin", bytesAccess(true, true, place(0), pattern(size, 3))))
 		wrote, err := f.End()
 		must(t, err)
 		if wrote != size {
@@ -358,7 +358,7 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 	files := make([]*File, 2)
 	together(t, es, func(e *Engine) { files[e.Me()] = openOn(t, e.World(), disk) })
 	e := es[0]
-	id, err := files[0].Start(bytesAccess(true, true, 0, make([]byte, 8)))
+	id, err := files[0].Start("MPI_File_iwrite_at", bytesAccess(true, true, 0, make([]byte, 8)))
 	must(t, err)
 	e.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "rank 1 is lost"))
 	e.ring()
@@ -393,7 +393,7 @@ func TestTwoFilesAreAtWorkAtOnce(t *testing.T) {
 		var ids [2 * many]uint64
 		for i := range ids {
 			var err error
-			ids[i], err = files[i%2].Start(bytesAccess(true, true, (me*many+int64(i/2))*size, pattern(size, i)))
+			ids[i], err = files[i%2].Start("MPI_File_iwrite_at_all", bytesAccess(true, true, (me*many+int64(i/2))*size, pattern(size, i)))
 			must(t, err)
 		}
 		must(t, e.World().Barrier())

@@ -27,6 +27,7 @@ const (
 	tagInterFree  = 230
 	tagSwap       = 1000
 	tagInterColl  = 1001
+	tagLeaders    = 1002 // for the leaders of MPI_Intercomm_create, before they know that their tags agree
 )
 
 // Inter says whether the communicator is an intercommunicator.

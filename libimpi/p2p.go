@@ -71,14 +71,28 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	h.MsgLen, h.Len = uint64(n), int(n)
 	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
 	h.Seq, h.Count, h.Dtype = e.seq+1, count, t.ID()
+	if e.watch.on {
+		return e.sendWatched(ctx, p, count, t, bytesAt(data, n))
+	}
 	if !p.tr.Send(h, bytesAt(data, n)) {
 		return false
 	}
 	e.seq++
 	p.sent(n)
-	if e.watch.on {
-		e.countShort(ctx, p, tag, n)
+	return true
+}
+
+// sendWatched is the end of sendShort while messages are counted, or their types compared.
+func (e *Engine) sendWatched(ctx *context, p *peer, count int64, t *datatype.Type, data []byte) bool {
+	h := &e.header
+	tag := h.Tag
+	h.DrqID = e.types(ctx, p, count, t)
+	if !p.tr.Send(h, data) {
+		return false
 	}
+	e.seq++
+	p.sent(int64(len(data)))
+	e.countShort(ctx, p, tag, int64(len(data)))
 	return true
 }
 

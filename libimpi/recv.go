@@ -81,7 +81,7 @@ func (e *Engine) copyOf(h *transport.Header, payload []byte) *message {
 	copy(m.payload, payload)
 	m.tag, m.lsrank, m.peer, m.cid = h.Tag, h.LSRank, h.Src, h.CID
 	m.kind = uint8(h.Kind)
-	m.length, m.srqid, m.addr = int64(h.MsgLen), h.SrqID, h.Addr
+	m.length, m.srqid, m.addr, m.types = int64(h.MsgLen), h.SrqID, h.Addr, h.DrqID
 	return m
 }
 
@@ -105,7 +105,7 @@ func (e *Engine) settleIn(ctx *context, m *message) {
 
 // accept gives a message's first packet to the receive it matched.
 func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload []byte) {
-	e.matched(r, source, h.Tag, h.Src, int64(h.MsgLen))
+	e.matched(r, source, h.Tag, h.Src, int64(h.MsgLen), h.DrqID)
 	if h.Kind == transport.Data {
 		r.fill(payload)
 		e.complete(r)
@@ -114,8 +114,8 @@ func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload [
 	e.answer(r, h.Src, h.SrqID, h.Addr, payload)
 }
 
-// matched notes in a receive which message it has got.
-func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
+// matched notes in a receive which message it has got, and what that says of its types.
+func (e *Engine) matched(r *Request, source, tag, peer int32, length int64, types uint64) {
 	rep := r.ctx.rep(peer)
 	r.peer = peer
 	r.setWire(rep)
@@ -128,6 +128,7 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64) {
 	}
 	if e.watch.on {
 		e.countReceived(r.ctx, peer, r.status.Bytes)
+		e.compareTypes(r, types, length, r.total, rep)
 	}
 }
 
@@ -240,7 +241,7 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 	if m.self != nil {
 		e.transfer(r, m.self)
 	} else {
-		e.matched(r, m.source, m.tag, m.peer, m.length)
+		e.matched(r, m.source, m.tag, m.peer, m.length, m.types)
 		if m.kind == uint8(transport.Data) {
 			r.fill(m.payload)
 			e.complete(r)

@@ -107,6 +107,7 @@ type Request struct {
 	// What the program sends, for whoever watches the wire (transport.Header); a buffered send has copied it.
 	elements int64
 	dtype    uint64
+	types    uint64 // what the message says of them where types are compared (p2p_verify.go)
 
 	buffer   *attachedBuffer // buffered send: whose room it takes; nil for others
 	reserved int64           // and how many bytes, given back at the end
@@ -358,6 +359,7 @@ type message struct {
 	length      int64 // bytes of the whole message
 	srqid       uint64
 	addr        uint64
+	types       uint64 // p2p_verify.go
 	external    bool
 	early       bool // waits for its context to be known
 	cid         uint64

@@ -84,11 +84,12 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	} else if r.mode == modeSynchronous {
 		h.Kind = transport.DataSync
 	}
-	if !e.push(p, r, h) {
-		return false
-	}
 	if e.watch.on {
-		e.countSent(r.ctx, p, r.total, int64(h.Len) == r.total)
+		if !e.pushWatched(p, r, h) {
+			return false
+		}
+	} else if !e.push(p, r, h) {
+		return false
 	}
 	if h.Kind == transport.Data {
 		p.sent(r.total)
@@ -99,6 +100,19 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 	r.expects = true
 	e.await(p)
 	r.stop = r.total
+	return true
+}
+
+// pushWatched is push of a first packet while messages are counted, or their types compared.
+func (e *Engine) pushWatched(p *peer, r *Request, h *transport.Header) bool {
+	if r.buffer == nil { // otherwise the program's type is known no more
+		r.types = e.types(r.ctx, p, r.count, r.typ)
+	}
+	h.DrqID = r.types
+	if !e.push(p, r, h) {
+		return false
+	}
+	e.countSent(r.ctx, p, r.total, int64(h.Len) == r.total)
 	return true
 }
 
@@ -360,6 +374,9 @@ func (e *Engine) sendSelf(r *Request) {
 	keepCopy := r.mode != modeSynchronous && r.total <= selfEager && e.peers[e.me].kept < heldTotal
 	if e.watch.on {
 		e.countSent(r.ctx, &e.peers[e.me], r.total, recv != nil || keepCopy)
+		if r.buffer == nil {
+			r.types = e.types(r.ctx, &e.peers[e.me], r.count, r.typ)
+		}
 	}
 	if recv != nil {
 		e.transfer(recv, r)
@@ -371,7 +388,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	m := e.messages.get(n)
 	m.source, m.tag, m.lsrank, m.peer = source, r.tag, source, e.me
-	m.length, m.external = r.total, r.rep != datatype.Native
+	m.length, m.external, m.types = r.total, r.rep != datatype.Native, r.types
 	if keepCopy {
 		if r.flat {
 			copy(m.payload, r.bytes(r.total))
@@ -400,6 +417,7 @@ func (e *Engine) transfer(recv, send *Request) {
 	recv.status.Bytes, recv.status.External = send.total, external
 	if e.watch.on {
 		e.countReceived(recv.ctx, e.me, min(send.total, room))
+		e.compareTypes(recv, send.types, send.total, room, send.rep)
 	}
 	if send.total > room {
 		recv.status.Bytes = room

@@ -62,6 +62,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.budget = longSpin
 	e.setPatient(e.cohabitants() > c.Home.Cores)
 	e.verifies, e.openBoard = c.Verify, c.OpenBoard
+	e.watch.on = c.Verify
 	e.SetReadAll(c.ReadAll)
 	e.thread.on = size > 1 && c.Home.Attention != nil &&
 		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.patient)
@@ -134,6 +135,7 @@ func (e *Engine) SetVerify(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.verifies = on
+	e.watch.on = on || e.watch.counts
 }
 
 // Verifies says whether collective operations compare their calls.

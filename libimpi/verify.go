@@ -1,20 +1,89 @@
 package libimpi
 
 import (
+	"fmt"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 )
 
-// Verification of collective operations (IMPI_CHECK=1): all members say what they are about to do before they do it,
-// and an error names those who do not agree. It is the same setting at all processes of the job. Operations on
-// communicators with a client that is not libimpi are not verified, and those on intercommunicators only as to which
-// operation it is. A persistent operation is compared with persistent ones: a call of another form does not meet it.
+// Verification of collective calls (IMPI_CHECK=1): all members say what they are about to do before they do it, and an
+// error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators with a
+// client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the roots, and
+// what the members of a group have to agree on. A persistent operation is compared with persistent ones: a call of
+// another form does not meet it.
+//
+//	an operation on data: Collectives.X -> verify
+//	any other call:       the bridge    -> Comm.Agree, or File.Agree
+//
+// Nonblocking and split access to files is compared when its turn comes (file_request.go).
+//
+// What such a call does inside is not compared once more: only operations of the program's are.
 
-// verify compares the calls of all members of the communicator, if operations are verified. Only then it asks for this
-// member's.
+// Verifies reports whether calls on the communicator are compared.
+func (c *Comm) Verifies() bool {
+	if !c.engine.verifies || c.takesTurns() {
+		return false
+	}
+	if c.local == nil {
+		return true
+	}
+	_, foreign := c.foreign()
+	return foreign == nil && !c.local.takesTurns()
+}
+
+// Agree compares a call that is no operation on data with those of the other members. on is what it is for, as messages
+// name it; "" is the communicator.
+func (c *Comm) Agree(on string, call coll.Call) error {
+	if !c.Verifies() {
+		return nil
+	}
+	return c.Collectives.compare(on, call)
+}
+
+// AgreeOnGroup is Agree for MPI_Comm_create, in which all members of a group name the same one.
+func (c *Comm) AgreeOnGroup(name string, g *Group) error {
+	if !c.Verifies() {
+		return nil
+	}
+	all := c.Group()
+	ranks := make([]int, g.Size())
+	for i := range ranks {
+		ranks[i] = all.Rank(g.World(i))
+	}
+	return c.Agree("", coll.Call{Routine: coll.Function(name),
+		Values: []coll.Value{coll.List("argument group, by ranks in it,", abi.MPI_ERR_GROUP, ranks)},
+		Alike:  func(r int) bool { return g.Rank(all.World(r)) != abi.MPI_UNDEFINED }})
+}
+
+// AgreeOnTag compares the tags that the two leaders of MPI_Intercomm_create have for each other, and tells the members
+// of this one's group. The leaders meet without these tags.
+func (c *Comm) AgreeOnTag(leader int, peer *Comm, remoteLeader int, tag int32) error {
+	if !c.Verifies() {
+		return nil
+	}
+	theirs := []int32{tag}
+	if c.Rank() == leader && c.engine.agreed(NewGroup([]int32{peer.group.World(remoteLeader)}), sameImpl) {
+		if err := peer.exchange(intBuf([]int32{tag}), intBuf(theirs), remoteLeader, tagLeaders); err != nil {
+			return err
+		}
+	}
+	said := []int32{tag, theirs[0]}
+	if err := c.Bcast(intBuf(said), leader); err != nil {
+		return err
+	}
+	if said[0] != said[1] {
+		return errorf(abi.MPI_ERR_TAG, "argument tag is %d at rank %d of %s, and %d at the remote leader", said[0], leader,
+			c.describe(), said[1])
+	}
+	return nil
+}
+
+// verify compares the calls of all members of the communicator, if operations are verified and this is one of the
+// program's. Only then it asks for this member's.
 func (v Collectives) verify(mine func() coll.Call) error {
 	c := v.c
-	if !c.engine.verifies || v.converted || c.takesTurns() {
+	if !c.engine.verifies || v.converted || v.task == nil && !c.ops.goesOn || c.beside != nil || !c.Verifies() {
 		return nil
 	}
 	call := mine()
@@ -22,10 +91,17 @@ func (v Collectives) verify(mine func() coll.Call) error {
 	if v.task != nil {
 		call.Form = v.task.form
 	}
-	if c.local != nil {
-		return v.verifyInter(call)
+	return v.compare("", call)
+}
+
+func (v Collectives) compare(on string, call coll.Call) error {
+	if on == "" {
+		on = v.c.describe()
 	}
-	return coll.Verify(v.numbered(), c.describe(), &call)
+	if v.c.local != nil {
+		return v.compareInter(on, call)
+	}
+	return coll.Verify(v.numbered(), on, &call)
 }
 
 // numbered is the communicator with tags of this operation's own.
@@ -41,17 +117,24 @@ func (v Collectives) numbered() coll.Comm {
 	return coll.Shifted(v.on, number<<taskTagBits)
 }
 
-// verifyInter compares operation and form: inside each group, and between the leaders, who tell the others.
-func (v Collectives) verifyInter(call coll.Call) error {
-	what := coll.Call{Routine: call.Routine, Form: call.Form}
-	name := v.c.describe()
-	if err := coll.Verify(v.own().numbered(), name, &what); err != nil {
+// compareInter compares what each group has to agree on inside that group, and which call it is, with which root,
+// between the leaders, who tell the others.
+func (v Collectives) compareInter(on string, call coll.Call) error {
+	what := coll.Call{Routine: call.Routine, Form: call.Form, Root: call.Root, Values: call.Values, Alike: call.Alike,
+		Across: true}
+	if err := coll.Verify(v.own().numbered(), on, &what); err != nil {
 		return err
 	}
-	mine, theirs := []int32{int32(what.Routine), int32(what.Form)}, make([]int32, 2)
+	across, mine, theirs := v.numbered(), make([]int32, 3), make([]int32, 3)
+	if err := v.on.Then(func() error {
+		mine[0], mine[1], mine[2] = int32(what.Routine), int32(what.Form), int32(what.RootAt)
+		return nil
+	}); err != nil {
+		return err
+	}
 	if v.c.rank == 0 {
 		s := v.on.Scratch()
-		if err := s.Exchange(v.numbered(), intBuf(mine), 0, intBuf(theirs), 0, tagInterColl); err != nil {
+		if err := s.Exchange(across, intBuf(mine), 0, intBuf(theirs), 0, tagInterColl); err != nil {
 			return err
 		}
 	}
@@ -59,12 +142,32 @@ func (v Collectives) verifyInter(call coll.Call) error {
 		return err
 	}
 	return v.on.Then(func() error {
-		if mine[0] == theirs[0] && mine[1] == theirs[1] {
-			return nil
+		name := what.Form.Name(what.Routine)
+		switch rooted := call.Routine.Rooted(); {
+		case mine[0] != theirs[0] || mine[1] != theirs[1]:
+			return errorf(abi.MPI_ERR_OTHER, "on %s, this group calls %s, and the remote group %s", on, name,
+				coll.Form(theirs[1]).Name(coll.Routine(theirs[0])))
+		case rooted && mine[2] >= 0 && mine[2] != -1-theirs[2]:
+			return errorf(abi.MPI_ERR_ROOT, "%s on %s: rank %d gives MPI_ROOT, and the remote group gives %s", name, on,
+				mine[2], rootInWords(theirs[2]))
+		case rooted && mine[2] < 0 && theirs[2] != -1-mine[2]:
+			return errorf(abi.MPI_ERR_ROOT, "%s on %s: this group gives %s, and the remote group gives %s", name, on,
+				rootInWords(mine[2]), rootInWords(theirs[2]))
 		}
-		return errorf(abi.MPI_ERR_OTHER, "on %s, this group calls %s, and the remote group %s", name,
-			what.Form.Name(what.Routine), coll.Form(theirs[1]).Name(coll.Routine(theirs[0])))
+		return nil
 	})
+}
+
+// rootInWords is what a group has given as its root (coll.Call.RootAt).
+func rootInWords(at int32) string {
+	switch root := -1 - at; {
+	case at >= 0:
+		return fmt.Sprintf("MPI_ROOT at its rank %d", at)
+	case root == abi.MPI_PROC_NULL:
+		return "MPI_PROC_NULL"
+	default:
+		return fmt.Sprintf("root %d", root)
+	}
 }
 
 // The calls, by what is to agree in them.
@@ -118,6 +221,12 @@ func (v Collectives) sharing(recv coll.Buf, counts []int64, op coll.Op) coll.Cal
 	share := func(r int) coll.Buf { return coll.Buf{Count: counts[r], Type: recv.Type} }
 	mine := func(int) coll.Buf { return share(int(v.c.rank)) }
 	return coll.Call{Routine: coll.OpReduceScatter, Op: op, Out: share, In: mine, Paired: true}
+}
+
+// inPlace is a call in which all members pass MPI_IN_PLACE if one does.
+func inPlace(call coll.Call, is bool) coll.Call {
+	call.InPlace = is
+	return call
 }
 
 // contribution is the block of this member, the same for all.
