@@ -107,9 +107,11 @@ type Call struct {
 	Given, Expects func(rank int) (hash, amount int64) // edges of a new graph, by the rank at the other end
 
 	// Across says that the ranks are one group of an intercommunicator: one of them passes MPI_ROOT and all others
-	// MPI_PROC_NULL, or all the same rank. RootAt becomes the rank of the former, or -1 minus the latter.
-	Across bool
-	RootAt int64
+	// MPI_PROC_NULL, or all the same rank. RootAt becomes the rank of the former, or -1 minus the latter. Verify does not
+	// answer what they do not agree on: it leaves it in Differs, since the other group has to be told.
+	Across  bool
+	RootAt  int64
+	Differs error
 }
 
 // NoBuf stands for data that does not go between two ranks at all.
@@ -160,6 +162,15 @@ func Verify(c Comm, name string, call *Call) error {
 	return c.Then(v.compare)
 }
 
+// found ends a comparison with what ranks do not agree on.
+func (v *verification) found(err error) error {
+	if !v.call.Across {
+		return err
+	}
+	v.call.Differs = err
+	return nil
+}
+
 func (v *verification) said(rank int) []int64 { return v.table[words*rank : words*(rank+1)] }
 
 // title begins a message about the call that all ranks make.
@@ -172,15 +183,15 @@ func (v *verification) compare() error {
 	p := v.c.Size()
 	for r := 1; r < p; r++ {
 		if err := v.sameCall(v.said(0), v.said(r), r); err != nil {
-			return err
+			return v.found(err)
 		}
 	}
 	if err := v.roots(); err != nil {
-		return err
+		return v.found(err)
 	}
 	for r := 1; r < p; r++ {
 		if err := v.sameData(v.said(0), v.said(r), r); err != nil {
-			return err
+			return v.found(err)
 		}
 	}
 	switch {

@@ -138,6 +138,9 @@ func TestVerificationKnowsTheRootsOfTwoGroups(t *testing.T) {
 		err := colltest.New(len(c.roots)).Run(func(r *colltest.Comm) error {
 			call := coll.Call{Routine: coll.OpBcast, Root: c.roots[r.Rank()], Across: true}
 			err := coll.Verify(r, "W", &call)
+			if err == nil {
+				err = call.Differs
+			}
 			switch {
 			case c.want == "" && err == nil && call.RootAt != c.at:
 				return fmt.Errorf("the root is %d, want %d", call.RootAt, c.at)

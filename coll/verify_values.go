@@ -159,8 +159,8 @@ func (v *verification) unlike(i, a, b int) error {
 		}
 	}
 	return v.c.Then(func() error {
-		return &Error{Class: val.Class, Msg: v.title() + fmt.Sprintf("%s is %s on rank %d, and %s on rank %d", val.Arg,
-			printable(texts[0]), a, printable(texts[1]), b)}
+		return v.found(&Error{Class: val.Class, Msg: v.title() + fmt.Sprintf("%s is %s on rank %d, and %s on rank %d",
+			val.Arg, printable(texts[0]), a, printable(texts[1]), b)})
 	})
 }
 

@@ -5,6 +5,7 @@ import "C"
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi"
 )
 
 // Intercommunicators (MPI 5.0, 7.6).
@@ -57,15 +58,21 @@ func impi_Intercomm_create(local_comm uintptr, local_leader int32, peer_comm uin
 	if k.err == nil && k.c.Rank() == int(local_leader) {
 		peer = k.peer(peer_comm, remote_leader, tag)
 	}
-	if !k.agreeOn(func() []coll.Value {
-		return []coll.Value{coll.Number("argument local_leader", abi.MPI_ERR_RANK, int64(local_leader))}
-	}) {
+	if k.err != nil {
 		return k.fail()
 	}
+	k.agreeOn(func() []coll.Value {
+		return []coll.Value{coll.Number("argument local_leader", abi.MPI_ERR_RANK, int64(local_leader))}
+	})
 	if started().thread != abi.MPI_THREAD_MULTIPLE { // otherwise leaders may meet several times at once, by their tags
-		if err := k.c.AgreeOnTag(int(local_leader), peer.Comm, int(remote_leader), tag); err != nil {
-			return k.failed(err)
+		var differs error
+		if k.err != nil {
+			differs = k.err
 		}
+		k.err = libimpi.AsError(k.c.AgreeOnTag(differs, int(local_leader), peer.Comm, int(remote_leader), tag))
+	}
+	if k.err != nil {
+		return k.fail()
 	}
 	c, err := k.c.CreateInter(int(local_leader), peer.Comm, int(remote_leader), tag)
 	return k.made(c, err, newintercomm)

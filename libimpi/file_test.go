@@ -393,7 +393,8 @@ func TestTwoFilesAreAtWorkAtOnce(t *testing.T) {
 		var ids [2 * many]uint64
 		for i := range ids {
 			var err error
-			ids[i], err = files[i%2].Start("MPI_File_iwrite_at_all", bytesAccess(true, true, (me*many+int64(i/2))*size, pattern(size, i)))
+			ids[i], err = files[i%2].Start("MPI_File_iwrite_at_all",
+				bytesAccess(true, true, (me*many+int64(i/2))*size, pattern(size, i)))
 			must(t, err)
 		}
 		must(t, e.World().Barrier())

@@ -5,18 +5,18 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Types of messages (MPI 5.0, 3.3.1), compared with IMPI_CHECK=1. The first packet of a message of the program's says a
-// word about the sequence of basic types in it, in a field that IMPI leaves to continuations: the receiver's request
-// (transport.Header.DrqID). It is sent to processes of this library only. C, which says nothing, sends no messages
-// meanwhile. Where messages are watched (counters.go) this costs a look at another flag, and otherwise nothing.
+// word about the sequence of basic types in it (transport.Header.DrqID). It is sent to processes of this library only.
+// C, which says nothing, sends no messages meanwhile. Where messages are watched (counters.go) this costs a look at
+// another flag, and otherwise nothing.
 //
-//	bit 63      the word says something; messages without data, and those of MPI_PACKED, which match all, say nothing
+//	bit 63      SaysTypes; messages without data, and those of MPI_PACKED, which match all, say nothing
 //	bits 53-62  the basic type of all elements, as its handle less MPI_DATATYPE_NULL; 0: there are several
 //	bits 0-52   of the hash of the sequence
 const (
-	typesSaid  = 1 << 63
 	typesBasic = 53
 	typesHash  = 1<<typesBasic - 1
 	basicMask  = 1<<10 - 1
@@ -27,7 +27,7 @@ func (e *Engine) types(ctx *context, p *peer, count int64, t *datatype.Type) uin
 	if !e.verifies || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) || isPacked(t) {
 		return 0
 	}
-	word := typesSaid | t.SignatureOf(count)&typesHash
+	word := transport.SaysTypes | t.SignatureOf(count)&typesHash
 	if u := t.Uniform(); u != nil {
 		word |= uint64(u.Handle()-abi.MPI_DATATYPE_NULL) & basicMask << typesBasic
 	}
@@ -48,11 +48,13 @@ func isPacked(t *datatype.Type) bool {
 	return u != nil && u.Handle() == abi.MPI_PACKED
 }
 
-// compareTypes gives a receive an error if the message that it has matched, of so many bytes in rep, says that its types
-// are not those of the buffer, which has room for that many. A message may have less than that: it has to be the
+// compareTypes gives a receive an error if the message that it has matched, of so many bytes in rep, says that its
+// types are not those of the buffer, which has room for that many. A message may have less than that: it has to be the
 // beginning.
-func (e *Engine) compareTypes(r *Request, said uint64, length, room int64, rep datatype.Rep) {
-	if !e.verifies || said&typesSaid == 0 || r.ctx != r.comm.p2p || length > room || isPacked(r.typ) {
+func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room int64,
+	rep datatype.Rep) {
+	if !e.verifies || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room || isPacked(r.typ) ||
+		!e.isOfUs(peer) {
 		return
 	}
 	hash, whole := r.typ.SignatureWithin(r.count, length, rep)
@@ -68,8 +70,8 @@ func (e *Engine) compareTypes(r *Request, said uint64, length, room int64, rep d
 	if u := r.typ.Uniform(); u != nil && u.Size() > 0 {
 		received = manyOf(u, r.size/u.Size())
 	}
-	r.status.Err = errorf(abi.MPI_ERR_TYPE, "message of %d bytes from rank %d with tag %d on %s: it was sent as %s, and is "+
-		"received as %s", length, r.status.Source, r.status.Tag, r.comm.describe(), sent, received)
+	r.status.Err = errorf(abi.MPI_ERR_TYPE, "message of %d bytes from rank %d with tag %d on %s: it was sent as %s, and "+
+		"is received as %s", length, r.status.Source, r.status.Tag, r.comm.describe(), sent, received)
 }
 
 // manyOf is n elements of a basic type in words.

@@ -128,7 +128,7 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64, type
 	}
 	if e.watch.on {
 		e.countReceived(r.ctx, peer, r.status.Bytes)
-		e.compareTypes(r, types, length, r.total, rep)
+		e.compareTypes(r, types, e.peer(peer), length, r.total, rep)
 	}
 }
 

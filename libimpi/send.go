@@ -417,7 +417,7 @@ func (e *Engine) transfer(recv, send *Request) {
 	recv.status.Bytes, recv.status.External = send.total, external
 	if e.watch.on {
 		e.countReceived(recv.ctx, e.me, min(send.total, room))
-		e.compareTypes(recv, send.types, send.total, room, send.rep)
+		e.compareTypes(recv, send.types, &e.peers[e.me], send.total, room, send.rep)
 	}
 	if send.total > room {
 		recv.status.Bytes = room

@@ -57,10 +57,17 @@ func (c *Comm) AgreeOnGroup(name string, g *Group) error {
 }
 
 // AgreeOnTag compares the tags that the two leaders of MPI_Intercomm_create have for each other, and tells the members
-// of this one's group. The leaders meet without these tags.
-func (c *Comm) AgreeOnTag(leader int, peer *Comm, remoteLeader int, tag int32) error {
+// of this one's group. The leaders meet without these tags. differs is what the members of this one's group do not
+// agree on; nil if there is nothing.
+func (c *Comm) AgreeOnTag(differs error, leader int, peer *Comm, remoteLeader int, tag int32) error {
 	if !c.Verifies() {
-		return nil
+		return differs
+	}
+	if differs != nil { // perhaps on who their leader is
+		if c.Rank() == leader {
+			peer.ops.Send(intBuf([]int32{noTag}), remoteLeader, tagLeaders)
+		}
+		return differs
 	}
 	theirs := []int32{tag}
 	if c.Rank() == leader && c.engine.agreed(NewGroup([]int32{peer.group.World(remoteLeader)}), sameImpl) {
@@ -72,12 +79,18 @@ func (c *Comm) AgreeOnTag(leader int, peer *Comm, remoteLeader int, tag int32) e
 	if err := c.Bcast(intBuf(said), leader); err != nil {
 		return err
 	}
+	if said[1] == noTag {
+		return errorf(abi.MPI_ERR_OTHER, "the members of the remote group do not agree on their calls")
+	}
 	if said[0] != said[1] {
 		return errorf(abi.MPI_ERR_TAG, "argument tag is %d at rank %d of %s, and %d at the remote leader", said[0], leader,
 			c.describe(), said[1])
 	}
 	return nil
 }
+
+// noTag is what a leader says whose group does not agree.
+const noTag = -1
 
 // verify compares the calls of all members of the communicator, if operations are verified and this is one of the
 // program's. Only then it asks for this member's.
@@ -125,9 +138,13 @@ func (v Collectives) compareInter(on string, call coll.Call) error {
 	if err := coll.Verify(v.own().numbered(), on, &what); err != nil {
 		return err
 	}
-	across, mine, theirs := v.numbered(), make([]int32, 3), make([]int32, 3)
+	const each = 4 // the call, its form, its root, and the class of the error if the group does not agree
+	across, mine, theirs := v.numbered(), make([]int32, each), make([]int32, each)
 	if err := v.on.Then(func() error {
 		mine[0], mine[1], mine[2] = int32(what.Routine), int32(what.Form), int32(what.RootAt)
+		if e := AsError(what.Differs); e != nil {
+			mine[3] = int32(e.Class)
+		}
 		return nil
 	}); err != nil {
 		return err
@@ -144,6 +161,10 @@ func (v Collectives) compareInter(on string, call coll.Call) error {
 	return v.on.Then(func() error {
 		name := what.Form.Name(what.Routine)
 		switch rooted := call.Routine.Rooted(); {
+		case what.Differs != nil:
+			return what.Differs
+		case theirs[3] > 0 && theirs[3] < abi.MPI_ERR_LASTCODE:
+			return errorf(int(theirs[3]), "%s on %s: the members of the remote group do not agree on their calls", name, on)
 		case mine[0] != theirs[0] || mine[1] != theirs[1]:
 			return errorf(abi.MPI_ERR_OTHER, "on %s, this group calls %s, and the remote group %s", on, name,
 				coll.Form(theirs[1]).Name(coll.Routine(theirs[0])))

@@ -49,7 +49,7 @@ type Header struct {
 	CID    uint64 // context id
 	MsgLen uint64 // bytes in the whole message, as represented on this transport
 	SrqID  uint64 // the sender's request id
-	DrqID  uint64 // the receiver's, echoed by continuations
+	DrqID  uint64 // the receiver's, echoed by continuations; first packet: 0, or what it says of its types (SaysTypes)
 	Addr   uint64 // inside a machine, 0 if none: of a send buffer (DataSync), of a receive buffer (SyncAck)
 	Len    int    // payload bytes in this packet; at most Limits().Packet
 
@@ -59,6 +59,10 @@ type Header struct {
 	Count int64  // elements of the sender's datatype
 	Dtype uint64 // which datatype of the sender's that is
 }
+
+// SaysTypes is set in DrqID of a first packet that says which types its message has. The rest is the engine's. It says
+// so to processes of this library only, which do not believe it of others.
+const SaysTypes = 1 << 63
 
 // Packer writes the payload of a packet in place: the next len(dst) bytes of a message.
 type Packer interface {

@@ -88,7 +88,8 @@ func (p Packet) PayloadLen() uint32 {
 }
 
 // Encode writes all PacketSize bytes of p from h, with src and dst the names of h.Src and h.Dst. A field
-// that has no meaning in a packet of its kind is sent as 0. It answers false, having written nothing, when
+// that has no meaning in a packet of its kind is sent as 0. What a first packet says of its types stands in pk_dtype,
+// which IMPI leaves to implementations that collaborate (IMPI 0.0, 3.5). It answers false, having written nothing, when
 // h cannot travel: a kind that is not IMPI's, or more payload than pk_len can say.
 func (p Packet) Encode(h *transport.Header, src, dst *ProcID) bool {
 	if h.Kind > transport.Fini || h.Len < 0 || uint64(h.Len) > math.MaxUint32 {
@@ -117,6 +118,8 @@ func (p Packet) Encode(h *transport.Header, src, dst *ProcID) bool {
 		p.setDtype(h.Dtype)
 		if continues(h) {
 			p.SetDrqID(h.DrqID)
+		} else if h.DrqID&transport.SaysTypes != 0 {
+			p.setDtype(h.DrqID)
 		}
 	case transport.SyncAck:
 		p.SetSrqID(h.SrqID)
@@ -165,6 +168,8 @@ func (p Packet) Decode(h *transport.Header) error {
 		h.CID = p.CID()
 		if continues(h) {
 			h.DrqID = p.DrqID()
+		} else if said := p.Dtype(); said&transport.SaysTypes != 0 {
+			h.DrqID = said
 		}
 	case PkSyncAck:
 		h.SrqID = p.SrqID()
