@@ -162,12 +162,12 @@ func (f *File) Start(name string, a file.Access) (uint64, error) {
 
 // Begin begins a split collective access, and End ends it. name is the function's.
 func (f *File) Begin(name string, a file.Access) error {
+	if err := f.Agree(name, nil); err != nil {
+		return err
+	}
 	prepare := func() (op *file.Op, err error) { return f.file.Prepare(a) }
 	if a.Where == file.Ordered { // all members prepare it together
 		prepare = func() (op *file.Op, err error) {
-			if err := f.Agree(name, nil); err != nil {
-				return nil, err
-			}
 			err = f.inTurn(func() error {
 				op, err = f.file.Prepare(a)
 				return err
@@ -179,11 +179,7 @@ func (f *File) Begin(name string, a file.Access) error {
 	if err != nil {
 		return err
 	}
-	run := op.Run
-	if a.Where != file.Ordered { // which has been compared
-		run = f.compared(name, a, run)
-	}
-	t := f.enqueue(run)
+	t := f.enqueue(op.Run)
 	if a.Refused != nil {
 		return a.Refused
 	}

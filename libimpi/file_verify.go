@@ -31,7 +31,7 @@ func (f *File) compare(name string, values []coll.Value) error {
 	return err
 }
 
-// compared is what carries out a nonblocking or split access, once all members have found that they call the same.
+// compared is what carries out a nonblocking access, once all members have found that they call the same.
 func (f *File) compared(name string, a file.Access, run func() (int64, error)) func() (int64, error) {
 	if !a.Collective || !f.Verifies() {
 		return run

@@ -65,9 +65,9 @@ var All = []Setting{
 			"unset, where ranks do not outnumber cores"},
 	{Name: "IMPI_CHECK", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: in every collective operation all ranks first compare what they are about to do (operation, " +
-			"root, operator, amount and types of data), and an error names the ranks that do not agree; the " +
-			"same at all clients"},
+		Meaning: "1: in every collective call all ranks first compare what they are about to do, and an error names " +
+			"those that do not agree; so does one of a message that is received as other types than it was sent as " +
+			"(docs/checking.md); the same at all clients"},
 	{Name: "IMPI_REPORT", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
 		Meaning: "1: rank 0 says on stderr, in MPI_Init, by what ranks talk, machine by machine: shared memory, TCP, " +
