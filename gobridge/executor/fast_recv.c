@@ -136,7 +136,7 @@ int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (UNLIKELY(!typed(&w, recvbuf, recvcount, recvtype) || !from(&w, source, recvtag, comm))) return IMPI_IN_GO;
     if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
     if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
-    int replace = sendbuf == recvbuf; /* else they must not overlap */
+    int replace = sendbuf == recvbuf && sendtype == recvtype; /* else they must not overlap */
     return impi_sendrecv_rest((uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
                               (uintptr_t)status, replace);
 }
