@@ -48,9 +48,15 @@ func putExposed(part []byte, b Exposer, own Buf) {
 	binary.NativeEndian.PutUint64(part[8:], uint64(own.Count))
 }
 
-// exposed is what a part says.
-func exposed(part []byte) (at uint64, n int64) {
-	return binary.NativeEndian.Uint64(part), int64(binary.NativeEndian.Uint64(part[8:]))
+// exposed is what the part of a rank says: n bytes from an address on. Another process has written it.
+func exposed(part []byte, rank int) (at uint64, n int64, err error) {
+	if len(part) >= exposedBytes {
+		at, n = binary.NativeEndian.Uint64(part), int64(binary.NativeEndian.Uint64(part[8:]))
+		if n >= 0 && at+uint64(n) >= at {
+			return at, n, nil
+		}
+	}
+	return 0, 0, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d does not say where its memory is", rank)}
 }
 
 // Reads says whether ranks read each other's memory in a turn: it is for a Board that is an Exposer.
@@ -91,11 +97,8 @@ func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 		if part == nil || err != nil {
 			return false, err
 		}
-		if len(part) < exposedBytes {
-			return true, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d does not say where its memory is", r)}
-		}
-		if at, n = exposed(part); n < 0 {
-			return true, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d says that it has %d bytes", r, n)}
+		if at, n, err = exposed(part, r); err != nil {
+			return true, err
 		}
 	}
 	if n -= t.at; n > to.Count && t.whole {
@@ -117,7 +120,7 @@ func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 
 // readRest goes on to fill mem, of which *moved bytes are there, from a rank's memory, and says whether that is over.
 func readRest(b Exposer, rank int, from uint64, mem []byte, moved *int) (done bool, err error) {
-	if *moved == len(mem) {
+	if *moved >= len(mem) { // the rank may have said before that it has more
 		return true, nil
 	}
 	n, err := b.Read(rank, from+uint64(*moved), mem[*moved:])

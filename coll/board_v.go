@@ -67,7 +67,8 @@ type listing struct {
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
 	readers  []int32
-	moved    int    // bytes of the block that is being read
+	comes    bool   // a block is being read: it does not come as a message
+	moved    int    // bytes of it that have been read
 	gapped   []byte // it, if its elements have gaps
 }
 
@@ -219,7 +220,8 @@ func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part
 
 // unload moves what entry i of a rank's part stands for to its place, or has it received, and says whether all is done.
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
-	size := to.Size()
+	size, comes := to.Size(), l.comes
+	l.comes = false
 	if size >= alignFrom && size <= l.long {
 		l.foresee(part, from, i, int(size))
 	}
@@ -232,27 +234,32 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 	at, n, there := int(entry>>offsetBits&lengthMask), int64(entry&lengthMask), uint64(0)
 	byReading := n == ByReading && at+exposedBytes <= len(part)
 	switch {
-	case n == ByLongMessage && l.foreseen(size):
+	case n == ByLongMessage && l.foreseen(size) && !comes:
 		l.expected++
 		return true, nil
 	case n >= ByLongMessage:
+		if comes { // the part has said before that it is read
+			return true, errChanged(from)
+		}
 		if err := l.takeBack(from, size); err != nil {
 			return true, err
 		}
 		s := l.messages()
 		return true, s.Add(l.c.Irecv(to, from, tagOf(int(n), tag)))
 	case byReading:
-		there, n = exposed(part[at:])
+		if there, n, err = exposed(part[at:], from); err != nil {
+			return true, err
+		}
 	case at+int(n) > len(part):
 		return true, &Error{Class: abi.MPI_ERR_INTERN,
 			Msg: fmt.Sprintf("rank %d shows a block that ends beyond its part", from)}
 	}
-	if l.moved == 0 {
+	if !comes {
 		if err := l.takeBack(from, size); err != nil {
 			return true, err
 		}
 	}
-	if n > size || n < 0 {
+	if n > size {
 		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
 			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
 	}
@@ -260,6 +267,11 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 		return l.read(to, from, there, n)
 	}
 	return true, Unpack(to, part[at:at+int(n)], 0)
+}
+
+// errChanged is the error of a part that says something else than before.
+func errChanged(from int) error {
+	return &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d has changed its part", from)}
 }
 
 // TakeEntry takes what an entry of a rank's part stands for, of an exchange on a board that blocks.
@@ -279,7 +291,7 @@ func (l *listing) expose(block Buf, at, to int) bool {
 	says := l.mem[at:l.used]
 	putExposed(says, l.b.(Exposer), run)
 	l.readers = append(l.readers, int32(to))
-	if where, _ := exposed(says); where == uint64(uintptr(run.Base)) {
+	if where, _, err := exposed(says, l.b.Rank()); err == nil && where == uint64(uintptr(run.Base)) {
 		l.laid.expose(says, at)
 	} else {
 		l.laid.drop() // a copy is read
@@ -293,20 +305,21 @@ func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err err
 	if !isRun {
 		if l.gapped == nil {
 			s := l.messages()
-			if l.gapped, err = s.Alloc(n); err != nil {
+			if l.gapped, err = s.Alloc(to.Size()); err != nil { // what the part says may be another length the next time
 				return true, err
 			}
 		}
 		run = Bytes(l.gapped)
 	}
 	if done, err = readRest(l.b.(Exposer), from, at, run.bytes()[:n], &l.moved); !done {
+		l.comes = true
 		return false, nil
 	}
 	part := l.gapped
 	if l.moved, l.gapped = 0, nil; isRun || err != nil {
 		return true, err
 	}
-	return true, Unpack(to, part, 0)
+	return true, Unpack(to, part[:n], 0)
 }
 
 // left says whether all ranks that read blocks of this one have ended the operation, as this one has. It blocks until

@@ -114,9 +114,11 @@ func (p *boardPlace) Expose(mem []byte) uint64 {
 	return addressOf(mem)
 }
 
-// move reads from a member's memory what here and there say, so many runs of each.
+// move reads from a member's memory what here and there say, so many runs of each. A member may say that its memory is
+// to be read where this process cannot.
 func (p *boardPlace) move(rank, here, there int) bool {
-	return p.c.engine.local.writer.Move(p.c.group.World(rank), p.here[:here], p.there[:there], false)
+	w := p.c.engine.local.writer
+	return w != nil && w.Move(p.c.group.World(rank), p.here[:here], p.there[:there], false)
 }
 
 // Read implements coll.Exposer. Where reading fails, the process may be lost, of which others then hear, too.

@@ -1,0 +1,223 @@
+package coll_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Boards on which the other ranks write anything, and something else each time this one looks. Nothing may crash, or
+// touch memory beside the buffers.
+
+// hostileBoard is a board, and a communicator, of which the other ranks are hostile.
+type hostileBoard struct {
+	coll.AtOnce
+	seating coll.Seating
+	says    [][]byte // what others show, by turns
+	looks   int
+	reads   int
+	part    []byte
+	reqs    coll.Req
+}
+
+const hostileRanks = 3
+
+var errUnread = errors.New("that cannot be read")
+
+func (b *hostileBoard) Rank() int   { return 1 }
+func (b *hostileBoard) Size() int   { return hostileRanks }
+func (b *hostileBoard) Begin(int64) { b.looks = 0 }
+func (b *hostileBoard) End()        {}
+
+func (b *hostileBoard) Put(int64) ([]byte, error) { return b.part, nil }
+func (b *hostileBoard) Publish(int64)             {}
+
+// Get implements coll.Board. A part has no memory behind it. Now and then it is not there yet.
+func (b *hostileBoard) Get(int) ([]byte, error) {
+	if b.looks++; b.looks%5 == 1 {
+		return nil, nil
+	}
+	part := b.says[b.looks%len(b.says)]
+	return append(make([]byte, 0, max(1, len(part))), part...), nil
+}
+
+func (b *hostileBoard) Expose([]byte) uint64 { return 1 << 20 }
+
+// Read implements coll.Exposer: some of it, or nothing yet, or an error.
+func (b *hostileBoard) Read(_ int, _ uint64, to []byte) (int, error) {
+	switch b.reads++; b.reads % 7 {
+	case 0:
+		return 0, errUnread
+	case 3:
+		return 0, nil
+	}
+	n := min(len(to), 1000)
+	clear(to[:n])
+	return n, nil
+}
+
+func (b *hostileBoard) Ended(int) (bool, error) { return true, nil }
+
+func (b *hostileBoard) Send(coll.Buf, int, int) error { return nil }
+func (b *hostileBoard) Recv(coll.Buf, int, int) error { return nil }
+
+func (b *hostileBoard) Isend(coll.Buf, int, int) (coll.Req, error) {
+	b.reqs++
+	return b.reqs, nil
+}
+
+func (b *hostileBoard) Irecv(coll.Buf, int, int) (coll.Req, error) {
+	b.reqs++
+	return b.reqs, nil
+}
+
+func (b *hostileBoard) Wait(...coll.Req) error   { return nil }
+func (b *hostileBoard) Withdraw(r coll.Req) bool { return r%2 == 0 }
+func (b *hostileBoard) Board() coll.Seating      { return b.seating }
+
+// repeat goes on with an operation until it is over; never for long.
+func (b *hostileBoard) repeat(f func() (bool, error)) (err error) {
+	for range 1000 {
+		var over bool
+		if over, err = f(); over {
+			return err
+		}
+	}
+	return nil
+}
+
+// Turn implements coll.Boarded.
+func (b *hostileBoard) Turn(t *coll.Turn) error {
+	b.Begin(t.Most())
+	return b.repeat(func() (bool, error) { return t.Run(b) })
+}
+
+// guarded is a buffer between bytes that nobody may touch.
+type guarded struct{ mem []byte }
+
+const guard = 4096
+
+func newGuarded(n int) guarded { return guarded{bytes.Repeat([]byte{0xa5}, n+2*guard)} }
+
+func (g guarded) buf(count int64, t *datatype.Type) coll.Buf {
+	b := coll.Bytes(g.mem[guard:])
+	b.Count, b.Type = count, t
+	return b
+}
+
+func (g guarded) whole() bool {
+	clean := bytes.Repeat([]byte{0xa5}, guard)
+	return bytes.Equal(g.mem[:guard], clean) && bytes.Equal(g.mem[len(g.mem)-guard:], clean)
+}
+
+// exposing is a part with one entry for each rank, each of which says the same: where the block is, or stands for it.
+func exposing(entry uint64, at, n uint64) []byte {
+	part := binary.NativeEndian.AppendUint64(nil, hostileRanks)
+	for range hostileRanks {
+		part = binary.NativeEndian.AppendUint64(part, 1<<32|32<<16|entry)
+	}
+	return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(part, at), n)
+}
+
+func FuzzHostileBoard(f *testing.F) {
+	read := func(n uint64) []byte { return exposing(coll.ByReading, 1<<20, n) }
+	for _, size := range []uint16{1, 100, 5000, 40000} {
+		for _, other := range [][]byte{nil, read(1000), exposing(coll.ByMessage, 0, 0), exposing(9, 1, 1)} {
+			f.Add(read(1<<63), other, size, size%2 == 0)
+			f.Add(read(4*uint64(size)), other, size, true)
+			f.Add(exposing(coll.ByLongMessage, 0, 0), other, size, false)
+			f.Add(binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1<<20), 1<<63), other, size, true)
+			f.Add(binary.NativeEndian.AppendUint64(nil, ^uint64(0)), other, size, false)
+		}
+	}
+	f.Fuzz(func(t *testing.T, one, other []byte, size uint16, gaps bool) {
+		n, typ := 4*int64(size), datatype.Named(abi.MPI_BYTE) // also what is read by all
+		if gaps {
+			typ = gapped
+		}
+		room := int(n*typ.Extent()) * hostileRanks
+		in, out := newGuarded(room), newGuarded(room)
+		for _, reads := range []coll.Reading{coll.ReadsNot, coll.ReadsSlowly, coll.ReadsQuickly} {
+			b := &hostileBoard{says: [][]byte{one, other}, part: make([]byte, 64<<10),
+				seating: coll.Seating{Part: 64 << 10, Crowded: true, Few: true, Reads: reads}}
+			useHostile(b, out.buf(n, typ), in.buf(n, typ))
+			useHostileExchange(b, out.buf(n, typ), in.buf(n, typ))
+			_ = coll.TakeEntry(b, b, one, in.buf(n, typ), 0, int(size)%4, 0)
+		}
+		if !in.whole() || !out.whole() {
+			t.Error("memory beside a buffer was written")
+		}
+	})
+}
+
+// useHostile makes all operations of equal blocks and of vectors, long and short.
+func useHostile(b *hostileBoard, send, recv coll.Buf) {
+	for _, turn := range []*coll.Turn{
+		new(coll.Turn).Barrier(b), new(coll.Turn).Bcast(b, recv, 0), new(coll.Turn).Gather(b, send, recv, 1, send.Count),
+		new(coll.Turn).Scatter(b, send, recv, 0, send.Count), new(coll.Turn).Allgather(b, send, recv),
+		new(coll.Turn).Alltoall(b, send, recv),
+	} {
+		_ = b.Turn(turn)
+	}
+	sum, small := op.Predefined(abi.MPI_SUM), datatype.Named(abi.MPI_INT8_T)
+	out, in := coll.Buf{Base: send.Base, Count: send.Count, Type: small}, coll.Buf{Base: recv.Base, Count: recv.Count,
+		Type: small}
+	_ = b.Turn(new(coll.Turn).Allreduce(b, out, in, sum))
+	ins := threeBlocks(recv)
+	for _, long := range []func() error{
+		func() error { return coll.Bcast(b, recv, 0) },
+		func() error { return coll.Allgather(b, send, recv) },
+		func() error { return coll.Allgatherv(b, send, ins) },
+		func() error { return coll.Alltoall(b, send, recv) },
+		func() error { return coll.Gather(b, send, recv, 1) },
+		func() error { return coll.Scatter(b, send, recv, 0) },
+		func() error { return coll.Allreduce(b, out, in, sum) },
+		func() error { return coll.Scan(b, out, in, sum) },
+	} {
+		_ = long()
+	}
+}
+
+// useHostileExchange makes all exchanges, also as persistent ones.
+func useHostileExchange(b *hostileBoard, send, recv coll.Buf) {
+	outs, ins := threeBlocks(send), threeBlocks(recv)
+	from, to := coll.Varying(outs), coll.Varying(ins)
+	var x coll.Exchange
+	for _, is := range []func(x *coll.Exchange){
+		func(x *coll.Exchange) { x.Gatherv(b, send, &ins, 1) },
+		func(x *coll.Exchange) { x.Allgatherv(b, send, &ins) },
+		func(x *coll.Exchange) { x.Scatterv(b, &outs, recv, 0) },
+		func(x *coll.Exchange) { x.Alltoallv(b, &from, &to) },
+		func(x *coll.Exchange) { x.Alltoall(b, send, recv) },
+	} {
+		is(x.Begin(nil).On(b.seating, hostileRanks))
+		b.Begin(coll.AnyLength)
+		_ = b.repeat(func() (bool, error) { return x.Run(b, b) })
+		is(x.Begin(nil).On(b.seating, hostileRanks))
+		if s := x.Settle(); s.Agree(&x, b, b, int64(len(b.part))) == nil && s.Used <= len(b.part) {
+			s.Begin()
+			_ = b.repeat(func() (bool, error) { return s.Run(b) })
+		}
+	}
+}
+
+// threeBlocks are as many blocks as there are ranks, of which one is given.
+func threeBlocks(b coll.Buf) coll.VBuf {
+	n := b.Count
+	return coll.VBuf{Base: b.Base, Type: b.Type, Counts: []int64{n, n, n}, Displs: []int64{0, n, 2 * n}}
+}
+
+// gapped is a byte and a hole.
+var gapped = func() *datatype.Type {
+	t, err := datatype.Resized(datatype.Named(abi.MPI_BYTE), 0, 2)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}()
