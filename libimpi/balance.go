@@ -65,13 +65,28 @@ func (b *balancer) balance() {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var may, there unix.CPUSet
-	there.Set(to)
-	if unix.SchedGetaffinity(0, &may) == nil && may.IsSet(to) { // the program may have bound this thread
-		atomic.StoreUint32(b.own, uint32(to+1)) // before the others of this CPU look, who would come along
-		unix.SchedSetaffinity(0, &there)
-		unix.SchedSetaffinity(0, &may)
+	atomic.StoreUint32(b.own, uint32(to+1)) // before the others of this CPU look, who would come along
+	if !visit(to, func(may *unix.CPUSet) error { return unix.SchedGetaffinity(0, may) },
+		func(may *unix.CPUSet) error { return unix.SchedSetaffinity(0, may) }) {
+		atomic.StoreUint32(b.own, uint32(cpu+1))
 	}
+}
+
+// visit moves a thread to a CPU, if it may run there, and reports whether it was there. Afterwards the thread may run
+// where it might before: the program may have bound it. If that is not allowed any more, since an administrator has
+// changed the CPUs of the job meanwhile, it may run on all that are.
+func visit(cpu int, get, set func(may *unix.CPUSet) error) bool {
+	var may, there unix.CPUSet
+	there.Set(cpu)
+	if get(&may) != nil || !may.IsSet(cpu) || set(&there) != nil {
+		return false
+	}
+	if set(&may) != nil {
+		var all unix.CPUSet
+		all.Fill()
+		_ = set(&all) // the kernel allows no fewer
+	}
+	return true
 }
 
 // fewest is the first of some CPUs that has the fewest ranks, or `at` if a rank that is there would not have fewer

@@ -96,3 +96,46 @@ func TestABoundThreadStaysWhereItIs(t *testing.T) {
 		t.Errorf("a thread that may run on CPU %d runs on %d, and may run on %v", b.cpus[0], kernel.Core(), after)
 	}
 }
+
+// A thread that has been moved may run afterwards where it might before, or where it may by then.
+func TestAThreadIsNeverLeftOnTheCPUThatItWasMovedTo(t *testing.T) {
+	of := func(cpus ...int) (s unix.CPUSet) {
+		for _, cpu := range cpus {
+			s.Set(cpu)
+		}
+		return s
+	}
+	var all unix.CPUSet
+	all.Fill()
+	for _, c := range []struct {
+		name         string
+		may          unix.CPUSet
+		unread, gone bool // the mask cannot be read; the CPU is no longer the job's
+		changes      bool // the CPUs of the thread are no longer the job's when it is to go back
+		moves        bool
+		ends         unix.CPUSet
+	}{
+		{name: "nothing changes", may: of(0, 1), moves: true, ends: of(0, 1)},
+		{name: "bound elsewhere", may: of(0), ends: of(0)},
+		{name: "no mask", may: of(0, 1), unread: true, ends: of(0, 1)},
+		{name: "the CPU goes", may: of(0, 1), gone: true, ends: of(0, 1)},
+		{name: "all of them go", may: of(0, 1), changes: true, moves: true, ends: all},
+	} {
+		now, moved := c.may, false
+		got := visit(1, func(may *unix.CPUSet) error {
+			if *may = now; c.unread {
+				return unix.ESRCH
+			}
+			return nil
+		}, func(to *unix.CPUSet) error {
+			if c.gone || c.changes && moved && *to == c.may {
+				return unix.EINVAL
+			}
+			now, moved = *to, true
+			return nil
+		})
+		if got != c.moves || now != c.ends {
+			t.Errorf("%s: moved %v, may run on %v", c.name, got, now)
+		}
+	}
+}
