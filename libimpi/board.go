@@ -79,7 +79,7 @@ type commBoard struct {
 func (c *Comm) MayHaveBoard() bool {
 	n := c.group.Size()
 	boards := c.engine.home.Boards
-	if boards == nil || c.engine.verifies || c.local != nil || n < 2 || n > boards.BoardMembers() {
+	if boards == nil || c.engine.verifies.Load() || c.local != nil || n < 2 || n > boards.BoardMembers() {
 		return false
 	}
 	for r := range n {
@@ -175,7 +175,7 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 // for the other members: not by a nonblocking one.
 func (v Collectives) opened() (*commBoard, error) {
 	c := v.c
-	if c.engine.noBoards {
+	if c.engine.noBoards.Load() {
 		return nil, nil
 	}
 	if v.task != nil && !v.persistent() {
@@ -317,11 +317,11 @@ func (b *commBoard) await(word *uint64, least uint64) error {
 	e := b.c.engine
 	b.wake()
 	looks := boardLooks
-	if e.patient {
+	if e.patient.Load() {
 		looks = patientLooks
 	}
 	for ; looks > 0 && !e.shared.hasWork(); looks-- {
-		if e.patient {
+		if e.patient.Load() {
 			kernel.Yield()
 		} else {
 			futex.Pause(1)
@@ -458,4 +458,4 @@ func (e *Engine) Turn() {
 }
 
 // Crowded says whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
-func (e *Engine) Crowded() bool { return e.patient }
+func (e *Engine) Crowded() bool { return e.patient.Load() }

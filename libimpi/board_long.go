@@ -35,7 +35,7 @@ func (v Collectives) openForPieces(n int64) error {
 // seating is what the members have for long operations.
 func (c *Comm) seating() coll.Seating {
 	b := &c.board
-	if b.Begun == nil || c.engine.noBoards {
+	if b.Begun == nil || c.engine.noBoards.Load() {
 		return coll.Seating{Crowded: c.crowded, Few: c.few}
 	}
 	_, bytes, _ := b.shared.Pieces()

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"bytes"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -255,4 +256,49 @@ func TestAReceiveThatIsWithdrawnTakesNoMessage(t *testing.T) {
 		}
 	})
 	noFailure(t, es)
+}
+
+// How many processes this machine has changes while threads wait: a guest joins, or parts. What follows from that is
+// looked at without the engine's lock.
+func TestGuestsComeAndGoWhileThreadsWait(t *testing.T) {
+	es := world(t, 2)
+	done := make(chan struct{})
+	var counting sync.WaitGroup
+	for _, e := range es {
+		counting.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				e.mu.Lock()
+				e.countGuests()
+				e.mu.Unlock()
+				e.AvoidBoards(false)
+				e.SetVerify(false)
+			}
+		})
+	}
+	together(t, es, func(e *Engine) {
+		c := onBoards(e)
+		for range 200 {
+			must(t, c.Barrier())
+			must(t, exchangeInts(e))
+			_, _ = e.Crowded(), e.Verifies()
+		}
+		c.NoBoard()
+	})
+	close(done)
+	counting.Wait()
+	noFailure(t, es)
+}
+
+// exchangeInts has each process send the next one a message, and wait for one.
+func exchangeInts(e *Engine) error {
+	c := e.World()
+	me, p := int(e.Me()), c.Size()
+	var st Status
+	out, in := []byte{1}, []byte{0}
+	return c.Sendrecv(startOf(out), 1, byteType, (me+1)%p, 1, startOf(in), 1, byteType, (me+p-1)%p, 1, &st)
 }

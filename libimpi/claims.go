@@ -134,7 +134,7 @@ func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 		return true
 	case first > 0 || r.flat && r.length > r.total:
 		return false
-	case e.patient: // the sender would have to be woken, for what does not take long
+	case e.patient.Load(): // the sender would have to be woken, for what does not take long
 		return r.length <= crowdBytes
 	}
 	return !r.written && (r.length <= sectionBytes || r.length <= e.swapLimit() && e.peer(peer).offers(r.length))
@@ -151,7 +151,7 @@ func (e *Engine) swapLimit() int64 {
 
 // leaves says whether a message, matched and of which first bytes are here, is left to the sender to write.
 func (e *Engine) leaves(r *Request, first int64) bool {
-	return r.written && first == 0 && r.length <= min(r.total, swapBytes) && !e.patient && e.local.writer != nil &&
+	return r.written && first == 0 && r.length <= min(r.total, swapBytes) && !e.patient.Load() && e.local.writer != nil &&
 		e.canPull(r)
 }
 

@@ -259,7 +259,7 @@ func TestWhatASenderHasJustReadItWritesAlone(t *testing.T) {
 		es := makeWorld(t, options{clients: []int{2}, direct: true})
 		var copied [2]*counts
 		for i, e := range es {
-			e.patient = false
+			e.patient.Store(false)
 			copied[i] = e.countCopies()
 		}
 		together(t, es, func(e *Engine) {
@@ -309,7 +309,8 @@ func (broken) Write(int32, uint64, []byte) bool { return false }
 // What two send each other is read in one go up to some length, a shorter one if nobody waits, and else shared.
 func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
 	e := makeWorld(t, options{clients: []int{2}, direct: true})[0]
-	e.patient, e.readAll = false, false
+	e.patient.Store(false)
+	e.readAll = false
 	e.peers[1].offered = farBytes
 	for _, c := range []struct {
 		bytes   int64
@@ -333,7 +334,7 @@ func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
 			writable, early := way&1 != 0, way&2 != 0 // early: the message, before its receive
 			es := makeWorld(t, options{clients: []int{2}, direct: true})
 			a, b := es[0], es[1]
-			b.patient = false
+			b.patient.Store(false)
 			sender, receiver := a.countCopies(), b.countCopies()
 			if !writable {
 				sender.Writer = broken{sender.Writer}

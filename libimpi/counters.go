@@ -87,7 +87,7 @@ func (e *Engine) Watch(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch.counts = on
-	e.watch.on = on || e.verifies
+	e.watch.on = on || e.verifies.Load()
 }
 
 // Observe makes the engine tell o of what is in the set, in which what is 1<<what.

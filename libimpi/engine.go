@@ -61,7 +61,7 @@ type Engine struct {
 	seq        uint64        // messages started to other processes
 	budget     time.Duration // how long a wait polls before it sleeps
 	nap        uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
-	patient    bool          // more ranks than cores on this machine: do not spin
+	patient    atomic.Bool   // more ranks than cores on this machine: do not spin
 
 	shared *Shared // counters for the bridge's fast path
 
@@ -89,8 +89,8 @@ type Engine struct {
 	onBoards  []*Task           // operations on boards that are under way
 	goesOn    bool              // one of them has more to read
 	openBoard func(*Comm) error // Config.OpenBoard
-	verifies  bool              // compare the calls of collective operations (verify.go)
-	noBoards  bool              // collective operations go by messages
+	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
+	noBoards  atomic.Bool       // collective operations go by messages
 	direct    bool              // long messages are copied from memory to memory where that can be
 	past      bool              // the ring is stored to past the caches
 	reading   coll.Reading      // what the kernel makes of that

@@ -126,7 +126,7 @@ func (e *Engine) firstPiece(p *peer, r *Request) int {
 	if e.past && r.total > pastBytes {
 		looks = f.far
 	}
-	if looks < slowReads || r.total > e.freshest() || e.patient || e.readAll || e.aside(r) {
+	if looks < slowReads || r.total > e.freshest() || e.patient.Load() || e.readAll || e.aside(r) {
 		return 0
 	}
 	if f.passed++; f.passed%lookEvery >= lookEvery-looksInARow {

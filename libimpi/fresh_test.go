@@ -67,7 +67,8 @@ func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
 		{"cannot", 0, 0, false, false, coll.ReadsNot, false},
 		{"forced", 9000, 1200, true, true, coll.ReadsQuickly, true},
 	} {
-		e := &Engine{patient: c.patient, mu: futex.On(new(uint32))}
+		e := &Engine{mu: futex.On(new(uint32))}
+		e.patient.Store(c.patient)
 		e.local.reader = costing{read: c.read, copied: c.copied}
 		if e.SetReadAll(c.on); e.reading != c.reading || e.direct != c.direct {
 			t.Errorf("%s: reading %v, direct %v", c.name, e.reading, e.direct)
@@ -153,11 +154,12 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 		if exchangeOne(t, es, copied, freshBytes+1) == 0 {
 			t.Errorf("a message of more than %d bytes went through the ring", freshBytes)
 		}
-		es[0].patient = true
+		es[0].patient.Store(true)
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although ranks outnumber cores", n)
 		}
-		es[0].patient, es[0].readAll = false, true
+		es[0].patient.Store(false)
+		es[0].readAll = true
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although all is to be read", n)
 		}

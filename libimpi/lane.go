@@ -112,7 +112,7 @@ func (t *Task) enterLane(e *Engine) {
 		t.lane.Begin(t.turn.Most())
 	}
 	looks := laneLooks
-	if e.patient || e.shared.UnderWay > 1 {
+	if e.patient.Load() || e.shared.UnderWay > 1 {
 		looks = 0
 	}
 	for ; !t.goOnBoard(e); looks-- {

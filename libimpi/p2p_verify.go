@@ -24,7 +24,7 @@ const (
 
 // types is what a message says of its types; 0: nothing. Engine lock held.
 func (e *Engine) types(ctx *context, p *peer, count int64, t *datatype.Type) uint64 {
-	if !e.verifies || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) || isPacked(t) {
+	if !e.verifies.Load() || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) || isPacked(t) {
 		return 0
 	}
 	word := transport.SaysTypes | t.SignatureOf(count)&typesHash
@@ -53,7 +53,7 @@ func isPacked(t *datatype.Type) bool {
 // beginning.
 func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room int64,
 	rep datatype.Rep) {
-	if !e.verifies || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room || isPacked(r.typ) ||
+	if !e.verifies.Load() || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room || isPacked(r.typ) ||
 		!e.isOfUs(peer) {
 		return
 	}

@@ -176,7 +176,7 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
 	switch {
 	case e.home.InTurn: // what is awaited comes while this thread sleeps
-	case e.patient || e.files.underWay > 0: // what is awaited may need this core
+	case e.patient.Load() || e.files.underWay > 0: // what is awaited may need this core
 		if e.giveWay(w) {
 			return
 		}
@@ -282,11 +282,11 @@ func (e *Engine) sleep(cond func() bool) {
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
 		e.mu.Unlock()
-		if e.patient {
+		if e.patient.Load() {
 			e.balancer.say()
 		}
 		e.bell.Wait(value, longSleep)
-		if e.patient {
+		if e.patient.Load() {
 			e.balancer.balance()
 		}
 		e.mu.Lock()

@@ -99,7 +99,7 @@ func TestSleepersWake(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				es := build(t)
 				for _, e := range es {
-					e.patient = patient
+					e.patient.Store(patient)
 				}
 				var asleep atomic.Int32
 				together(t, es, func(e *Engine) {

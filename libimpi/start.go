@@ -61,11 +61,12 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
 	e.budget = longSpin
 	e.setPatient(e.cohabitants() > c.Home.Cores)
-	e.verifies, e.openBoard = c.Verify, c.OpenBoard
+	e.verifies.Store(c.Verify)
+	e.openBoard = c.OpenBoard
 	e.watch.on = c.Verify
 	e.SetReadAll(c.ReadAll)
 	e.thread.on = size > 1 && c.Home.Attention != nil &&
-		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.patient)
+		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.patient.Load())
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)
@@ -78,7 +79,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.world, err = e.newComm(all, 0); err != nil {
 		return nil, err
 	}
-	if e.balancer.open(&c.Home); e.patient {
+	if e.balancer.open(&c.Home); e.patient.Load() {
 		e.balancer.balance()
 	}
 	e.world.Name = "MPI_COMM_WORLD"
@@ -95,7 +96,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 
 // setPatient says whether ranks outnumber cores.
 func (e *Engine) setPatient(on bool) {
-	e.patient = on
+	e.patient.Store(on)
 	bulk.Crowded.Store(on)
 }
 
@@ -125,28 +126,28 @@ func (e *Engine) SetReadAll(on bool) {
 		e.reading = coll.ReadsNot
 	}
 	e.past = bulk.Past()
-	e.direct = e.reading == coll.ReadsQuickly || e.reading == coll.ReadsSlowly && !e.patient
+	e.direct = e.reading == coll.ReadsQuickly || e.reading == coll.ReadsSlowly && !e.patient.Load()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.readAll = on || !e.direct && e.patient && !bulk.Strings()
+	e.readAll = on || !e.direct && e.patient.Load() && !bulk.Strings()
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
 func (e *Engine) SetVerify(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.verifies = on
+	e.verifies.Store(on)
 	e.watch.on = on || e.watch.counts
 }
 
 // Verifies says whether collective operations compare their calls.
-func (e *Engine) Verifies() bool { return e.verifies }
+func (e *Engine) Verifies() bool { return e.verifies.Load() }
 
 // AvoidBoards keeps collective operations from boards, persistent ones that have been made apart. It has to be the same
 // at all processes, and no such operation may be under way in the job.
 func (e *Engine) AvoidBoards(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.noBoards = on
+	e.noBoards.Store(on)
 }
 
 // CollectiveUnderWay says whether a nonblocking collective operation is.

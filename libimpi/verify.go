@@ -22,7 +22,7 @@ import (
 
 // Verifies reports whether calls on the communicator are compared.
 func (c *Comm) Verifies() bool {
-	if !c.engine.verifies || c.takesTurns() {
+	if !c.engine.verifies.Load() || c.takesTurns() {
 		return false
 	}
 	if c.local == nil {
@@ -96,7 +96,7 @@ const noTag = -1
 // program's. Only then it asks for this member's.
 func (v Collectives) verify(mine func() coll.Call) error {
 	c := v.c
-	if !c.engine.verifies || v.converted || v.task == nil && !c.ops.goesOn || c.beside != nil || !c.Verifies() {
+	if !c.engine.verifies.Load() || v.converted || v.task == nil && !c.ops.goesOn || c.beside != nil || !c.Verifies() {
 		return nil
 	}
 	call := mine()

@@ -440,7 +440,7 @@ func (w *Window) barrier() error {
 // Await implements onesided.Machine.
 func (w *Window) Await(word *uint64, least uint64) error {
 	e := w.engine
-	if !e.patient && !e.shared.hasWork() && !w.asks {
+	if !e.patient.Load() && !e.shared.hasWork() && !w.asks {
 		for range boardLooks {
 			futex.Pause(1)
 			if atomic.LoadUint64(word) >= least {
