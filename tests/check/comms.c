@@ -46,7 +46,8 @@ static void splits(void)
                "MPI_Comm_split");
     DIFFERS(MPI_Comm_split_type(world, ODD ? MPI_COMM_TYPE_HW_UNGUIDED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made),
             MPI_ERR_ARG, "split_type", differ_odd());
-    CHECK_EQ(MPI_Comm_split_type(world, ODD ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_split_type(world, ODD ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made),
+             MPI_SUCCESS);
     if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
     MPI_Comm copy;
     CHECK_EQ(MPI_Comm_dup(world, &copy), MPI_SUCCESS);
@@ -57,7 +58,8 @@ static void splits(void)
 static void topologies(void)
 {
     int dims[2] = {check_size, 1}, turned[2] = {1, check_size}, none[2] = {0, 0}, periods[2] = {0, ODD};
-    DIFFERS(MPI_Cart_create(world, 2, ODD ? turned : dims, none, 0, &made), MPI_ERR_DIMS, "MPI_Cart_create", "argument dims");
+    DIFFERS(MPI_Cart_create(world, 2, ODD ? turned : dims, none, 0, &made), MPI_ERR_DIMS, "MPI_Cart_create",
+            "argument dims");
     DIFFERS(MPI_Cart_create(world, 2 - ODD, dims, none, 0, &made), MPI_ERR_DIMS, "MPI_Cart_create", differ_odd());
     DIFFERS(MPI_Cart_create(world, 2, dims, periods, 0, &made), MPI_ERR_DIMS, "argument periods", differ_odd());
     DIFFERS(MPI_Cart_create(world, 2, dims, none, ODD, &made), MPI_ERR_ARG, "argument reorder", differ_odd());
@@ -82,7 +84,8 @@ static void topologies(void)
 static void distributed_graphs(void)
 {
     int left = (check_rank + check_size - 1) % check_size, right = (check_rank + 1) % check_size, weight = 3;
-    int sources[2] = {left, left}, one = 1, *volatile unweighted = MPI_UNWEIGHTED; /* else the compiler knows too much */
+    int sources[2] = {left, left},
+        one = 1, *volatile unweighted = MPI_UNWEIGHTED; /* else the compiler knows too much */
     CHECK_EQ(MPI_Dist_graph_create_adjacent(world, 1, &left, &weight, 1, &right, &weight, MPI_INFO_NULL, 0, &made),
              MPI_SUCCESS);
     MPI_Comm_free(&made);
@@ -122,7 +125,8 @@ static void intercommunicators(void)
     CHECK_EQ(MPI_Bcast(&value, 1, MPI_INT, root, inter), MPI_SUCCESS);
     DIFFERS(MPI_Bcast(&value, 1, MPI_INT, mine ? (rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : (int)(check_size > 3), inter),
             check_size > 3 ? MPI_ERR_ROOT : MPI_SUCCESS, "", "");
-    DIFFERS(MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter), MPI_ERR_ROOT, "MPI_Bcast", "MPI_ROOT");
+    DIFFERS(MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter), MPI_ERR_ROOT, "MPI_Bcast",
+            "MPI_ROOT");
     DIFFERS(mine ? MPI_Barrier(inter) : MPI_Comm_dup(inter, &made), MPI_ERR_OTHER, "MPI_Barrier", "MPI_Comm_dup");
     CHECK_EQ(MPI_Barrier(inter), MPI_SUCCESS);
     MPI_Comm_free(&inter);
@@ -137,12 +141,13 @@ static void windows(void)
     static int memory[4];
     BESIDE_BARRIER(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, world, &win), "MPI_Win_create");
     OTHER_CALL(MPI_Win_create_dynamic(MPI_INFO_NULL, world, &win),
-               MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, world, &win), MPI_ERR_OTHER, "MPI_Win_create_dynamic",
-               "MPI_Win_create");
+               MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, world, &win), MPI_ERR_OTHER,
+               "MPI_Win_create_dynamic", "MPI_Win_create");
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "no_locks", ODD ? "true" : "false");
-    DIFFERS(MPI_Win_create(memory, sizeof memory, 1, info, world, &win), MPI_ERR_INFO_VALUE, "no_locks=true", differ_odd());
+    DIFFERS(MPI_Win_create(memory, sizeof memory, 1, info, world, &win), MPI_ERR_INFO_VALUE, "no_locks=true",
+            differ_odd());
     MPI_Info_set(info, "no_locks", "false");
     MPI_Info_set(info, "same_size", "true");
     DIFFERS(MPI_Win_create(memory, 4 + ODD, 1, info, world, &win), MPI_ERR_SIZE, "same_size", differ_odd());

@@ -1,4 +1,4 @@
-/* IMPI_CHECK=1: every operation on data as one rank calls it with another root, operation or amount, or MPI_IN_PLACE, or
+/* IMPI_CHECK=1: every operation on data as one rank calls it with another root, operation or amount, or MPI_IN_PLACE,
  * while the others call something else. */
 /* ranks: 2 3 */
 #include "differ.h"
@@ -6,7 +6,8 @@
 enum { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE,
        ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, KINDS };
 
-static const char *const names[KINDS] = {"MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
+static const char *const names[KINDS] = {
+    "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
     "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Reduce", "MPI_Allreduce",
     "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan"};
 
@@ -100,7 +101,8 @@ static void nonblocking(void)
     MPI_Request request;
     CHECK_EQ(MPI_Iallreduce(&value, &sum, 1, MPI_INT, ODD ? MPI_MIN : MPI_SUM, MPI_COMM_WORLD, &request), MPI_SUCCESS);
     DIFFERS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OP, "MPI_Iallreduce", "MPI_MIN");
-    CHECK_EQ(MPI_Iallreduce(ODD ? MPI_IN_PLACE : &value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request), MPI_SUCCESS);
+    CHECK_EQ(MPI_Iallreduce(ODD ? MPI_IN_PLACE : &value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request),
+             MPI_SUCCESS);
     DIFFERS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_BUFFER, "MPI_Iallreduce", differ_odd());
 }
 
@@ -120,8 +122,8 @@ static void operations_of_the_program(void)
     CHECK_EQ(MPI_Allreduce(&value, &sum, 1, MPI_INT, one_way, MPI_COMM_WORLD), MPI_SUCCESS);
     DIFFERS(MPI_Allreduce(&value, &sum, 1, MPI_INT, ODD ? other : one_way, MPI_COMM_WORLD), MPI_ERR_OP, "MPI_Allreduce",
             differ_odd());
-    DIFFERS(MPI_Allreduce(&value, &sum, 1, MPI_INT, ODD ? MPI_SUM : one_way, MPI_COMM_WORLD), MPI_ERR_OP, "MPI_Allreduce",
-            "MPI_SUM");
+    DIFFERS(MPI_Allreduce(&value, &sum, 1, MPI_INT, ODD ? MPI_SUM : one_way, MPI_COMM_WORLD), MPI_ERR_OP,
+            "MPI_Allreduce", "MPI_SUM");
     MPI_Op_free(&one_way);
     MPI_Op_free(&other);
 }
@@ -139,8 +141,8 @@ static void neighbors(void)
     DIFFERS(MPI_Neighbor_alltoall(out, 1, ODD ? MPI_FLOAT : MPI_INT, in, 1, MPI_INT, ring), MPI_ERR_TYPE,
             "MPI_Neighbor_alltoall", differ_odd());
     counts[1] += ODD;
-    DIFFERS(MPI_Neighbor_alltoallv(out, counts, displs, MPI_INT, in, (int[]){1, 1}, displs, MPI_INT, ring), MPI_ERR_TYPE,
-            "MPI_Neighbor_alltoallv", differ_odd());
+    DIFFERS(MPI_Neighbor_alltoallv(out, counts, displs, MPI_INT, in, (int[]){1, 1}, displs, MPI_INT, ring),
+            MPI_ERR_TYPE, "MPI_Neighbor_alltoallv", differ_odd());
     OTHER_CALL(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring),
                MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, ring), MPI_ERR_OTHER, "MPI_Neighbor_alltoall",
                "MPI_Neighbor_allgather");

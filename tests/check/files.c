@@ -8,7 +8,8 @@ static int data[4], back[4];
 static MPI_Status none;
 
 /* The last rank sets a size while the others make the call that is named. */
-#define BESIDE_SIZE(call, name) OTHER_CALL(MPI_File_set_size(file, 100), call, MPI_ERR_NOT_SAME, "MPI_File_set_size", name)
+#define BESIDE_SIZE(call, name) \
+    OTHER_CALL(MPI_File_set_size(file, 100), call, MPI_ERR_NOT_SAME, "MPI_File_set_size", name)
 
 static MPI_Info info_of(const char *key, const char *value)
 {
@@ -25,11 +26,12 @@ static void opening(const char *path)
     DIFFERS(MPI_File_open(MPI_COMM_WORLD, path, mode, info, &file), MPI_ERR_NOT_SAME, "cb_nodes=2", differ_odd());
     DIFFERS(MPI_File_open(MPI_COMM_WORLD, path, mode | (ODD ? MPI_MODE_UNIQUE_OPEN : 0), MPI_INFO_NULL, &file),
             MPI_ERR_NOT_SAME, "argument amode", differ_odd());
-    OTHER_CALL(MPI_Barrier(MPI_COMM_WORLD), MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file), MPI_ERR_OTHER,
-               "MPI_Barrier", "MPI_File_open");
+    OTHER_CALL(MPI_Barrier(MPI_COMM_WORLD), MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file),
+               MPI_ERR_OTHER, "MPI_Barrier", "MPI_File_open");
     file = io_open(path, mode | MPI_MODE_DELETE_ON_CLOSE);
     DIFFERS(MPI_File_set_info(file, info), MPI_ERR_NOT_SAME, "cb_nodes=2", differ_odd());
-    DIFFERS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", info), MPI_ERR_NOT_SAME, "cb_nodes=2", differ_odd());
+    DIFFERS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", info), MPI_ERR_NOT_SAME, "cb_nodes=2",
+            differ_odd());
     MPI_Info_free(&info);
     info = info_of("access_style", ODD ? "sequential" : "random"); /* may differ */
     CHECK_EQ(MPI_File_set_info(file, info), MPI_SUCCESS);
@@ -46,8 +48,8 @@ static void attributes(void)
             differ_odd());
     DIFFERS(MPI_File_set_view(file, 0, ODD ? MPI_INT : MPI_DOUBLE, ODD ? MPI_INT : MPI_DOUBLE, "native", MPI_INFO_NULL),
             MPI_ERR_NOT_SAME, "etype", "");
-    DIFFERS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, ODD ? "external32" : "native", MPI_INFO_NULL), MPI_ERR_NOT_SAME,
-            "datarep", "");
+    DIFFERS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, ODD ? "external32" : "native", MPI_INFO_NULL),
+            MPI_ERR_NOT_SAME, "datarep", "");
     BESIDE_SIZE(MPI_File_preallocate(file, 100), "MPI_File_preallocate");
     BESIDE_SIZE(MPI_File_set_atomicity(file, 0), "MPI_File_set_atomicity");
     BESIDE_SIZE(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), "MPI_File_seek_shared");
@@ -87,8 +89,9 @@ static void split(void)
     DIFFERS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_OTHER, "under way", "");
     BESIDE_SIZE(MPI_File_write_at_all_end(file, data, &none), "MPI_File_write_at_all_end");
     CHECK_EQ(MPI_File_write_at_all_end(file, data, &none), MPI_SUCCESS);
-    OTHER_CALL(MPI_File_read_ordered_begin(file, back, 1, MPI_INT), MPI_File_write_ordered_begin(file, data, 1, MPI_INT),
-               MPI_ERR_NOT_SAME, "MPI_File_read_ordered_begin", "MPI_File_write_ordered_begin");
+    OTHER_CALL(MPI_File_read_ordered_begin(file, back, 1, MPI_INT),
+               MPI_File_write_ordered_begin(file, data, 1, MPI_INT), MPI_ERR_NOT_SAME, "MPI_File_read_ordered_begin",
+               "MPI_File_write_ordered_begin");
     CHECK_EQ(MPI_File_write_ordered_begin(file, data, 1, MPI_INT), MPI_SUCCESS);
     BESIDE_SIZE(MPI_File_write_ordered_end(file, data, &none), "MPI_File_write_ordered_end");
     CHECK_EQ(MPI_File_write_ordered_end(file, data, &none), MPI_SUCCESS);
@@ -112,7 +115,8 @@ static void views(void)
     DIFFERS(MPI_File_write_shared(file, data, 1, MPI_INT, &none), MPI_ERR_NOT_SAME, "MPI_File_write_shared", "views");
     DIFFERS(MPI_File_read_shared(file, back, 1, MPI_INT, &none), MPI_ERR_NOT_SAME, "MPI_File_read_shared", "views");
     DIFFERS(MPI_File_write_ordered(file, data, 1, MPI_INT, &none), MPI_ERR_NOT_SAME, "MPI_File_write_ordered", "views");
-    DIFFERS(MPI_File_read_ordered_begin(file, back, 1, MPI_INT), MPI_ERR_NOT_SAME, "MPI_File_read_ordered_begin", "views");
+    DIFFERS(MPI_File_read_ordered_begin(file, back, 1, MPI_INT), MPI_ERR_NOT_SAME, "MPI_File_read_ordered_begin",
+            "views");
     MPI_Datatype two, pair; /* made in two ways */
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_vector(2, 1, 1, MPI_INT, &pair);
