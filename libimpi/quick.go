@@ -180,11 +180,11 @@ func (e *Engine) takeStarted(id uint64) {
 	r := e.requests.slots[uint32(id)-1]
 	switch p.State {
 	case persistentSent:
-		r.active, r.done, r.status = true, true, emptyStatus
+		r.active, r.done, r.seen, r.status = true, true, false, emptyStatus
 		p.State = persistentEngine
 	case persistentPosted:
 		if s := &e.requests.quick.Slots[p.Slot-1]; s.State == quickDone {
-			r.active, r.done = true, true
+			r.active, r.done, r.seen = true, true, false
 			r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 			r.quick = p.Slot
 			s.State, s.Request = quickAdopted, r.id
