@@ -30,9 +30,9 @@
 #define DW_OP_deref             0x06
 #define DW_OP_const1u           0x08
 #define DW_OP_minus             0x1c
+#define DW_OP_mul               0x1e
 #define DW_OP_plus_uconst       0x23
-#define DW_OP_bra               0x28
-#define DW_OP_skip              0x2f
+#define DW_OP_eq                0x29
 #define DW_OP_lit0              0x30
 #define DW_OP_breg14            0x7e
 
@@ -78,15 +78,11 @@ cie:
 2:
         .byte   DW_CFA_val_expression, 16       /* begins with the CFA */
         .uleb128 2f - 1f
-1:      .byte   DW_OP_const1u, 8, DW_OP_minus, DW_OP_breg14
+1:      .byte   DW_OP_const1u, 8, DW_OP_minus, DW_OP_deref, DW_OP_breg14
         .sleb128 M
         .byte   DW_OP_deref, DW_OP_deref, DW_OP_plus_uconst
         .uleb128 SCHED_PC
-        .byte   DW_OP_deref, DW_OP_bra
-        .short  1f - 0f
-0:      .byte   DW_OP_deref, DW_OP_skip
-        .short  2f - 1f
-1:      .byte   DW_OP_lit0
+        .byte   DW_OP_deref, DW_OP_lit0, DW_OP_eq, DW_OP_mul /* valgrind knows no branches */
 2:
         .byte   DW_CFA_offset + 3, SAVED(0)     /* BX */
         .byte   DW_CFA_offset + 12, SAVED(1)
