@@ -23,7 +23,6 @@ type keyval struct {
 	key        int32
 	values     int  // of it, on all objects
 	freed      bool // by the program; lives on while values of it exist
-	gone       bool // its number may be another's
 }
 
 // Sentinels of the ABI in place of functions (MPI 5.0, 20.3.4).
@@ -35,10 +34,28 @@ const (
 // firstKeyval is the smallest key of a program; predefined ones are below.
 const firstKeyval = 1 << 20
 
-var keyvals struct {
+// keyvals are the keys of the program, freed ones as long as there are values under them. A number comes again when all
+// others have been given, and never while its key is here: a freed key names nothing.
+var keyvals = struct {
 	sync.RWMutex
-	all    []*keyval // by key - firstKeyval; nil once freed
-	unused []int32   // keys that may be given again: freed ones without values
+	all  map[int32]*keyval
+	next int32
+}{all: map[int32]*keyval{}, next: firstKeyval}
+
+// add gives a key its number. The lock is held.
+func (kv *keyval) add() {
+	for keyvals.all[keyvals.next] != nil {
+		nextKeyval()
+	}
+	kv.key = keyvals.next
+	keyvals.all[kv.key] = kv
+	nextKeyval()
+}
+
+func nextKeyval() {
+	if keyvals.next++; keyvals.next < firstKeyval {
+		keyvals.next = firstKeyval
+	}
 }
 
 // count notes that a value has come, or gone.
@@ -49,23 +66,18 @@ func (kv *keyval) count(n int) {
 	kv.giveBack()
 }
 
-// giveBack makes the number of a freed key another's once no object has a value under it. The lock is held.
+// giveBack forgets a freed key once no object has a value under it. The lock is held.
 func (kv *keyval) giveBack() {
-	if kv.freed && kv.values == 0 && !kv.gone {
-		kv.gone = true
-		keyvals.unused = append(keyvals.unused, kv.key)
+	if kv.freed && kv.values == 0 && keyvals.all[kv.key] == kv {
+		delete(keyvals.all, kv.key)
 	}
 }
 
 func keyvalOf(key int32, k handle.Kind) *keyval {
 	keyvals.RLock()
 	defer keyvals.RUnlock()
-	i := int(key) - firstKeyval
-	if i < 0 || i >= len(keyvals.all) {
-		return nil
-	}
-	kv := keyvals.all[i]
-	if kv == nil || kv.forKind != k {
+	kv := keyvals.all[key]
+	if kv == nil || kv.freed || kv.forKind != k {
 		return nil
 	}
 	return kv
@@ -212,13 +224,7 @@ func createKeyval(fn string, forKind handle.Kind, copyFn, deleteFn, key, extra u
 	keyvals.Lock()
 	defer keyvals.Unlock()
 	kv := &keyval{forKind: forKind, copy: copyFn, free: deleteFn, extra: extra}
-	if n := len(keyvals.unused); n > 0 {
-		kv.key, keyvals.unused = keyvals.unused[n-1], keyvals.unused[:n-1]
-	} else {
-		kv.key = int32(firstKeyval + len(keyvals.all))
-		keyvals.all = append(keyvals.all, nil)
-	}
-	keyvals.all[kv.key-firstKeyval] = kv
+	kv.add()
 	put(key, kv.key)
 	return 0
 }
@@ -238,7 +244,6 @@ func freeKeyval(fn string, forKind handle.Kind, key uintptr) int32 {
 		return k.fail()
 	}
 	keyvals.Lock()
-	keyvals.all[n-firstKeyval] = nil
 	kv.freed = true
 	kv.giveBack()
 	keyvals.Unlock()

@@ -144,36 +144,6 @@ static void many(void)
     for (int i = 0; i < MANY; i++) MPI_Comm_free_keyval(&keys[i]);
 }
 
-/* The number of a key that was freed is given again, but only once no value of the old key is left. */
-static void keys_again(void)
-{
-    enum { ROUNDS = 1000 };
-    static int values[2];
-    MPI_Comm c;
-    int old, now, lowest, highest;
-    MPI_Comm_dup(MPI_COMM_WORLD, &c);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &old, NULL);
-    MPI_Comm_set_attr(c, old, &values[0]);
-    int still = old;
-    MPI_Comm_free_keyval(&old);
-    lowest = highest = still;
-    for (int i = 0; i < ROUNDS; i++) {
-        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &now, NULL);
-        CHECK(now != still);
-        CHECK(get(c, now) == NULL);
-        MPI_Comm_set_attr(c, now, &values[1]);
-        CHECK(get(c, still) == &values[0]);
-        if (now < lowest) lowest = now;
-        if (now > highest) highest = now;
-        int freed = now;
-        if (i % 2) MPI_Comm_free_keyval(&now);
-        MPI_Comm_delete_attr(c, freed);
-        if (i % 2 == 0) MPI_Comm_free_keyval(&now);
-    }
-    if (check_library("libimpi")) CHECK(highest - lowest < 10);
-    MPI_Comm_free(&c);
-}
-
 int main(int argc, char **argv)
 {
     static char a[4], b[4];
@@ -270,6 +240,5 @@ int main(int argc, char **argv)
     MPI_Type_free_keyval(&key);
     changed_meanwhile();
     many();
-    keys_again();
     return check_end();
 }
