@@ -30,8 +30,10 @@ type Board interface {
 	Put(n int64) ([]byte, error)
 	Publish(n int64)
 	// Get answers a rank's part, once it is there, also a second time. Until then it blocks, or answers nil. It stays
-	// until End.
+	// until End. Errors: a rank is lost, or its part does not come.
 	Get(rank int) ([]byte, error)
+	// Fail says in place of Publish that the own part does not come, because of an error.
+	Fail(err error)
 }
 
 // Seats are the ranks of a board, or of a communicator.
@@ -109,8 +111,18 @@ func (t *Turn) Do(b Board) error {
 	return err
 }
 
-// Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over.
+// Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over. An error that comes
+// before the own part is shown reaches those who wait for that.
 func (t *Turn) Run(b Board) (over bool, err error) {
+	over, err = t.run(b)
+	if err != nil && t.shows {
+		b.Fail(err)
+		t.shows = false
+	}
+	return over, err
+}
+
+func (t *Turn) run(b Board) (over bool, err error) {
 	if t.linked {
 		return t.link(b)
 	}
@@ -251,9 +263,13 @@ func (t *Turn) take(b Board) (there bool, err error) {
 		}
 		return true, Unpack(to, part, 0)
 	}
-	if int64(len(part)) < t.at+t.n {
+	switch n := int64(len(part)); {
+	case n < t.at+t.n:
 		return true, &Error{Class: abi.MPI_ERR_COUNT, Msg: fmt.Sprintf(
-			"rank %d has %d bytes for all, and this rank expects %d", t.next, len(part), t.at+t.n)}
+			"rank %d has %d bytes for all, and this rank expects %d", t.next, n, t.at+t.n)}
+	case n > t.most:
+		return true, &Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf(
+			"rank %d has %d bytes for all, and this rank expects %d at most", t.next, n, t.most)}
 	}
 	if t.slices.Count > 0 {
 		if err := t.takeSlice(b, part); err != nil {

@@ -300,6 +300,9 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 	}
 	if !x.shown {
 		if shown, err := x.show(); !shown || err != nil {
+			if err != nil && !x.shown {
+				b.Fail(err)
+			}
 			return err != nil, err
 		}
 	}

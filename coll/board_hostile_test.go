@@ -37,6 +37,7 @@ func (b *hostileBoard) End()        {}
 
 func (b *hostileBoard) Put(int64) ([]byte, error) { return b.part, nil }
 func (b *hostileBoard) Publish(int64)             {}
+func (b *hostileBoard) Fail(error)                {}
 
 // Get implements coll.Board. A part has no memory behind it. Now and then it is not there yet.
 func (b *hostileBoard) Get(int) ([]byte, error) {

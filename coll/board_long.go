@@ -477,6 +477,7 @@ func (t *Turn) link(b Board) (over bool, err error) {
 	}
 	if t.shows {
 		b.Publish(n)
+		t.shows = false
 	}
 	return true, err
 }
@@ -487,6 +488,7 @@ func (t *Turn) firstLink(b Board, part []byte) error {
 		return err
 	}
 	b.Publish(int64(len(part)))
+	t.shows = false
 	if t.apart {
 		return nil
 	}

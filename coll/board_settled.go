@@ -81,6 +81,9 @@ func (s *Settled) Run(b Board) (over bool, err error) {
 	if !s.shown {
 		part, err := b.Put(int64(s.Used))
 		if part == nil || err != nil {
+			if err != nil {
+				b.Fail(err)
+			}
 			return err != nil, err
 		}
 		for i := range s.Out {

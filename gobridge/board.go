@@ -77,15 +77,14 @@ func (c *communicator) openBoard() error {
 }
 
 func (c *communicator) agreeOnBoard() error {
-	shared, err := c.OpenBoard()
+	b := (*libimpi.CBoard)(keepMemory(C.sizeof_struct_impi_board))
+	shared, err := c.OpenBoard(b != nil)
 	if err != nil || shared == nil {
+		letGo(unsafe.Pointer(b))
 		return err
 	}
+	c.board.c = b
 	p := started()
-	b := (*libimpi.CBoard)(keepMemory(C.sizeof_struct_impi_board))
-	if c.board.c = b; b == nil {
-		return libimpi.Errorf(abi.MPI_ERR_NO_MEM, "no memory for the board of %s", c)
-	}
 	memory := shared.(*shm.Board)
 	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
 	b.Members, b.Wide, b.Pieces = memory.Members(), memory.Wide(), memory.FirstPiece()
@@ -102,7 +101,7 @@ func (c *communicator) agreeOnBoard() error {
 	c.board.users, c.board.memory, c.board.reads = new(atomic.Int32), memory, c.ReadsFrom
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
-		WideTurns: &b.WideTurns, WideUsers: b.WideUsers[:], PieceUsers: b.PieceUsers[:places], Lay: c.board.lay,
+		WideUsers: b.WideUsers[:], PieceUsers: b.PieceUsers[:places], Lay: c.board.lay,
 		LaySettled: c.board.laySettled, Lays: c.board.lays, Laid: c.board.laid})
 	return nil
 }
@@ -214,12 +213,17 @@ func (c *communicator) closeBoard() {
 	c.board = board{decided: true}
 }
 
-// impi_board_wait returns when a word of a board is at least so large.
+// impi_board_wait returns when a word of a board is at least so large, or IMPI_IN_GO if a part does not come there: Go
+// makes the call then, which finds out why.
 //
 //export impi_board_wait
 func impi_board_wait(word uintptr, least int64, comm uintptr, function *C.char) int32 {
-	if err := engine().AwaitWord(ref[uint64](word), uint64(least)); err != nil {
-		return fail(C.GoString(function), commOf(comm), err)
+	c := commOf(comm)
+	switch there, err := c.AwaitOnBoard(ref[uint64](word), uint64(least)); {
+	case err != nil:
+		return fail(C.GoString(function), c, err)
+	case !there:
+		return C.IMPI_IN_GO
 	}
 	return 0
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 	"github.com/libimpi/libimpi/transport/kernel"
@@ -30,7 +32,6 @@ type BoardCounters struct {
 	Tasks *uint32 // how many nonblocking ones are under way
 	Left  *uint64 // the last one that C has begun and left to the engine
 
-	WideTurns *uint64  // operations that have used wide slots
 	WideUsers []uint64 // the last one to use each wide slot
 
 	PieceUsers []uint64 // and each place for pieces
@@ -71,7 +72,6 @@ type commBoard struct {
 	agreed     bool         // the members have agreed on this:
 	reads      coll.Reading // whether all of them read each other's memory
 	readable   extents      // the own memory that others have been told of
-	pieces     int          // operations that have used places for pieces
 	pieceUsers []uint64     // PieceUsers, once there is memory for pieces
 }
 
@@ -90,9 +90,9 @@ func (c *Comm) MayHaveBoard() bool {
 	return true
 }
 
-// OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken. It is a collective
-// operation, and blocks until rank 0 has called it.
-func (c *Comm) OpenBoard() (transport.Board, error) {
+// OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken, or a member cannot use
+// one: well says whether this one can. It is a collective operation, and blocks until all have called it.
+func (c *Comm) OpenBoard(well bool) (transport.Board, error) {
 	number := []uint64{none}
 	if c.rank == 0 {
 		members := make([]int32, c.group.Size())
@@ -106,12 +106,20 @@ func (c *Comm) OpenBoard() (transport.Board, error) {
 	if err := coll.Bcast(&c.ops, countBuf(number), 0); err != nil || number[0] == none {
 		return nil, err
 	}
-	board, err := c.engine.home.Boards.OpenBoard(int(number[0]))
-	if err != nil {
-		return nil, err
+	board, failed := c.engine.home.Boards.OpenBoard(int(number[0]))
+	mine, all := []uint64{0}, []uint64{0}
+	if well && failed == nil {
+		mine[0] = 1
 	}
-	c.board.shared = board
-	return board, nil
+	err := coll.Allreduce(&c.ops, countBuf(mine), countBuf(all), op.Predefined(abi.MPI_MIN))
+	if err == nil && all[0] == 1 {
+		c.board.shared = board
+		return board, nil
+	}
+	if failed == nil {
+		board.Leave()
+	}
+	return nil, err
 }
 
 // UseBoard makes the board that OpenBoard has answered the one of the communicator's operations. If there is none, or
@@ -131,8 +139,7 @@ func NewBoardCounters(board transport.Board) BoardCounters {
 	slots, _, _ := board.Slots(true)
 	places, _, _ := board.Pieces()
 	return BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64),
-		WideTurns: new(uint64), WideUsers: make([]uint64, slots),
-		PieceUsers: make([]uint64, places)}
+		WideUsers: make([]uint64, slots), PieceUsers: make([]uint64, places)}
 }
 
 // NoBoard ends the operations on the communicator's board, before the memory of its counters goes. It returns when
@@ -309,28 +316,36 @@ func (b *commBoard) allDone(least uint64) error {
 	return nil
 }
 
-// await returns when a word of the board is at least so large.
+// await returns when a word of the board is at least so large that rises in any case.
 func (b *commBoard) await(word *uint64, least uint64) error {
-	if atomic.LoadUint64(word) >= least {
+	if b.finds(word, least) {
 		return nil
+	}
+	return b.c.engine.AwaitWord(word, least)
+}
+
+// finds looks a few times whether a word of the board is at least so large.
+func (b *commBoard) finds(word *uint64, least uint64) bool {
+	if atomic.LoadUint64(word) >= least {
+		return true
 	}
 	e := b.c.engine
 	b.wake()
-	looks := boardLooks
-	if e.patient.Load() {
+	patient, looks := e.patient.Load(), boardLooks
+	if patient {
 		looks = patientLooks
 	}
 	for ; looks > 0 && !e.shared.hasWork(); looks-- {
-		if e.patient.Load() {
+		if patient {
 			kernel.Yield()
 		} else {
 			futex.Pause(1)
 		}
 		if atomic.LoadUint64(word) >= least {
-			return nil
+			return true
 		}
 	}
-	return e.AwaitWord(word, least)
+	return false
 }
 
 // boardLooks is how often a word is looked at before the engine waits, which costs a lock and polls; patientLooks is
@@ -344,9 +359,7 @@ const (
 func (t *Task) enterBoard(e *Engine) {
 	b := t.place.commBoard
 	b.c.tasks.once.takeBack(t) // its number is the board's, as that of those that C has carried out
-	if *b.Left > 0 && *b.Left == *b.Begun {
-		*b.Left, *b.Begun = 0, *b.Begun-1 // begun once more, with the same part
-	}
+	b.beginAgain()
 	if t.exchanges {
 		t.place.Begin(coll.AnyLength)
 	} else {
@@ -355,6 +368,13 @@ func (t *Task) enterBoard(e *Engine) {
 	b.enter(t)
 	if !t.goOnBoard(e) {
 		e.onBoards = append(e.onBoards, t)
+	}
+}
+
+// beginAgain lets the operation that begins be the one that C has left, if there is one: it shows the same part.
+func (b *commBoard) beginAgain() {
+	if *b.Left > 0 && *b.Left == *b.Begun {
+		*b.Left, *b.Begun = 0, *b.Begun-1
 	}
 }
 
@@ -436,17 +456,23 @@ func (c *Comm) leaveBoard() {
 	}
 }
 
-// AwaitWord returns when a word of shared memory is at least so large, and makes progress until then. Who raises the
-// word rings this process's bell. Errors: a peer is lost.
-func (e *Engine) AwaitWord(word *uint64, least uint64) error {
-	raised := func() bool { return atomic.LoadUint64(word) >= least }
+// awaitWord returns when a word of shared memory is at least so large, and reports whether it is, or when it is in vain
+// to wait for that. It makes progress until then. Who raises the word, or is why it is in vain, rings this process's bell.
+// Errors: a peer is lost.
+func (e *Engine) awaitWord(word *uint64, least uint64, inVain func() bool) (raised bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(raised, anyPeer)
-	if raised() {
-		return nil
+	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || inVain() }, anyPeer)
+	if raised = atomic.LoadUint64(word) >= least; raised || inVain() {
+		return raised, nil
 	}
-	return e.failure()
+	return false, e.failure()
+}
+
+// AwaitWord is awaitWord of a word that rises in any case.
+func (e *Engine) AwaitWord(word *uint64, least uint64) error {
+	_, err := e.awaitWord(word, least, func() bool { return false })
+	return err
 }
 
 // Turn brings requests under way on, and waits for nothing.

@@ -29,8 +29,7 @@ type CBoard struct {
 	Known      uint64 // all members have completed so many, as far as is known
 	// Left is the last one that C has begun and left to Go, which begins it again if it is Begun.
 	Left      uint64
-	WideTurns uint64                           // operations that have used wide slots
-	WideUsers [transport.BoardWideSlots]uint64 // the last one to use each of them
+	WideUsers [transport.BoardWideSlots]uint64 // the last one to use each wide slot
 	// PieceUsers are the last ones to use the places for pieces.
 	PieceUsers [transport.BoardPieces]uint64
 	Places     uint64 // of them

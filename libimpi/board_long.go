@@ -70,9 +70,8 @@ func (b *commBoard) havePieces(n int64) error {
 func (p *boardPlace) takePiece() {
 	b := p.commBoard
 	_, _, p.shift = b.shared.Pieces()
-	p.long, p.slot = true, b.pieces%len(b.pieceUsers)
+	p.long, p.slot = true, int(p.number%uint64(len(b.pieceUsers)))
 	p.free, b.pieceUsers[p.slot] = b.pieceUsers[p.slot], p.number
-	b.pieces++
 }
 
 // alert wakes the progress threads of members that may be waiting for what a long operation brings.

@@ -50,6 +50,7 @@ func (p *boardPlace) Begin(n int64) {
 	b := p.commBoard
 	if p.waits {
 		b.mayBlock()
+		b.beginAgain()
 	}
 	*b.Begun++
 	if p.standAt(*b.Begun, n); !p.wide {
@@ -60,8 +61,7 @@ func (p *boardPlace) Begin(n int64) {
 		p.takePiece()
 		return
 	}
-	p.slot = int(*b.WideTurns % uint64(len(b.WideUsers)))
-	*b.WideTurns++
+	p.slot = int(p.number % uint64(len(b.WideUsers)))
 	p.free, b.WideUsers[p.slot] = b.WideUsers[p.slot], p.number
 }
 
@@ -159,12 +159,17 @@ func (p *boardPlace) Publish(n int64) {
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (p *boardPlace) Get(rank int) ([]byte, error) {
 	word, mem := p.at(rank)
-	if there := p.number << p.shift; p.waits {
-		if err := p.await(word, there); err != nil {
+	for there := p.number << p.shift; atomic.LoadUint64(word) < there; {
+		is, err := p.awaitPart(rank, word, there)
+		switch {
+		case err != nil:
 			return nil, err
+		case is:
+			continue
 		}
-	} else if atomic.LoadUint64(word) < there {
-		return nil, nil
+		if other, err := p.without(rank); other != nil || err != nil || !p.waits {
+			return other, err
+		}
 	}
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
 	if p.each && n == p.longer() {

@@ -43,7 +43,7 @@ func TestAFreedCommunicatorLeavesItsBoard(t *testing.T) {
 		for i := range 2*shm.Boards + 1 {
 			c, err := e.World().Dup()
 			must(t, err)
-			b, err := c.OpenBoard()
+			b, err := c.OpenBoard(true)
 			if must(t, err); b == nil {
 				t.Errorf("communicator %d found all boards taken", i)
 			}
@@ -62,7 +62,7 @@ func TestWithoutAFreeBoardThereIsNone(t *testing.T) {
 		for i := range shm.Boards + 2 {
 			c, err := e.World().Dup()
 			must(t, err)
-			b, err := c.OpenBoard()
+			b, err := c.OpenBoard(true)
 			if must(t, err); (b != nil) != (i < shm.Boards) {
 				t.Errorf("communicator %d: %v", i, b)
 			}
@@ -132,7 +132,7 @@ func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
 // onBoards lets a rank's world have a board.
 func onBoards(e *Engine) *Comm {
 	e.openBoard = func(c *Comm) error {
-		b, err := c.OpenBoard()
+		b, err := c.OpenBoard(true)
 		if b == nil {
 			return err
 		}

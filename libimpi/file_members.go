@@ -121,7 +121,7 @@ func (c *Comm) newFileMembers() (*fileMembers, error) {
 
 func (m *fileMembers) open() (err error) {
 	if m.comm.MayHaveBoard() {
-		board, err := m.comm.OpenBoard()
+		board, err := m.comm.OpenBoard(true)
 		if err != nil {
 			return err
 		}

@@ -214,13 +214,19 @@ func (l *lane) Publish(n int64) {
 	}
 }
 
+// Fail implements coll.Board: it shows that there is no part.
+func (l *lane) Fail(error) { l.Publish(1<<l.shift - 1) }
+
 // Get implements coll.Board. What others wrote is another process's: a length is not taken from there unchecked.
 func (l *lane) Get(rank int) ([]byte, error) {
 	word, mem := l.slot(rank, *l.starts)
 	there := l.word(*l.starts)
 	got := atomic.LoadUint64(word)
-	if got < there {
+	switch {
+	case got < there:
 		return nil, nil
+	case got == there|(1<<l.shift-1):
+		return nil, errorf(abi.MPI_ERR_OTHER, "rank %d has failed in the operation, on %s", rank, l.c)
 	}
 	return mem[:min(got-there, uint64(len(mem)))], nil
 }

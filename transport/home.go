@@ -101,6 +101,9 @@ type Board interface {
 	ReservePieces() error
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64
+	// Fault is the last operation that it has completed without the part that others need, above FaultBits bits with
+	// the class of its error; 0: there was none.
+	Fault(member int) *uint64
 	// Wake wakes a process of the machine, by its local rank, if it sleeps.
 	Wake(local int)
 	// Alert wakes a process's progress thread, if it waits for long transfers.
@@ -135,6 +138,9 @@ type Memory interface {
 
 // MaxLocal is the largest number of processes that share a machine's memory.
 const MaxLocal = 1 << 16
+
+// FaultBits is how many bits of a board's Fault say a class.
+const FaultBits = 8
 
 // BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
 // BoardPieces how many places for pieces at most. A lane for parts that are shorter than a piece by LanePage may have

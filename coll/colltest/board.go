@@ -167,6 +167,9 @@ func (b *Board) Get(rank int) ([]byte, error) {
 	defer b.all.mu.Unlock()
 	s := b.slot(rank)
 	for s.operation < b.number {
+		if b.all.ended[rank] >= b.number {
+			return nil, fmt.Errorf("rank %d has ended operation %d without its part", rank, b.number)
+		}
 		if !b.blocks {
 			return nil, nil
 		}
@@ -174,6 +177,9 @@ func (b *Board) Get(rank int) ([]byte, error) {
 	}
 	return s.mem[:s.n], nil
 }
+
+// Fail implements coll.Board: End says the same.
+func (b *Board) Fail(error) {}
 
 // End implements coll.Board.
 func (b *Board) End() {

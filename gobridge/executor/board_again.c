@@ -90,7 +90,7 @@ static int exchange(struct impi_board *b, const struct impi_laid *l, MPI_Request
     if (l->head_bytes) show_blocks(b, l, s);
     for (struct impi_laid_block *in = l->in; in < l->in + l->ins; in++) {
         if (in->own) move_payload(in->plan, in->mem, in->own, in->n, 1);
-        else if (UNLIKELY(err = take_block(b, in, s, &t)) && request) return b->left = s, err; /* once more, in Go */
+        else if (UNLIKELY(err = take_block(b, in, s, &t)) && (request || err == IMPI_IN_GO)) return b->left = s, err;
         else if (UNLIKELY(err)) problem = err;
     }
     if (l->wide) *user = s;

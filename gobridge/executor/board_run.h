@@ -34,9 +34,9 @@ static inline int raised(const uint64_t *word, uint64_t least)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 }
 
-/* Waits until a word of the board is at least so large. Answers an error, as a peer is lost, or, if the call does not
- * block, IMPI_IN_GO, after no longer than Go would need to take over: where ranks outnumber cores, the others on this
- * core have had their turns by then. */
+/* Waits until a word of the board is at least so large. Answers an error, as a peer is lost; IMPI_IN_GO if a part does
+ * not come where it is awaited, or, if the call does not block, after no longer than Go would need to take over: where
+ * ranks outnumber cores, the others on this core have had their turns by then. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct impi_turn *t)
 {
     enum { FEW = 32, TURNS = 2 };
@@ -77,7 +77,7 @@ struct shown {
     unsigned char *payload;
 };
 
-/* Where that of an operation, of so many wide ones, or of a start of a lane's stands. */
+/* Where that of an operation, or of a start of a lane's, stands. */
 static inline struct shown part_of(const struct impi_board *b, const struct impi_lane *l, int wide, int r, uint64_t at)
 {
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
@@ -114,8 +114,8 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
 {
     const int wide_shift = IMPI_SHM_BOARD_WIDE_SHIFT, short_shift = SHIFT;
     const int shift = l ? (int)l->shift : t->n > PAYLOAD ? wide_shift : short_shift, wide = shift > short_shift;
-    const uint64_t s = (l ? l->starts : b->begun) + 1, turn = wide && !l ? b->wide_turns : s;
-    uint64_t *const user = &b->wide_users[b->wide_turns % WIDE_SLOTS]; /* of the wide slot */
+    const uint64_t s = (l ? l->starts : b->begun) + 1;
+    uint64_t *const user = &b->wide_users[s % WIDE_SLOTS]; /* of the wide slot */
     const struct impi_laid *const blocks = l ? l->laid : NULL;
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
@@ -132,7 +132,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (!l && t->publish && UNLIKELY((int64_t)b->known < free) && (err = all_done(b, (uint64_t)free, t))) return err;
     if (!l) b->begun = s;
     if (t->publish || l) {
-        const struct shown mine = part_of(b, l, wide, b->rank, turn);
+        const struct shown mine = part_of(b, l, wide, b->rank, s);
         if (blocks) pack_blocks(blocks, mine.payload);
         show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
         if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload; /* aligned */
@@ -143,10 +143,10 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         const int r = in ? in->from : i;
         const char *piece = in ? in->own : own;
         if (r != b->rank) {
-            const struct shown theirs = part_of(b, l, wide, r, turn);
+            const struct shown theirs = part_of(b, l, wide, r, s);
             err = LIKELY(raised(theirs.word, s << shift)) ? MPI_SUCCESS : await(b, theirs.word, s << shift, t);
             int got = (int)(__atomic_load_n(theirs.word, __ATOMIC_RELAXED) & (((uint64_t)1 << shift) - 1));
-            int wrong = !in && (got > t->n || (t->take < t->n && got < t->n));
+            int wrong = !in && got != t->n && (got > t->n || t->combine || t->take < t->n);
             if (UNLIKELY(err || (wrong && t->request))) {
                 if (!l) b->left = s; /* if Go carries on: it does all of this again, and MPI_Wait says what is wrong */
                 return err ? err : IMPI_IN_GO;
@@ -160,7 +160,7 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
         else if (t->combine && r > t->first) t->combine(acc, piece, t->count);
         else move_payload(t->plan, t->combine ? acc : to, piece, t->take, 1);
     }
-    if (wide && !l) b->wide_turns++, *user = s;
+    if (wide && !l) *user = s;
     if (l) l->starts = s, l->known = !blocks && t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     if (!l && !wide) impi_fetch_lines(part_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */

@@ -219,6 +219,9 @@ func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
 // Done implements transport.Board.
 func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
 
+// Fault implements transport.Board.
+func (b *Board) Fault(m int) *uint64 { return &b.members[m].fault }
+
 // Wake implements transport.Board.
 func (b *Board) Wake(local int) {
 	if c := b.segment.control(local); atomic.LoadUint32(&c.sleepers)|b.segment.priv.fence != 0 {
