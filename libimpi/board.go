@@ -90,8 +90,8 @@ func (c *Comm) MayHaveBoard() bool {
 	return true
 }
 
-// OpenBoard finds a board for a communicator that may have one, and answers nil if all are taken, or a member cannot use
-// one: well says whether this one can. It is a collective operation, and blocks until all have called it.
+// OpenBoard finds a board for a communicator that may have one, and returns nil if all are taken, or a member cannot
+// use one: well says whether this one can. It is a collective operation, and blocks until all have called it.
 func (c *Comm) OpenBoard(well bool) (transport.Board, error) {
 	number := []uint64{none}
 	if c.rank == 0 {
@@ -457,8 +457,8 @@ func (c *Comm) leaveBoard() {
 }
 
 // awaitWord returns when a word of shared memory is at least so large, and reports whether it is, or when it is in vain
-// to wait for that. It makes progress until then. Who raises the word, or is why it is in vain, rings this process's bell.
-// Errors: a peer is lost.
+// to wait for that. It makes progress until then. Who raises the word, or is why it is in vain, rings this process's
+// bell. Errors: a peer is lost.
 func (e *Engine) awaitWord(word *uint64, least uint64, inVain func() bool) (raised bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 )
 
-// mismatches are operations that member 1, the root, calls with n bytes, and the others with other. What is shorter than
-// the room for it is no error of those with one root, as it is none of a message.
+// mismatches are operations that member 1, the root, calls with n bytes, and the others with other. What is shorter
+// than the room for it is no error of those with one root, as it is none of a message.
 var mismatches = []struct {
 	name  string
 	wrong func(n, other int) bool
@@ -46,8 +46,8 @@ func fromRoot(n, other int) bool { return n > other }
 func toRoot(n, other int) bool   { return n < other }
 func always(int, int) bool       { return true }
 
-// Whatever lengths the members of a board call a short operation with, nobody waits for ever, and somebody hears of what
-// has no room. The operations that follow have no fault.
+// Whatever lengths the members of a board call a short operation with, nobody waits for ever, and somebody hears of
+// what has no room. The operations that follow have no fault.
 func TestNobodyWaitsForWhoHasAnotherLength(t *testing.T) {
 	lengths := []int{8, 100, 600, 4000}
 	for _, later := range []bool{false, true} {

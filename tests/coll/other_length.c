@@ -1,6 +1,6 @@
 /* An operation that one rank calls with another length than the rest: who has less room than there is data gets an
- * error, nobody waits for ever, and the operations that follow have no fault. Blocking and nonblocking, in shared memory,
- * where parts of different lengths stand in different places. */
+ * error, nobody waits for ever, and the operations that follow have no fault. Blocking and nonblocking, in shared
+ * memory, where parts of different lengths stand in different places. */
 /* ranks: 2 3 4 */
 /* clients: none */
 #include "../check.h"
