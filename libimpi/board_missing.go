@@ -9,8 +9,8 @@ import (
 
 // Parts that do not come. A member that alone notices an error of an operation on the board, or that calls the
 // operation with another length than the rest, must not leave the others waiting. An operation that goes well says
-// nothing for that. Who has looked for a part in vain for a while looks for a sign that it does not come, before he sleeps and
-// whenever he is woken:
+// nothing for that. A member that has looked for a part in vain for a while looks for a sign that it does not come,
+// before it sleeps and whenever it is woken:
 //
 //	the part stands in the slot of parts of another length  -> it is taken, and its length is what is wrong
 //	the member has completed the operation without a part   -> its error, or that it has called something else
