@@ -32,7 +32,7 @@ function(sanitized_library kind)
     set_tests_properties(sanitize/${kind}/build PROPERTIES SKIP_REGULAR_EXPRESSION "no ${kind} with")
   endif()
   set_tests_properties(sanitize/${kind}/build PROPERTIES TIMEOUT 600 LABELS sanitize
-    FIXTURES_SETUP sanitize-${kind})
+    FIXTURES_SETUP sanitize-${kind} RESOURCE_LOCK build-system) # cmake may have to configure anew
 endfunction()
 
 # sanitized_test(kind folder/name options settings ranks...): tests/<folder>/<name>.c on so many ranks.
