@@ -67,7 +67,7 @@ func newBasic(b basic) *Type {
 	t.shape = newShape()
 	t.size, t.size32 = b.kind.mem()*b.units, b.kind.packed()*b.units
 	t.elems, t.align = 1, b.kind.mem()
-	t.data, t.hi, t.ub = true, t.size, t.size
+	t.data, t.hi, t.end, t.ub = true, t.size, t.size, t.size
 	t.uniform, t.portable = t, b.kind == kindRaw
 	t.Commit()
 	return t

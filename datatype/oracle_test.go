@@ -13,10 +13,11 @@ type entry struct {
 }
 
 // model is a type with its type map expanded element by element, by the text of MPI 5.0, 5.1: what the engine must
-// agree with.
+// agree with. Parts keep their padding.
 type model struct {
 	t        *Type
 	entries  []entry
+	ends     []int64 // where parts with data end, their padding included
 	lbs, ubs []int64 // explicit bounds
 }
 
@@ -32,6 +33,9 @@ func (m *model) bounds() (lb, ub int64) {
 		}
 		first = false
 		align = max(align, e.basic.align)
+	}
+	for _, end := range m.ends {
+		ub = max(ub, end)
 	}
 	if len(m.entries) == 0 && len(m.lbs) == 0 && len(m.ubs) > 0 {
 		lb = m.ubs[0]
@@ -77,6 +81,9 @@ func (m *model) block(o *model, disp, n int64) {
 	lb, ub := o.bounds()
 	for i := range n {
 		m.place(o, disp+i*(ub-lb))
+		if len(o.entries) > 0 && len(o.ubs) == 0 {
+			m.ends = append(m.ends, disp+i*(ub-lb)+ub)
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ package datatype
 // add puts n copies of a part, evenly spaced, behind what is there; seal ends it.
 //
 // Bounds follow MPI 5.0, 5.1 and, for the markers, 5.1.7 of MPI-1: a bound that is set explicitly somewhere
-// overrules the data.
+// overrules the data. A part keeps its padding: no type ends before one of its parts does. The formula of 5.1 knows
+// basic elements only, so that a part placed against its alignment would lose some of it; MPICH and Open MPI keep it
+// (docs/decisions.md, 11).
 type shape struct {
 	size   int64 // packed bytes, native
 	size32 int64 // packed bytes, external32
@@ -13,6 +15,7 @@ type shape struct {
 
 	data   bool  // there is a basic element
 	lo, hi int64 // bounds of the data, 0 without data
+	end    int64 // where the last part ends, its padding included, 0 without data
 
 	markLB, markUB bool // lb, ub were set explicitly
 	lb, ub         int64
@@ -41,11 +44,11 @@ func (s *shape) place(o *shape, low, high, n int64, m *safeMath) {
 		return
 	}
 	if o.data {
-		lo, hi := m.add(low, o.lo), m.add(high, o.hi)
+		lo, hi, end := m.add(low, o.lo), m.add(high, o.hi), m.add(high, o.end)
 		if s.data {
-			lo, hi = min(lo, s.lo), max(hi, s.hi)
+			lo, hi, end = min(lo, s.lo), max(hi, s.hi), max(end, s.end)
 		}
-		s.data, s.lo, s.hi = true, lo, hi
+		s.data, s.lo, s.hi, s.end = true, lo, hi, end
 	}
 	if o.markLB {
 		lb := m.add(low, o.lb)
@@ -97,12 +100,13 @@ func (s *shape) seal(m *safeMath) {
 	}
 	s.ub = s.lb
 	if s.data {
-		s.ub = s.hi
+		s.ub = s.end
 		if rest := m.sub(s.ub, s.lb) % s.align; rest > 0 {
 			s.ub = m.add(s.ub, s.align-rest)
 		} else if rest < 0 {
 			s.ub = m.add(s.ub, -rest)
 		}
+		s.end = s.ub
 	}
 }
 

@@ -92,3 +92,28 @@ func TestBoundsOfNegativeExtents(t *testing.T) {
 		t.Errorf("chars backwards: bounds %d to %d", typ.LB(), typ.UB())
 	}
 }
+
+// A part that is placed against its alignment keeps its padding, as those of MPICH and Open MPI do.
+func TestPartsKeepTheirPadding(t *testing.T) {
+	char, double := Named(abi.MPI_CHAR), Named(abi.MPI_DOUBLE)
+	padded := ok(Struct([]int64{1, 1}, []int64{0, 8}, []*Type{double, char})) // 9 bytes of 16
+	apart := ok(Hvector(3, 4, 25, testInt))                                   // 66 of 68
+	for name, c := range map[string]struct {
+		typ         *Type
+		ub, trueEnd int64
+	}{
+		"where it belongs":         {ok(Hindexed([]int64{1}, []int64{16}, padded)), 32, 25},
+		"beside it":                {ok(Hindexed([]int64{1, 1}, []int64{0, 17}, padded)), 40, 26},
+		"between chars":            {ok(Struct([]int64{1, 1}, []int64{0, 1}, []*Type{char, padded})), 24, 10},
+		"under another":            {ok(Struct([]int64{1, 1}, []int64{0, 11}, []*Type{padded, char})), 16, 12},
+		"padded, and padded again": {ok(Hvector(2, 3, 273, apart)), 480, 475},
+		"next to each other":       {ok(Contiguous(3, apart)), 3 * 68, 2*68 + 66},
+		"of one that was resized":  {ok(Contiguous(3, ok(Resized(padded, 0, 9)))), 27, 27},
+		"resized":                  {ok(Resized(ok(Hvector(2, 3, 273, apart)), 0, 475)), 475, 475},
+		"none of nothing":          {ok(Struct([]int64{1, 0}, []int64{0, 1}, []*Type{char, padded})), 1, 1},
+	} {
+		if c.typ.UB() != c.ub || c.typ.TrueUB() != c.trueEnd {
+			t.Errorf("%s: upper bounds %d, true %d, want %d, %d", name, c.typ.UB(), c.typ.TrueUB(), c.ub, c.trueEnd)
+		}
+	}
+}

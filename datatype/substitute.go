@@ -117,7 +117,7 @@ func (t *Type) again(old *Type) (*Type, error) {
 func Opaque(size int64) *Type {
 	t := &Type{combiner: abi.MPI_COMBINER_NAMED, units: 1, shape: newShape()}
 	t.size, t.size32, t.elems = size, size, 1
-	t.data, t.hi, t.ub = true, size, size
+	t.data, t.hi, t.end, t.ub = true, size, size, size
 	t.uniform = t
 	t.Commit()
 	return t

@@ -23,6 +23,34 @@ static void is(MPI_Datatype *type, int size, MPI_Aint lb, MPI_Aint extent, MPI_A
     CHECK(*type == MPI_DATATYPE_NULL);
 }
 
+/* A type that is a part of another one keeps its padding there, wherever it is placed. */
+static void parts_keep_their_padding(void)
+{
+    int one[2] = {1, 1}, few[2] = {2, 3};
+    MPI_Aint at[2] = {0, 8}, odd[2] = {1, 21}, lb, extent, part;
+    MPI_Datatype of[2] = {MPI_DOUBLE, MPI_CHAR}, padded, apart, t;
+    MPI_Type_create_struct(2, one, at, of, &padded); /* 9 bytes of 16 */
+    of[0] = MPI_CHAR;
+    of[1] = padded;
+    MPI_Type_create_struct(2, one, odd, of, &t); /* ends at 37, from 1 on: 36 are 40 */
+    is(&t, 10, 1, 40, 1, 29, "struct of a struct at an odd place");
+
+    MPI_Type_create_hvector(3, 4, 25, MPI_INT, &apart);
+    MPI_Type_get_extent(apart, &lb, &part);
+    MPI_Type_create_hvector(2, 3, 4 * part + 1, apart, &t);
+    MPI_Type_get_extent(t, &lb, &extent);
+    CHECK_SAY(extent >= 4 * part + 1 + 3 * part, "blocks of 3 elements of %ld bytes, %ld apart, take %ld", (long)part,
+              (long)(4 * part + 1), (long)extent);
+    is(&t, 288, 0, extent, 0, 6 * part + 1 + 66, "hvector of hvectors");
+    MPI_Type_create_hindexed(2, few, odd, apart, &t);
+    MPI_Type_get_extent(t, &lb, &extent);
+    CHECK_SAY(lb == 1 && lb + extent >= 21 + 3 * part, "3 elements of %ld bytes at 21 end at %ld", (long)part,
+              (long)(lb + extent));
+    MPI_Type_free(&t);
+    MPI_Type_free(&apart);
+    MPI_Type_free(&padded);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype t, u;
@@ -75,6 +103,7 @@ int main(int argc, char **argv)
         MPI_Type_create_struct(2, n, place, of, &t);
         is(&t, 2, 1, 9, 1, 9, "struct of chars");
     }
+    parts_keep_their_padding();
     MPI_Type_commit(&(MPI_Datatype){MPI_INT}); /* allowed, does nothing */
     return check_end();
 }
