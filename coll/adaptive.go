@@ -17,7 +17,7 @@ import (
 // bundle is, on the way down it tells each child the sizes of the blocks of its subtree.
 //
 // Source: Traff, Hierarchical gather/scatter algorithms with graceful degradation, 2004, whose trees root builds and
-// hands out; here the ranks alone say who is above whom.
+// hands out (Traff 2010, 9.5); here the ranks alone say who is above whom.
 
 // bundleLong is from where on a bundle or a block goes directly to root, or comes from there.
 const bundleLong = 16 << 10

@@ -78,6 +78,8 @@ func (s *Scratch) allgathervRing(c Comm, send Buf, recv VBuf) error {
 }
 
 // ring passes the blocks, of which every rank has its own, to the next rank until all have come round.
+//
+// Source: Traff 2010, 9.6.
 func (s *Scratch) ring(c Comm, send Buf, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
@@ -114,6 +116,8 @@ func (s *Scratch) exchangeOwn(c Comm, send, place Buf, to int, in Buf, from int)
 }
 
 // allgatherDoubling: log2 p rounds, each of twice as many blocks as the one before; (p-1)/p of all bytes.
+//
+// Source: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005.
 func (s *Scratch) allgatherDoubling(c Comm, send, recv Buf) error {
 	p, r := c.Size(), c.Rank()
 	if err := s.exchangeOwn(c, send, recv.Block(r), r^1, recv.Block(r^1), r^1); err != nil {
@@ -129,14 +133,14 @@ func (s *Scratch) allgatherDoubling(c Comm, send, recv Buf) error {
 	return nil
 }
 
-// allgatherBruck: ceil(log2 p) rounds, (p-1)/p of all bytes.
+// allgatherBruck: ceil(log2 p) rounds, (p-1)/p of all bytes (bruck, in allgatherv.go, names the source).
 func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Blocks{buf: recv}) }
 
 // allgatherBruckRing begins with the rounds of Bruck's algorithm. When the d blocks that a rank has are long enough
 // together, they go around a ring: in each step a rank passes on the d blocks that came last to the rank d below it.
 // log2 d + p/d rounds, (p-1)/p of all bytes, memory for 2 d blocks.
 //
-// Source: Traff, Efficient allgather for regular SMP-clusters, 2006.
+// Source: Traff, Efficient allgather for regular SMP-clusters, 2006; Traff 2010, 9.6.
 func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 	p, r, block := c.Size(), c.Rank(), recv.Size()
 	d := 1

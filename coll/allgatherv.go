@@ -4,6 +4,9 @@ package coll
 
 // bruck: ceil(log2 p) rounds of packed blocks, (p-1)/p of all bytes through each rank if the blocks are equal. A rank
 // keeps the blocks of the ranks from its own on, in this order; 2^i of them are there after i rounds.
+//
+// Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing systems, 1997;
+// Traff 2010, 9.6.
 func (s *Scratch) bruck(c Comm, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
 	at, err := s.Counts(p + 1) // where the block of rank r+i begins
@@ -45,6 +48,8 @@ func (s *Scratch) allgathervBruck(c Comm, recv VBuf) error {
 // allgathervCirculant is the broadcasts of all ranks at once (circulant.go): each block is cut into n pieces, and a
 // message has a piece of the block of every rank. n-1 + q rounds, q = ceil(log2 p), and m (n-1+q)/n bytes of m in all,
 // whatever the sizes of the blocks. With the best n it takes the time (sqrt((q-1) a) + sqrt(m b))^2.
+//
+// Source: Traff, Optimal broadcast schedules in logarithmic time, 2024.
 func (s *Scratch) allgathervCirculant(c Comm, recv VBuf) error {
 	p, r := c.Size(), c.Rank()
 	a := everybody{g: newCirculant(p), blocks: Blocks{v: recv, kind: varying}}

@@ -50,6 +50,8 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 
 // allreducePair: two ranks exchange halves of their vectors, each combines one, and they exchange the results. 2
 // rounds, n bytes. What arrives first is where the result arises, so that nothing is copied.
+//
+// Source: that of allreduceHalving, of which this is the case of two ranks.
 func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
 	r := c.Rank()
 	half := func(b Buf, i int) Buf { return pieces(b, 2, i, i+1) }
@@ -75,6 +77,8 @@ func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
 
 // allreduceAll: recursive doubling, in rank order. log2 p rounds of the whole vector, and two more if p is not a power
 // of two.
+//
+// Source: Traff 2010, 9.4: the butterfly, and what is called the trivial solution for other numbers of ranks.
 func (s *Scratch) allreduceAll(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {
@@ -112,6 +116,8 @@ func (s *Scratch) allreduceDoubling(c Comm, recv, tmp Buf, op Op, tag int) error
 
 // allreduceHalving is Rabenseifner's algorithm: reduce and scatter by recursive halving, collect by doubling. 2 log2 p
 // rounds, 2 n (p-1)/p bytes, in whole elements a piece.
+//
+// Source: Rabenseifner, Optimization of collective reduction operations, 2004; Traff 2010, 9.4.
 func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {
@@ -134,6 +140,8 @@ func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
 
 // allreduceRing: piece i starts at rank i+1 and is complete when it reaches rank i, p-1 steps later. 2 (p-1) rounds,
 // 2 n (p-1)/p bytes.
+//
+// Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
 func (s *Scratch) allreduceRing(c Comm, acc Buf, op Op) error {
 	tmp, err := s.Typed(acc.Count, acc.Type)
 	if err != nil {

@@ -106,12 +106,12 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	return alltoalls.pick(k)(s, c, send, recv)
 }
 
-// alltoallWindow: each block goes directly to its rank, many of them at a time; p-1 messages.
+// alltoallWindow: each block goes directly to its rank, many of them at a time; p-1 messages (pairwise).
 func (s *Scratch) alltoallWindow(c Comm, send, recv Buf) error {
 	return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, window/2)
 }
 
-// alltoallPairwise: p-1 rounds of one block.
+// alltoallPairwise: p-1 rounds of one block (pairwise).
 func (s *Scratch) alltoallPairwise(c Comm, send, recv Buf) error {
 	return s.pairwise(c, &Blocks{buf: send}, &Blocks{buf: recv}, 1)
 }
@@ -127,12 +127,12 @@ func Alltoallv(c Comm, send, recv VBuf) (err error) {
 	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Varying(send), Varying(recv))
 }
 
-// alltoallvWindow: each block goes directly to its rank, several of them at a time; p-1 messages.
+// alltoallvWindow: each block goes directly to its rank, several of them at a time; p-1 messages (pairwise).
 func (s *Scratch) alltoallvWindow(c Comm, send, recv Blocks) error {
 	return s.pairwise(c, &send, &recv, window/4)
 }
 
-// alltoallvPairwise: p-1 rounds, in each of which the longest block may be under way somewhere.
+// alltoallvPairwise: p-1 rounds, in each of which the longest block may be under way somewhere (pairwise).
 func (s *Scratch) alltoallvPairwise(c Comm, send, recv Blocks) error {
 	return s.pairwise(c, &send, &recv, 1)
 }
@@ -147,15 +147,16 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
 }
 
-// alltoallFactor: p rounds of one block, p-1 if p is even.
+// alltoallFactor: p rounds of one block, p-1 if p is even (factor).
 func (s *Scratch) alltoallFactor(c Comm, send, recv Buf) error {
 	return s.factor(c, Even(send), Even(recv))
 }
 
 // factor: in round i the ranks whose sum is i exchange their blocks (modulo p, or if p is even, modulo p-1, where the
 // last rank has for its partner the one that is left over). So a rank talks with one other in a round, in both
-// directions: the rounds are a 1-factorization of the complete graph (Sanders and Traff, The hierarchical factor
-// algorithm for all-to-all communication, 2002).
+// directions: the rounds are a 1-factorization of the complete graph.
+//
+// Source: Sanders and Traff, The hierarchical factor algorithm for all-to-all communication, 2002; Traff 2010, 9.7.
 func (s *Scratch) factor(c Comm, send, recv Blocks) error {
 	p, r := c.Size(), c.Rank()
 	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
@@ -188,6 +189,8 @@ func factorPartner(p, r, i int) int {
 
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
 // under way at once. The own block is copied while the first ones are.
+//
+// Source: Traff 2010, 9.7: with width 1 the algorithm of rounds, with p-1 the one that starts all messages at once.
 func (s *Scratch) pairwise(c Comm, send, recv *Blocks, width int) error {
 	p, r := c.Size(), c.Rank()
 	if p == 1 {
@@ -257,7 +260,8 @@ func (s *Scratch) swapAll(c Comm, b *Blocks) error {
 	return s.swapShort(c, b, short)
 }
 
-// swapLong swaps blocks by halves, of which the longest has so many bytes: ranks whose sum is i (modulo p) in step i.
+// swapLong swaps blocks by halves, of which the longest has so many bytes: ranks whose sum is i (modulo p) in step i,
+// as in factor.
 func (s *Scratch) swapLong(c Comm, b *Blocks, longest int64) error {
 	p, r := c.Size(), c.Rank()
 	mem, err := s.Alloc(longest - longest/2)
@@ -380,6 +384,9 @@ func (s *Scratch) swapCopies(c Comm, b *Blocks, total int64) error {
 // alltoallBruck: ceil(log2 p) rounds, in which each block travels once for every bit set in its distance: half of all
 // bytes in each round. Place i of the temporary holds the block that has i ranks to travel. In the round of distance
 // d all blocks with bit d in i move up by d ranks. Then place i holds the block from i ranks below.
+//
+// Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing systems, 1997;
+// Traff 2010, 9.7.
 func (s *Scratch) alltoallBruck(c Comm, send, recv Buf) error {
 	p, r, block := c.Size(), c.Rank(), recv.Size()
 	half := int64(p+1) / 2 * block // no more than half of the blocks have a given bit

@@ -24,6 +24,8 @@ func BarrierAmong(c Comm, crowded bool) error {
 
 // barrierDissemination takes ceil(log2 p) rounds. In round k a rank tells the one 2^k above it, and hears from the one
 // 2^k below it, that 2^k ranks have entered.
+//
+// Source: Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988.
 func barrierDissemination(c Comm) (err error) {
 	p, r := c.Size(), c.Rank()
 	s := c.Scratch()

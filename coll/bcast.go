@@ -25,6 +25,8 @@ func Bcast(c Comm, b Buf, root int) (err error) {
 }
 
 // bcastTree: a binomial tree, ceil(log2 p) rounds of the whole message.
+//
+// Source: Johnsson and Ho, Optimum broadcasting and personalized communication in hypercubes, 1989; Traff 2010, 9.3.
 func bcastTree(c Comm, b Buf, root int) error {
 	p := c.Size()
 	v := (c.Rank() - root + p) % p
@@ -81,6 +83,8 @@ func unflat(c Comm, b, m Buf, isRoot bool) error {
 
 // bcastScatterRing: the message as bytes, cut into p pieces, is scattered along a binomial tree, and then every rank
 // collects the pieces of the others around a ring. ceil(log2 p) + p-1 rounds, 2 n (p-1)/p bytes.
+//
+// Source: Barnett et al., Building a high-performance collective communication library, 1994; Traff 2010, 9.3.
 func bcastScatterRing(c Comm, b Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)

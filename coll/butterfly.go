@@ -13,8 +13,8 @@ import "math/bits"
 // 0 the one gives away its half and is done, the other one goes on: so p that is not a power of two costs one round
 // and half of the bytes, and not all of them.
 //
-// Source: Rabenseifner and Traff, More efficient reduction algorithms, 2004; Traff, An improved algorithm for
-// (non-commutative) reduce-scatter, 2005.
+// Source: Rabenseifner and Traff, More efficient reduction algorithms, 2004, for Reduce and Allreduce; Traff, An
+// improved algorithm for (non-commutative) reduce-scatter, 2005; Traff 2010, 9.4.
 type butterfly struct {
 	n, extra int // nodes; of these, pairs
 	node     int // this rank's

@@ -11,7 +11,8 @@ package coll
 // rank gets each block exactly once.
 //
 // Source: Traff and Ripke, Optimal broadcast for fully connected processor-node networks, 2008; Traff, Optimal
-// broadcast schedules in logarithmic time, 2024: each rank computes its own schedule in O(log p) steps.
+// broadcast schedules in logarithmic time, 2024: each rank computes its own schedule in O(log p) steps. Traff 2010,
+// 9.3, has the algorithm without that.
 
 const mostRounds = 64 // ceil(log2 p) is less
 

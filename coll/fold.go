@@ -9,6 +9,9 @@ package coll
 // machine and the parameters by which algorithms are chosen. Vectors are moved first and combined afterwards, by one
 // rank or, where there is enough, by all of them a piece each; no algorithm that combines on the way keeps this order
 // in fewer than p-1 rounds. All messages are typed.
+//
+// Source: none but MPI 5.0, 6.9.1, which recommends one result for the same vectors in the same order. The parts are
+// the binomial tree of Gather and the exchange of all with all (pairwise).
 
 // reproduces says that reductions go in this order only. It is set before the first one.
 var reproduces bool

@@ -40,7 +40,7 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 	return s.gatherMachines(c, send, recv, root, block)
 }
 
-// gatherLinear: every rank sends directly to root, p-1 messages.
+// gatherLinear: every rank sends directly to root, p-1 messages (Traff 2010, 9.5).
 func (s *Scratch) gatherLinear(c Comm, send, recv Buf, root int, _ int64) error {
 	if c.Rank() != root {
 		return c.Send(send, root, tagGather)
@@ -61,7 +61,7 @@ func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 	return gathervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
 }
 
-// gathervLinear: every rank sends directly to root, p-1 messages.
+// gathervLinear: every rank sends directly to root, p-1 messages (Traff 2010, 9.5).
 func (s *Scratch) gathervLinear(c Comm, send Buf, recv VBuf, root int) error {
 	if c.Rank() != root {
 		return c.Send(send, root, tagGather)
@@ -96,8 +96,10 @@ func copyOwn(c Comm, place, send Buf) error {
 }
 
 // branch is the place of rank v above root in a binomial tree whose branches end where their blocks together would be
-// longer than branchLong (Traff, Hierarchical gather/scatter algorithms with graceful degradation, 2004). A branch
-// of n blocks hangs below root; so the tree becomes a star where blocks are long.
+// longer than branchLong. A branch of n blocks hangs below root; so the tree becomes a star where blocks are long.
+//
+// Source, of gatherTree and scatterTree, too: Traff, Hierarchical gather/scatter algorithms with graceful degradation,
+// 2004; Traff 2010, 9.5.
 func branch(v, p int, block int64) (parent, size, most int) {
 	most = 1
 	for most < p && int64(2*most)*block <= tuned.branchLong {

@@ -187,6 +187,9 @@ func (s *Scratch) twoCopies(c Comm, all Buf) (acc, tmp Buf, err error) {
 // reduceScatterEven is for blocks of very different sizes: equal pieces are reduced as above, and then each rank gets
 // what its block consists of, directly from those that have it. 2 n bytes at most, whatever the blocks are; a rank gets
 // at most p messages.
+//
+// Source: Traff, An improved algorithm for (non-commutative) reduce-scatter, 2005, which also reduces equal pieces and
+// reorders them (Traff 2010, 9.4), there by a butterfly and in ceil(log2 p) rounds.
 func (s *Scratch) reduceScatterEven(c Comm, send Blocks, all, recv Buf, op Op) error {
 	p := c.Size()
 	blocks, err := s.cutAs(&send, p)

@@ -14,7 +14,10 @@ package coll
 //
 // Which algorithms these take, their own tables say; between machines of different sizes they are those of the v-forms.
 // Machines may be in places of a level above (Outer), a client's or a cluster's: then what is between machines is made
-// in the same way. Träff 2010, 9.8, and IMPI 0.0, chapter 4, have operations of this form.
+// in the same way.
+//
+// Source: Traff 2010, 9.2 (barrier), 9.3 (broadcast), 9.4 (reductions) and 9.6 (allgather); IMPI 0.0, chapter 4, whose
+// machines are clients.
 
 // Machines say which ranks of a communicator are on the same machine. They are made once, and several calls share them.
 type Machines struct {

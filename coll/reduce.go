@@ -45,6 +45,8 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 // reduceBinomial: a binomial tree, ceil(log2 p) rounds of the whole vector. Every node stands for consecutive ranks,
 // and combines them in rank order. For an operation that does not commute the tree is rooted at rank 0, which costs
 // one more round.
+//
+// Source: Traff 2010, 9.4: the tree of the broadcast (bcastTree), reversed.
 func (s *Scratch) reduceBinomial(c Comm, own, recv Buf, op Op, root int) error {
 	if op.Commutative() || root == 0 {
 		return s.reduceTree(c, own, recv, op, root)
@@ -214,6 +216,8 @@ func (s *Scratch) reduceHalving(c Comm, h halves, acc, tmp Buf, op Op, tag int) 
 // gathered along the same hypercube: place i sends when it meets the lowest bit in which it differs from the place of
 // root. 2 log2 p rounds and 2 n (p-1)/p bytes, in whole elements a piece, where p is a power of two; otherwise two
 // rounds and 2 n bytes more.
+//
+// Source: Rabenseifner, Optimization of collective reduction operations, 2004; Traff 2010, 9.4.
 func (s *Scratch) reduceHalves(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
 	acc := recv

@@ -53,6 +53,8 @@ func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (er
 
 // reduceScatterDoubling is Allreduce's recursive doubling on a copy: log2 p rounds of the whole vector, and two more if
 // p is not a power of two.
+//
+// Source: that of allreduceAll.
 func (s *Scratch) reduceScatterDoubling(c Comm, send Blocks, all, recv Buf, op Op) error {
 	acc, err := s.Typed(all.Count, all.Type)
 	if err != nil {
@@ -73,6 +75,8 @@ func (s *Scratch) reduceScatterDoubling(c Comm, send Blocks, all, recv Buf, op O
 
 // reduceScatterPair: two ranks exchange the blocks that are not their own. 1 round, the longer block. What arrives is
 // where the result arises, unless the vector is there.
+//
+// Source: that of reduceScatterPairwise, of which this is the case of two ranks.
 func (s *Scratch) reduceScatterPair(c Comm, send Blocks, all, recv Buf, op Op) (err error) {
 	r := c.Rank()
 	own, in, inPlace := send.At(r), recv, all.Base == recv.Base
@@ -95,6 +99,8 @@ func (s *Scratch) reduceScatterPair(c Comm, send Blocks, all, recv Buf, op Op) (
 
 // reduceScatterPairwise: p-1 rounds, in each of which a rank sends the block of another one and combines one for
 // itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent.
+//
+// Source: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005.
 func (s *Scratch) reduceScatterPairwise(c Comm, send Blocks, all, recv Buf, op Op) error {
 	p, r := c.Size(), c.Rank()
 	acc, err := s.Typed(recv.Count, recv.Type)
@@ -124,6 +130,8 @@ func (s *Scratch) reduceScatterPairwise(c Comm, send Blocks, all, recv Buf, op O
 }
 
 // reduceThenScatter is Reduce to rank 0 along the binomial tree, and Scatterv.
+//
+// Source: MPI 5.0, 6.10, which defines the operation so.
 func (s *Scratch) reduceThenScatter(c Comm, send Blocks, all, recv Buf, op Op) error {
 	out := all
 	if c.Rank() == 0 {

@@ -60,6 +60,8 @@ func scanCase(c Comm, recv Buf, op Op) Case {
 
 // scanDoubling combines into recv what includes this rank's own vector, or if apart, what does not. In the round of
 // distance d rank r hears from r-d the combination of the d ranks up to it: ceil(log2 p) rounds of the whole vector.
+//
+// Source: Hillis and Steele, Data parallel algorithms, 1986; Traff 2010, 9.4 (simultaneous binomial trees).
 func (s *Scratch) scanDoubling(c Comm, own, recv Buf, op Op, apart bool) error {
 	if apart {
 		return s.exscanDoubling(c, own, recv, op)

@@ -5,6 +5,8 @@ package coll
 
 // scanPipeline: the blocks go from rank to rank. N + p-2 rounds for N blocks; with the best N it takes the time
 // (sqrt((p-2) a) + sqrt(m b))^2 for m bytes.
+//
+// Source: Traff 2010, 9.4 (the linear pipeline).
 func (s *Scratch) scanPipeline(c Comm, own, recv Buf, op Op, apart bool) error {
 	acc, err := s.accumulator(c, own, recv, apart)
 	if err != nil {
@@ -64,7 +66,7 @@ func (s *Scratch) scanPipeline(c Comm, own, recv Buf, op Op, apart bool) error {
 // 3 N + 4 log2 p rounds at most for N blocks; with the best N it takes the time (sqrt(4 a log2 p) + sqrt(3 m b))^2 for
 // m bytes.
 //
-// Source: Sanders and Traff, Parallel prefix (scan) algorithms for MPI, 2006.
+// Source: Sanders and Traff, Parallel prefix (scan) algorithms for MPI, 2006; Traff 2010, 9.4.
 func (s *Scratch) scanTree(c Comm, own, recv Buf, op Op, apart bool) error {
 	acc, err := s.accumulator(c, own, recv, apart)
 	if err != nil {

@@ -42,7 +42,7 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	return s.scatterMachines(c, send, recv, root, block)
 }
 
-// scatterLinear: root sends directly to every rank, p-1 messages.
+// scatterLinear: root sends directly to every rank, p-1 messages (Traff 2010, 9.5).
 func (s *Scratch) scatterLinear(c Comm, send, recv Buf, root int, _ int64) error {
 	if c.Rank() != root {
 		return c.Recv(recv, root, tagScatter)
@@ -62,7 +62,7 @@ func Scatterv(c Comm, send VBuf, recv Buf, root int) (err error) {
 	return scattervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
 }
 
-// scattervLinear: root sends directly to every rank, p-1 messages.
+// scattervLinear: root sends directly to every rank, p-1 messages (Traff 2010, 9.5).
 func (s *Scratch) scattervLinear(c Comm, send VBuf, recv Buf, root int) error {
 	if c.Rank() != root {
 		return c.Recv(recv, root, tagScatter)
@@ -108,7 +108,8 @@ func branchBefore(at, most int) int {
 }
 
 // scatterTree: packed blocks travel down a binomial tree; rank v above root gets the blocks of v, v+1, ... of its
-// branch, in this order. ceil(log2 p) rounds, n bytes at root; with branches of k blocks ceil(log2 k) + p/k.
+// branch (gather.go, with the source), in this order. ceil(log2 p) rounds, n bytes at root; with branches of k blocks
+// ceil(log2 k) + p/k.
 func (s *Scratch) scatterTree(c Comm, send, recv Buf, root int, block int64) error {
 	p, r := c.Size(), c.Rank()
 	v := (r - root + p) % p

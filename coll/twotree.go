@@ -12,7 +12,8 @@ import "math/bits"
 // If there is one rank more, it is a leaf of both, below the node that has one child. Root stands above both trees.
 // Each rank computes its place in O(log p) steps.
 //
-// Source: Sanders, Speck, Traff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009.
+// Source: Sanders, Speck and Traff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009; Traff
+// 2010, 9.3, which has the mirror image and the colors.
 type twoTrees struct {
 	p, m int
 }

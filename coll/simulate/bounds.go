@@ -17,7 +17,7 @@ type Bound struct {
 	Rounds   func(p int, n int64) int64
 	InVolume string
 	Volume   func(p int, n int64) int64
-	// Source is where the algorithm and its bound were published.
+	// Source is where the algorithm and its bound were published. Algorithms on boards have none.
 	Source string
 	// InOrder: the bound is that for operations that do not commute.
 	InOrder bool
@@ -27,14 +27,15 @@ type Bound struct {
 // number of ranks.
 var Bounds = []Bound{
 	{"barrier", "dissemination", "⌈log p⌉", log, "0", none, "Hensgen, Finkel, Manber 1988", false},
-	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "", false},
+	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "Mellor-Crummey, Scott 1991", false},
 
-	{"bcast", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.3", false},
+	{"bcast", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Johnsson, Ho 1989; Träff 2010, 9.3", false},
 	{"bcast", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
 		"Träff, Ripke 2008; Träff 2024", false},
 	{"bcast", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
 		"Sanders, Speck, Träff 2009", false},
-	{"bcast", "scatter-ring", "⌈log p⌉ + p-1", sum(log, others), "2(p-1)⌈n/p⌉", cutTwice, "Träff 2010, 9.3", false},
+	{"bcast", "scatter-ring", "⌈log p⌉ + p-1", sum(log, others), "2(p-1)⌈n/p⌉", cutTwice,
+		"Barnett et al. 1994; Träff 2010, 9.3", false},
 
 	{"reduce", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", false},
 	{"reduce", "binomial", "⌈log p⌉ + 1", sum(log, one), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", true},
@@ -49,7 +50,7 @@ var Bounds = []Bound{
 
 	{"allreduce", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4",
 		false},
-	{"allreduce", "pair", "2, p = 2", times(2, one), "2⌈n/2⌉", cutTwice, "", false},
+	{"allreduce", "pair", "2, p = 2", times(2, one), "2⌈n/2⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4", false},
 	{"allreduce", "halving", "2 log p", times(2, floor), "2(p-1)⌈n/p⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4",
 		false},
 	{"allreduce", "circulant", "2⌈log p⌉ + 2⌈log(1 + n/8 KiB)⌉", times(2, sum(log, cutRanges)), "2(p-1)⌈n/p⌉", cutTwice,
@@ -62,32 +63,37 @@ var Bounds = []Bound{
 
 	{"reduce_scatter", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn⌈log p⌉",
 		bytes(product(ranks, log)), "Träff 2010, 9.4", false},
-	{"reduce_scatter", "pair", "1, p = 2", times(1, one), "n", bytes(one), "", false},
+	{"reduce_scatter", "pair", "1, p = 2", times(1, one), "n", bytes(one), "Thakur, Rabenseifner, Gropp 2005", false},
 	{"reduce_scatter", "circulant", "⌈log p⌉ + ⌈log(1 + pn/8 KiB)⌉", sum(log, ofAll(cutRanges)), "n(p-1)",
 		bytes(others), "Träff 2024", false},
 	{"reduce_scatter", "circulant-even", "⌈log p⌉ + ⌈log(1 + pn/8 KiB)⌉ + p", sum(sum(log, ofAll(cutRanges)), ranks),
-		"2n(p-1)", times(2, bytes(others)), "Träff 2024", false},
+		"2n(p-1)", times(2, bytes(others)), "Träff 2005; Träff 2024", false},
 	{"reduce_scatter", "butterfly", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "pn, or 7pn/4",
 		func(p int, n int64) int64 { return int64(p) * n * (8 + 3*folds(p, n)) / 8 }, "Träff 2005", true},
 	{"reduce_scatter", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Thakur, Rabenseifner, Gropp 2005", false},
 	{"reduce_scatter", "reduce-scatter", "⌈log p⌉ + p-1", sum(log, others), "pn⌈log p⌉", bytes(product(ranks, log)),
-		"Träff 2010, 9.4", true},
-	{"reduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "", true},
-	{"allreduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "", true},
-	{"reduce_scatter", "fold", "p-1", others, "n(p-1)", bytes(others), "", true},
+		"MPI 5.0, 6.10", true},
+	{"reduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "MPI 5.0, 6.9.1", true},
+	{"allreduce", "fold", "2(p-1)", times(2, others), "n(p-1)", bytes(others), "MPI 5.0, 6.9.1", true},
+	{"reduce_scatter", "fold", "p-1", others, "n(p-1)", bytes(others), "MPI 5.0, 6.9.1", true},
 
-	{"barrier", "machines", "2⌈log m⌉ + ⌈log M⌉", sum(times(2, within(log)), between(log)), "p", ranks, "", false},
-	{"bcast", "machines", "those of bcast among m, and M", both(circulant), "2n⌈log p⌉", twiceLog, "", false},
-	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog, "", false},
+	{"barrier", "machines", "2⌈log m⌉ + ⌈log M⌉", sum(times(2, within(log)), between(log)), "p", ranks,
+		"Träff 2010, 9.2", false},
+	{"bcast", "machines", "those of bcast among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+		"Träff 2010, 9.3", false},
+	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+		"Träff 2010, 9.4", false},
 	{"allreduce", "machines", "those of reduce and bcast among m, of allreduce among M",
 		sum(times(2, within(circulant)), between(times(4, log))), "3n⌈log p⌉",
-		func(p int, n int64) int64 { return twiceLog(p, n) * 3 / 2 }, "", false},
-	{"gather", "machines", "those of gather among m, and M", branchesTwice, "n(p-1)", bytes(others), "", false},
-	{"scatter", "machines", "those of scatter among m, and M", branchesTwice, "n(p-1)", bytes(others), "", false},
+		func(p int, n int64) int64 { return twiceLog(p, n) * 3 / 2 }, "Träff 2010, 9.4", false},
+	{"gather", "machines", "those of gather among m, and M", branchesTwice, "n(p-1)", bytes(others),
+		"IMPI 0.0, 4.12", false},
+	{"scatter", "machines", "those of scatter among m, and M", branchesTwice, "n(p-1)", bytes(others),
+		"IMPI 0.0, 4.14", false},
 	{"allgather", "machines", "those of gather and bcast among m, of allgather among M",
 		func(p int, n int64) int64 {
 			return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
-		}, "4pn", bytes(times(4, ranks)), "", false},
+		}, "4pn", bytes(times(4, ranks)), "Träff 2010, 9.6", false},
 
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
@@ -113,7 +119,7 @@ var Bounds = []Bound{
 	{"allgatherv", "bruck", "⌈log p⌉", log, "n(p-1)", bytes(others), "Bruck et al. 1997; Träff 2010, 9.6", false},
 	{"allgatherv", "circulant", "N-1 + ⌈log p⌉", ofAll(circulant), "p⌈n/N⌉(N-1 + ⌈log p⌉)", func(p int, n int64) int64 {
 		return int64(p) * up(n, ofAll(circulantBlocks)(p, n)) * ofAll(circulant)(p, n)
-	}, "Träff, Ripke 2008; Träff 2024", false},
+	}, "Träff 2024", false},
 	{"allgatherv", "ring", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
 
 	{"alltoall", "bruck", "⌈log p⌉", log, "n⌊p/2⌋⌈log p⌉",

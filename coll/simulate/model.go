@@ -35,7 +35,7 @@ type Route struct {
 	Rendezvous bool
 }
 
-// Linear is the model of most papers (Traff 2010, 9.1): a message of n bytes takes Alpha + n*Beta, during which both
+// Linear is the model of most papers (Traff 2010, 1.1): a message of n bytes takes Alpha + n*Beta, during which both
 // sides are there, and each rank sends and receives at the same time, over as many ports as there are.
 type Linear struct {
 	Alpha, Beta Time // of a message, of a byte
