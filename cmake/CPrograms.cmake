@@ -65,8 +65,9 @@ function(missing out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# One folder per chapter of the standard, one program per behaviour. tests/launcher, tests/install, tests/unit and
-# tests/tsan have their own drivers. A program that says "/* needs: MPI_X MPI_Y */" waits until these functions work.
+# One folder per chapter of the standard, one program per behaviour; tests/book has the examples of a book.
+# tests/launcher, tests/install, tests/unit and tests/tsan have their own drivers. A program that says
+# "/* needs: MPI_X MPI_Y */" waits until these functions work.
 file(GLOB all_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*.c)
 list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|tsan|unit)/")
 foreach(source IN LISTS all_tests)
