@@ -161,7 +161,7 @@ static void example_4_12(int root)
 /* Column i of process i gets 100 - i ints, and nothing else changes. */
 static void example_4_13(int root)
 {
-    int (*in)[COLUMNS] = calloc(ROWS, sizeof *in);
+    int(*in)[COLUMNS] = calloc(ROWS, sizeof *in);
     blocks b = numbered(1, STRIDE, 1);
     MPI_Datatype column = column_of(ROWS - check_rank);
     MPI_Scatterv(b.buf, b.counts, b.displs, MPI_INT, &in[0][check_rank], 1, column, root, MPI_COMM_WORLD);
@@ -253,7 +253,8 @@ int main(int argc, char **argv)
     array = malloc(sizeof *array * ROWS);
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++) array[i][c] = element(check_rank, i, c);
-    for (int root = 0; root < check_size; root += check_size > 1 ? check_size - 1 : 1) {
+    const int step = check_size > 1 ? check_size - 1 : 1;
+    for (int root = 0; root < check_size; root += step) {
         example_4_5(root);
         example_4_6(root);
         example_4_7(root);

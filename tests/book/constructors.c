@@ -48,7 +48,7 @@ static void spans(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent)
 static void example_3_1(void)
 {
     enum { N = 100 };
-    double (*a)[N] = calloc(N, sizeof *a), (*b)[N] = calloc(N, sizeof *b);
+    double(*a)[N] = calloc(N, sizeof *a), (*b)[N] = calloc(N, sizeof *b);
     int disp[N], blocklen[N];
     MPI_Datatype upper;
     for (int i = 0; i < N; i++) {
@@ -161,7 +161,7 @@ static void example_3_8(void)
 static void example_3_9(void)
 {
     enum { N = 60 };
-    float (*a)[N] = calloc(N, sizeof *a), (*b)[N] = calloc(N, sizeof *b);
+    float(*a)[N] = calloc(N, sizeof *a), (*b)[N] = calloc(N, sizeof *b);
     MPI_Datatype row, transposed;
     for (int i = 0; i < N * N; i++) a[i / N][i % N] = (float)(i + check_rank);
     MPI_Type_vector(N, 1, N, MPI_FLOAT, &row);
