@@ -20,12 +20,12 @@ static const struct { MPI_Datatype type; int size, unit, align; } basics[] = {
     {MPI_INT64_T, 8, 8, 8}, {MPI_BYTE, 1, 1, 1}, {MPI_FLOAT, 4, 4, 4}};
 enum { BASICS = 10 };
 
-/* A type and what is known of it. set: a constructor has set the bounds. */
+/* A type and what is known of it. set: a constructor has set the bounds; end: of its last part, padding included. */
 typedef struct {
     MPI_Datatype type;
     int n, predefined, align, set, any;
     element e[MOST];
-    MPI_Aint lb, ub;
+    MPI_Aint lb, ub, end;
 } model;
 
 static check_stream s;
@@ -46,6 +46,7 @@ static int place(model *m, const model *o, MPI_Aint at, MPI_Aint n)
     if (m->n + n * o->n > MOST || n > MOST) return 0;
     for (MPI_Aint k = 0; k < n; k++, at += extent(o)) {
         for (int i = 0; i < o->n; i++) m->e[m->n++] = (element){o->e[i].at + at, o->e[i].basic};
+        if (!o->set && o->n && (m->n == o->n || o->ub + at > m->end)) m->end = o->ub + at;
         if (!o->set) continue;
         if (!m->set || o->lb + at < m->lb) m->lb = o->lb + at;
         if (!m->set || o->ub + at > m->ub) m->ub = o->ub + at;
@@ -65,12 +66,13 @@ static void true_bounds(const model *m, MPI_Aint *lo, MPI_Aint *hi)
     }
 }
 
-/* The bounds that nobody set: those of the data, the upper one padded. */
+/* The bounds that nobody set: those of the data, the upper one padded, and behind all parts (docs/decisions.md, 11). */
 static int seal(model *m)
 {
     MPI_Aint lo, hi;
     true_bounds(m, &lo, &hi);
     if (!m->set) {
+        if (m->end > hi) hi = m->end;
         m->lb = lo;
         m->ub = m->n ? lo + (hi - lo + m->align - 1) / m->align * m->align : lo;
     }
