@@ -235,8 +235,7 @@ func (x *Exchange) Alltoall(b Seats, send, recv Buf) *Exchange {
 func (x *Exchange) alltoall(b Seats, send, recv *Blocks) *Exchange {
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
-	// In place both are the same block. An address alone does not say so: that of all blocks may be MPI_BOTTOM.
-	if from, to := send.At(me), recv.At(me); from != to {
+	if from, to := send.At(me), recv.At(me); !from.sameAs(to) {
 		x.keeps(to, from)
 	}
 	for i := 1; i < b.Size(); i++ { // not all from the same rank at a time

@@ -169,6 +169,17 @@ func contiguous(b Buf) (Buf, bool) {
 	return Buf{p, n, byteType}, ok
 }
 
+// sameAs reports whether two buffers begin with the same memory, so that nothing has to move from one to the other.
+// Addresses alone do not tell: types may have absolute addresses, or displacements of their own (MPI 5.0, 5.1.5).
+func (b Buf) sameAs(other Buf) bool {
+	if b.Type == other.Type {
+		return b.Base == other.Base
+	}
+	run, isRun := contiguous(b)
+	place, isPlace := contiguous(other)
+	return isRun && isPlace && run.Base == place.Base
+}
+
 // maxLead bounds what Typed wastes to keep the base address of a buffer inside the memory it allocates.
 const maxLead = 1 << 20
 
