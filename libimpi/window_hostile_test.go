@@ -164,10 +164,7 @@ func tellRequests(t *testing.T, b []byte) {
 	for _, flavor := range []int{abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_DYNAMIC} {
 		quick := options{clients: []int{3}, noRead: true, fake: &fake.Options{Seed: 1}}
 		together(t, makeWorld(t, quick), func(e *Engine) {
-			mem := make([]int64, 8+64+8)
-			var pin runtime.Pinner // a stack would move what others know by its address alone
-			pin.Pin(&mem[0])
-			defer pin.Unpin()
+			mem := programs(t, 8+64+8)
 			mine := longBuf(mem[8:], 64)
 			w, err := e.World().NewWindow(WindowConfig{Flavor: flavor, Base: mine.Base, Size: 512, Unit: 8})
 			if must(t, err); e.Me() != 0 || err != nil {
