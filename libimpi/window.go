@@ -319,12 +319,12 @@ func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes, align int, again bo
 	if on.Rank() != 0 {
 		m, err = c.find(worlds, bytes, align, id[0], id[1])
 	}
-	if kept := id[0] == none && id[1] != 0; kept && err == nil {
-		n, i := len(m.bytes), on.Rank()
-		clear(m.bytes[n*i/len(worlds) : n*(i+1)/len(worlds)])
-	}
 	all, failed := allWell(on, err)
 	if failed == nil && all {
+		if kept := id[0] == none; kept {
+			n, i := len(m.bytes), on.Rank()
+			clear(m.bytes[n*i/len(worlds) : n*(i+1)/len(worlds)])
+		}
 		return m, false, nil
 	}
 	if err == nil {

@@ -9,10 +9,10 @@ import (
 // Memory of freed windows, for the next ones of the same members and length: to make, map and fill memory anew takes
 // longer than all else that a short window does.
 //
-// MPI_Win_free keeps the mapping at all members. When the next window is made, all of them have left that of the last
-// one, and the first member, which has made the memory, looks among what it keeps. The others find theirs by the number
-// that it tells, or say that they have let go of it; then all make new memory. Each clears a piece, so that it is as
-// new.
+// MPI_Win_free keeps the mapping at all members. When the next window is made, the first member, which has made the
+// memory, looks among what it keeps. The others find theirs by the number that it tells, or say that they have none: they
+// have let go of it, or another thread of theirs is still in MPI_Win_free, and waits at words in that memory. Then all
+// make new memory. If all of them keep it, each clears a piece, so that it is as new.
 
 // mapped is memory that some members of a machine map.
 type mapped struct {

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -128,6 +129,32 @@ func TestFewAndShortMemoryIsKept(t *testing.T) {
 	}
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d mappings are open at the end", n)
+	}
+	noFailure(t, es)
+}
+
+func TestMemoryOfAWindowThatAMemberHasNotLeftStaysAsItIs(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{3}})
+	made, _ := count(es)
+	together(t, es, func(e *Engine) {
+		w, _ := sharedWindow(t, e.World(), 1)
+		old := w.shared
+		for i := range old.bytes {
+			old.bytes[i] = gapByte // as all members do
+		}
+		must(t, e.World().Barrier())
+		if e.Me() != 2 { // which is as if a thread of it were in MPI_Win_free
+			e.spares.keep(old)
+		}
+		w, _ = sharedWindow(t, e.World(), 1)
+		must(t, e.World().Barrier())
+		if i := slices.IndexFunc(old.bytes, func(b byte) bool { return b != gapByte }); e.Me() == 2 && i >= 0 {
+			t.Errorf("byte %d of %d has changed", i, len(old.bytes))
+		}
+		must(t, w.Free())
+	})
+	if n := made.Load(); n != 2 {
+		t.Errorf("memory was made %d times", n)
 	}
 	noFailure(t, es)
 }
