@@ -99,11 +99,17 @@ func exchangeOne(t *testing.T, es []*Engine, copied *counts, n int) int {
 	return copied.read - before
 }
 
-// nearAndFar makes engines with rings that are stored to past the caches, or not.
+// nearAndFar makes engines with rings that are stored to past the caches, or not. Their time goes on when they look at it,
+// so that none finds that the other has been away.
 func nearAndFar(t *testing.T, past bool) []*Engine {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
+	at := time.Now()
 	for _, e := range es {
 		e.past = past
+		e.now = func() time.Time {
+			at = at.Add(100 * time.Nanosecond)
+			return at
+		}
 	}
 	return es
 }
