@@ -107,11 +107,12 @@ foreach(test pt2pt/sizes pt2pt/traffic coll/large)
 endforeach()
 
 # Ranks that talk by another MPI library, MPICH 5 of tools/peers, where it is (tests/vendor): some tests, and all under the
-# label long. What needs memory that ranks share is not among them, nor what docs/vendor.md says does not work.
+# label long. What needs memory that ranks share is not among them, nor what docs/vendor.md says does not work, nor memory
+# that the other library cannot read.
 set(vendor_some 4/pt2pt/bursts 2/pt2pt/order 3/pt2pt/sizes 4/pt2pt/traffic 2/pt2pt/unexpected 3/coll/reduce
   4/coll/alltoall 3/coll/persistent_uneven 2/rma/put_get 4/rma/passive 2/comm/intercomm 3/datatype/transfer)
 set(vendor_not comm/split_type env/fork env/footprint env/huge env/info env/wakeups pt2pt/away rma/computing
-  session/after session/leave coll/beyond_2_31)
+  session/after session/leave coll/beyond_2_31 coll/unreadable_later)
 foreach(source IN LISTS c_tests)
   get_filename_component(name ${source} NAME_WE)
   get_filename_component(folder ${source} DIRECTORY)

@@ -71,7 +71,8 @@ type commBoard struct {
 
 	agreed     bool         // the members have agreed on this:
 	reads      coll.Reading // whether all of them read each other's memory
-	readable   extents      // the own memory that others have been told of
+	readable   extents      // the own memory that others have been told of; changed under the engine's lock
+	doubts     atomic.Bool  // some of it could not be read (board_ask.go)
 	pieceUsers []uint64     // PieceUsers, once there is memory for pieces
 }
 

@@ -23,6 +23,7 @@ type boardPlace struct {
 
 	reading     bool     // of memory of other members, or by them (board_read.go)
 	exposed     [][]byte // the copies that they read, of what they cannot
+	asked       *copied  // what a rank is to send that could not be read; nil: nothing (board_ask.go)
 	ends        [2]byte
 	here, there [2]transport.Run
 }
@@ -71,7 +72,7 @@ func (p *boardPlace) standAt(number uint64, n int64) {
 	p.number, p.slot, p.shift = number, int(number%uint64(slots)), shift
 	p.free = max(number, uint64(slots)) - uint64(slots)
 	p.wide, p.long = n > int64(bytes), false
-	p.each, p.stands, p.reading, p.exposed = n == coll.AnyLength, inSlot, false, nil
+	p.each, p.stands, p.reading, p.exposed, p.asked = n == coll.AnyLength, inSlot, false, nil, nil
 }
 
 // Put implements coll.Board.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -32,6 +31,9 @@ func (b *commBoard) agreeOnReading() error {
 	err := new(coll.Turn).Allgather(&b.blocking, coll.Bytes(own), coll.Bytes(all[:1])).Do(&b.blocking)
 	if err == nil {
 		b.reads = coll.Reading(slices.Min(all))
+	}
+	if b.reads != coll.ReadsNot {
+		b.serveReaders()
 	}
 	return err
 }
@@ -67,7 +69,7 @@ type extent struct{ from, upTo uint64 }
 // extents are some that the kernel can read. The blocks of an exchange are mostly two runs: those before the rank's own
 // one, and those behind it.
 type extents struct {
-	known [4]extent
+	known [8]extent
 	next  int // to be forgotten
 }
 
@@ -94,13 +96,14 @@ func (s *extents) add(x extent) {
 }
 
 // Expose implements coll.Exposer. Memory that cannot be read in this way, as a device's, is copied. That is found out
-// by reading its ends.
+// by reading its ends, once, or always if what could be read has become something else (board_ask.go).
 func (p *boardPlace) Expose(mem []byte) uint64 {
 	if p.reading = true; len(mem) == 0 {
 		return 0
 	}
 	b, at := p.commBoard, extent{addressOf(mem), addressOf(mem) + uint64(len(mem))}
-	if b.readable.has(at) {
+	known := b.readable.has(at)
+	if known && !b.doubts.Load() {
 		return at.from
 	}
 	p.here[0] = transport.Run{Addr: addressOf(p.ends[:]), Len: 2}
@@ -110,8 +113,19 @@ func (p *boardPlace) Expose(mem []byte) uint64 {
 		p.exposed = append(p.exposed, mem)
 		return addressOf(mem)
 	}
+	if !known {
+		b.add(at, p.waits)
+	}
+	return at.from
+}
+
+// add notes that others are told of some memory. An operation that blocks does not hold the engine's lock.
+func (b *commBoard) add(at extent, lock bool) {
+	if lock {
+		b.c.engine.mu.Lock()
+		defer b.c.engine.mu.Unlock()
+	}
 	b.readable.add(at)
-	return addressOf(mem)
 }
 
 // move reads from a member's memory what here and there say, so many runs of each. A member may say that its memory is
@@ -121,12 +135,15 @@ func (p *boardPlace) move(rank, here, there int) bool {
 	return w != nil && w.Move(p.c.group.World(rank), p.here[:here], p.there[:there], false)
 }
 
-// Read implements coll.Exposer. Where reading fails, the process may be lost, of which others then hear, too.
+// Read implements coll.Exposer.
 func (p *boardPlace) Read(rank int, from uint64, to []byte) (n int, err error) {
 	if n = len(to); !p.waits {
 		n = min(n, readAtOnce)
 	}
 	p.reading = true
+	if p.asked != nil {
+		return p.ask(rank, from, to[:n])
+	}
 	p.here[0] = transport.Run{Addr: addressOf(to), Len: uint64(n)}
 	p.there[0] = transport.Run{Addr: from, Len: uint64(n)}
 	if p.move(rank, 1, 1) {
@@ -135,10 +152,7 @@ func (p *boardPlace) Read(rank int, from uint64, to []byte) (n int, err error) {
 		}
 		return n, nil
 	}
-	if alive, err := p.Ended(rank); !alive || err != nil {
-		return 0, err
-	}
-	return 0, errorf(abi.MPI_ERR_OTHER, "%d bytes of the memory of rank %d cannot be read", n, rank)
+	return p.ask(rank, from, to[:n])
 }
 
 // Ended implements coll.Exposer.

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"bytes"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -167,19 +168,84 @@ func TestNonblockingOperationsReadLongBlocks(t *testing.T) {
 	noFailure(t, es)
 }
 
-// The kernel refuses to read secret memory for others, as it does a device's.
-func TestMemoryThatOthersCannotReadIsCopied(t *testing.T) {
+// secretMemory is memory which the kernel refuses to read for others, as it does a device's: at an address, or, if that
+// is nil, anywhere.
+func secretMemory(t *testing.T, at unsafe.Pointer, n int) []byte {
+	t.Helper()
 	fd, err := unix.MemfdSecret(0)
 	if err != nil {
 		t.Skipf("no secret memory: %v", err)
 	}
 	defer unix.Close(fd)
-	const block = 1 << 20
-	must(t, unix.Ftruncate(fd, block))
-	secret, err := unix.Mmap(fd, 0, block, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	must(t, unix.Ftruncate(fd, int64(n)))
+	flags := unix.MAP_SHARED
+	if at != nil {
+		flags |= unix.MAP_FIXED
+	}
+	mem, err := unix.MmapPtr(fd, 0, at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, flags)
 	if err != nil {
 		t.Skipf("no secret memory: %v", err)
 	}
+	return bytesAt(mem, int64(n))
+}
+
+// What members have read once may be something else later, at the same address. They get it all the same: in operations
+// that block and in others, if all of them ask each other, and if it becomes readable again.
+func TestMemoryThatOthersCannotReadAnyMoreIsSent(t *testing.T) {
+	const block = 1 << 18
+	own := make([][]byte, 3)
+	for r := range own {
+		at, err := unix.MmapPtr(-1, 0, nil, block, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+		must(t, err)
+		defer unix.MunmapPtr(at, block)
+		own[r] = bytesAt(at, block)
+	}
+	es := world(t, len(own))
+	together(t, es, func(e *Engine) {
+		c, me := readingBoards(t, e), int(e.Me())
+		exchange := func(round int, v Collectives, then func()) {
+			copy(own[me], pattern(block, 3*round+me))
+			all := make([]byte, len(own)*block)
+			if turns := turnsOf(c, func() { must(t, v.Allgather(coll.Bytes(own[me]), coll.Bytes(all[:block]))) }); turns > 1 {
+				t.Errorf("%d turns", turns)
+			}
+			then()
+			for r := range own {
+				if !bytes.Equal(all[r*block:(r+1)*block], pattern(block, 3*round+r)) {
+					t.Errorf("round %d: rank %d got something else of rank %d", round, me, r)
+				}
+			}
+		}
+		for round, blocks := range []bool{true, true, true, false, true, false} {
+			if round == 1 || round == 3 {
+				must(t, c.Barrier())
+				secretMemory(t, startOf(own[me]), block)
+				if round == 3 { // as if nobody had found that out so far
+					c.board.doubts.Store(false)
+				}
+			}
+			if blocks {
+				exchange(round, c.Collectives, func() {})
+				continue
+			}
+			task, err := c.Later(coll.Nonblocking)
+			must(t, err)
+			exchange(round, task.Operations(), func() {
+				id := task.Start()
+				must(t, e.Wait(&id, nil))
+			})
+		}
+		if !c.board.doubts.Load() {
+			t.Error("all could be read")
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}
+
+func TestMemoryThatOthersCannotReadIsCopied(t *testing.T) {
+	const block = 1 << 20
+	secret := secretMemory(t, nil, block)
 	defer unix.Munmap(secret)
 	copy(secret, pattern(block, 0))
 	es := world(t, 3)

@@ -12,7 +12,13 @@ type context struct {
 	cid   uint64
 	comm  *Comm // whose space it is
 	space match.Space[Request, message]
-	serve *Window // takes all messages of its context as requests; nil: the program receives them
+	serve server // hears of messages that no receive has waited for; nil: nobody does
+}
+
+// server takes messages of its context as requests: all of a window's, or some.
+type server interface {
+	// arrived looks for messages of a source. Engine lock held.
+	arrived(source int32)
 }
 
 // newContext makes the message space of a communicator with n possible sources.
