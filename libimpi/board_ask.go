@@ -9,9 +9,9 @@ import (
 )
 
 // Memory that others have been told to read, and cannot: it could be read once, and has been given back to the system
-// since, which now has something else at its addresses, as the memory of a device. A member that cannot read a block asks
-// its owner for it, which sends it as a message: the owner is in the operation until all who read its memory have ended
-// it.
+// since, which now has something else at its addresses, as the memory of a device. A member that cannot read a block
+// asks its owner for it, which sends it as a message: the owner is in the operation until all who read its memory have
+// ended it.
 
 // Tags of what members ask for, and of what they are sent, above those of votes.
 const (

@@ -3,12 +3,12 @@ package libimpi
 import (
 	"bytes"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
 )
 
 // readingBoards is crowdedBoards for ranks that read each other's memory, however quick the kernel is.
@@ -170,7 +170,7 @@ func TestNonblockingOperationsReadLongBlocks(t *testing.T) {
 
 // secretMemory is memory which the kernel refuses to read for others, as it does a device's: at an address, or, if that
 // is nil, anywhere.
-func secretMemory(t *testing.T, at unsafe.Pointer, n int) []byte {
+func secretMemory(t *testing.T, at datatype.Pointer, n int) []byte {
 	t.Helper()
 	fd, err := unix.MemfdSecret(0)
 	if err != nil {

@@ -376,7 +376,7 @@ func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
 	}
 	ctx := e.spareContexts[last]
 	e.spareContexts = e.spareContexts[:last]
-	ctx.cid, ctx.comm = cid, c
+	ctx.cid, ctx.comm, ctx.serve = cid, c, nil
 	ctx.space.Open(n)
 	return ctx
 }

@@ -99,8 +99,8 @@ func exchangeOne(t *testing.T, es []*Engine, copied *counts, n int) int {
 	return copied.read - before
 }
 
-// nearAndFar makes engines with rings that are stored to past the caches, or not. Their time goes on when they look at it,
-// so that none finds that the other has been away.
+// nearAndFar makes engines with rings that are stored to past the caches, or not. Their time goes on when they look at
+// it, so that none finds that the other has been away.
 func nearAndFar(t *testing.T, past bool) []*Engine {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
 	at := time.Now()

@@ -10,9 +10,9 @@ import (
 // longer than all else that a short window does.
 //
 // MPI_Win_free keeps the mapping at all members. When the next window is made, the first member, which has made the
-// memory, looks among what it keeps. The others find theirs by the number that it tells, or say that they have none: they
-// have let go of it, or another thread of theirs is still in MPI_Win_free, and waits at words in that memory. Then all
-// make new memory. If all of them keep it, each clears a piece, so that it is as new.
+// memory, looks among what it keeps. The others find theirs by the number that it tells, or say that they have none:
+// they have let go of it, or another thread of theirs is still in MPI_Win_free, and waits at words in that memory. Then
+// all make new memory. If all of them keep it, each clears a piece, so that it is as new.
 
 // mapped is memory that some members of a machine map.
 type mapped struct {

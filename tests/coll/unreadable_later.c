@@ -23,7 +23,10 @@ static unsigned char *make_secret(unsigned char *at, size_t bytes)
     return mem;
 }
 
-static unsigned char value(int from, int to, int call, int i) { return (unsigned char)(from * 7 + to * 31 + call * 3 + i / 97); }
+static unsigned char value(int from, int to, int call, int i)
+{
+    return (unsigned char)(from * 7 + to * 31 + call * 3 + i / 97);
+}
 
 /* A call, by which each rank gets a block of each. */
 static void exchange(int kind, unsigned char *out, unsigned char *in, int call)
