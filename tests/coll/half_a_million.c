@@ -1,6 +1,7 @@
 /* A persistent collective on a communicator that half a million others have been called on: it is still not mistaken
  * for one of them, though ranks start it and the others in different orders. */
 /* ranks: 2 */
+/* clients: none */
 /* limit: 120 */
 /* needs: MPI_Iallreduce MPI_Allreduce_init */
 #include "../check.h"

@@ -8,6 +8,7 @@ enum { ALIVE = 300 };
 
 static forms_case cases[ALIVE];
 static MPI_Request q[ALIVE];
+static int alive; /* fewer where ranks are many */
 
 /* Numbers below n, in an order that rank and seed decide. */
 static void shuffle(int *order, int n, int seed)
@@ -45,7 +46,7 @@ static void drop(int n)
 /* Hundreds alive, some started by one call, among them messages of which each rank has one. */
 static void in_any_order(void)
 {
-    int order[ALIVE], in = -1, flag = 0, next = (check_rank + 1) % check_size, n = ALIVE;
+    int order[ALIVE], in = -1, flag = 0, next = (check_rank + 1) % check_size, n = alive;
     int before = (check_rank + check_size - 1) % check_size;
     static MPI_Request some[ALIVE + 2];
     for (int round = 0; round < 4; round++) {
@@ -81,7 +82,7 @@ static void compute(long n)
 /* Ranks begin the next time while others are in the last one, or have not begun that. */
 static void others_lag(void)
 {
-    for (int round = 0; round < 20; round++)
+    for (int round = 0; round < alive / 15; round++)
         for (int op = 0; op < FORMS_OPS; op++) {
             forms_fill(&cases[op], round);
             MPI_Start(&q[op]);
@@ -339,12 +340,13 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     CHECK(check_size <= 8);
     forms_world w = forms_world_of(MPI_COMM_WORLD, 0);
-    make(&w, ALIVE);
-    drop(ALIVE); /* never started */
-    make(&w, ALIVE);
+    alive = check_size < 8 ? ALIVE : ALIVE / 3;
+    make(&w, alive);
+    drop(alive); /* never started */
+    make(&w, alive);
     in_any_order();
     others_lag();
-    drop(ALIVE);
+    drop(alive);
     active_ones();
     communicator_goes_first();
     short_ones_in_any_order();

@@ -2,7 +2,7 @@
  * receives short messages, waits for them in all forms, and takes part in short collectives. Counted are the times
  * that each thread has been given a core, by the kernel, over a second of each phase; the quietest of some seconds
  * counts, since other processes may disturb one. */
-/* ranks: 1 2 */
+/* ranks: 2 */
 /* clients: none */
 /* serial: yes */
 /* limit: 240 */

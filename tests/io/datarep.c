@@ -1,4 +1,5 @@
 /* Data representations: native, internal, external32 byte for byte, and those that a program registers. */
+/* ranks: 1 2 3 4 */
 /* needs: MPI_File_set_view MPI_File_get_type_extent MPI_Register_datarep MPI_Register_datarep_c MPI_File_write_all */
 #include "io.h"
 #include <stddef.h>

@@ -25,9 +25,12 @@ static void grid(int ndims, const int *dims, const int *periods, int longest)
     MPI_Comm_free(&copy);
 }
 
+/* With periods in all dimensions, in none and in the first; among few ranks with all others, too. */
 static void grids(int ndims, const int *dims, int longest)
 {
-    for (int mask = 0; mask < 1 << ndims; mask++) {
+    const int last = (1 << ndims) - 1;
+    for (int mask = 0; mask <= last; mask++) {
+        if (check_size > 3 && mask > 1 && mask < last) continue;
         int periods[3];
         for (int d = 0; d < ndims; d++) periods[d] = mask >> d & 1;
         grid(ndims, dims, periods, longest);

@@ -6,7 +6,7 @@
 #include "family.h"
 #include "leaks.h"
 
-enum { FIRST = 20, TIMES = 200 };
+enum { FIRST = 20, TIMES = 100 };
 
 int main(int argc, char **argv)
 {

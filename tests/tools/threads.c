@@ -4,7 +4,7 @@
 #include "tool.h"
 #include <pthread.h>
 
-enum { THREADS = 3, ROUNDS = 1500 };
+enum { THREADS = 3, ROUNDS = 600 };
 
 static volatile int over;
 static long events;

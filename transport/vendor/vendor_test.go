@@ -80,11 +80,13 @@ func say(t *testing.T, w *world, from, to, tag int, b []byte) {
 	}
 }
 
+// make1 makes the transport of a process. If wake polls, the test ends it under the lock that this takes.
 func make1(t *testing.T, w *world, rank int, rx transport.Receiver, wake func()) *Transport {
-	if wake == nil {
+	t.Helper()
+	polled := wake != nil
+	if !polled {
 		wake = func() {}
 	}
-	t.Helper()
 	var ranks []int32
 	for r := range w.procs {
 		ranks = append(ranks, int32(r))
@@ -93,7 +95,9 @@ func make1(t *testing.T, w *world, rank int, rx transport.Receiver, wake func())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.Abort)
+	if !polled {
+		t.Cleanup(tr.Abort)
+	}
 	return tr
 }
 
@@ -335,7 +339,11 @@ func TestTheWatcherPollsWhileTheLibraryHasNotSentAll(t *testing.T) {
 		case <-a.watch.ended:
 		}
 	})
-	defer a.Abort()
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		a.Abort()
+	}()
 	b := make1(t, w, 1, &rx, nil)
 	mu.Lock()
 	fill(a, 1)
