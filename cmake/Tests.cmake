@@ -152,7 +152,7 @@ set(like_stage "GOFLAGS=-trimpath -buildmode=pie")
 # go_test(name words...): a command in the source tree.
 function(go_test name)
   add_test(NAME go/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(go/${name} PROPERTIES TIMEOUT 600 LABELS go PROCESSORS 2) # the go command fills the machine
+  set_tests_properties(go/${name} PROPERTIES TIMEOUT 1200 LABELS go PROCESSORS 2) # the go command fills the machine
 endfunction()
 foreach(set race unit race-all)
   go_test(${set} ${CMAKE_SOURCE_DIR}/tools/go-tests ${set})
