@@ -1,8 +1,7 @@
 /* Collectives of more than 2^31 elements, all of which move. Two buffers of 2.3 GB, and half as much again inside the
  * library: where there is less memory than that, the test is skipped.
  * ranks: 2
- * clients: none
- * limit: 240 */
+ * clients: none */
 #include "../check.h"
 #include <sys/mman.h>
 

@@ -2,7 +2,6 @@
  * for one of them, though ranks start it and the others in different orders. */
 /* ranks: 2 */
 /* clients: none */
-/* limit: 120 */
 /* needs: MPI_Iallreduce MPI_Allreduce_init */
 #include "../check.h"
 

@@ -1,7 +1,6 @@
 /* Ranks at different speeds: roots that run ahead of their readers, and readers that are late, for so long that those
  * who wait for them go to sleep; in Bcast, in Reduce, in Barrier; and beside messages that only a rank that waits in a
  * collective can bring on. */
-/* limit: 120 */
 #include "../check.h"
 
 enum { ROUNDS = 500 };

@@ -2,7 +2,6 @@
  * starts and another waits for, and that all threads together complete. A function of the program is called by some
  * thread of the program that is inside MPI. */
 /* ranks: 1 2 3 4 */
-/* limit: 120 */
 /* needs: MPI_Iallreduce MPI_Allreduce_init */
 #include "forms.h"
 #include <pthread.h>

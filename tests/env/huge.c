@@ -2,7 +2,6 @@
  * half a million blocks apart, at both ends. */
 /* ranks: 2 */
 /* clients: none */
-/* limit: 300 */ /* some virtual machines take long to find so much memory */
 #include "../check.h"
 #include <sys/mman.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 /* ranks: 2 */
 /* clients: none */
 /* serial: yes */
-/* limit: 240 */
 #include "../check.h"
 #include <dirent.h>
 #include <sched.h>

@@ -252,9 +252,7 @@ func TestASecondInterruptKillsAtOnce(t *testing.T) {
 }
 
 func TestStopAndContinueReachTheRanks(t *testing.T) {
-	j := start(t,
-		words("-n 2",
-			sh(`trap "echo stop" TSTP; trap "echo on; exit 0" CONT; echo ready; while :; do sleep 1000 & wait; done`))...)
+	j := start(t, words("-n 2", program(t, "pauses"))...)
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGTSTP)
 	j.stdout.await("stop", 2)

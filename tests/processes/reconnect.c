@@ -1,6 +1,5 @@
 /* Two halves of the world connect, talk and disconnect many times: nothing is lost on the way. */
 /* ranks: 2 4 */
-/* limit: 120 */
 /* needs: MPI_Comm_accept MPI_Comm_connect */
 #include "family.h"
 #include "leaks.h"

@@ -1,7 +1,6 @@
 /* Processes are spawned, met and let go many times: neither descriptors nor memory are lost on the way. */
 /* ranks: 1 2 */
 /* serial: yes */
-/* limit: 180 */
 /* needs: MPI_Comm_spawn MPI_Comm_get_parent */
 #include "family.h"
 #include "leaks.h"

@@ -1,6 +1,5 @@
 /* All kinds of messages and collective operations between processes that have met at a port. */
 /* ranks: 2 3 4 */
-/* limit: 120 */
 /* needs: MPI_Comm_accept MPI_Comm_connect */
 #include "family.h"
 
