@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,9 +184,7 @@ func TestAKilledLauncherTakesTheRanksChildrenAlong(t *testing.T) {
 func TestSignalsReachTheRanks(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2} {
 		t.Run(s.String(), func(t *testing.T) {
-			j := start(t,
-				words("-n 2",
-					sh(fmt.Sprintf(`trap "echo got; exit 0" %d; echo ready; while :; do sleep 1000 & wait; done`, int(s))))...)
+			j := start(t, words("-n 2", program(t, "signalled"), strconv.Itoa(int(s)))...)
 			j.stdout.await("ready", 2)
 			j.signal(s)
 			r := j.wait()
@@ -242,8 +241,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 }
 
 func TestASecondInterruptKillsAtOnce(t *testing.T) {
-	j := start(t,
-		words("--kill-grace 1000 -n 2", sh(`trap "echo got" INT; echo ready; while :; do sleep 1000 & wait; done`))...)
+	j := start(t, words("--kill-grace 1000 -n 2", program(t, "signalled"), "2 15")...) // the second one kills it
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGINT)
 	j.stdout.await("got", 2)
@@ -252,12 +250,13 @@ func TestASecondInterruptKillsAtOnce(t *testing.T) {
 }
 
 func TestStopAndContinueReachTheRanks(t *testing.T) {
-	j := start(t, words("-n 2", program(t, "pauses"))...)
+	stop, on := strconv.Itoa(int(syscall.SIGTSTP)), strconv.Itoa(int(syscall.SIGCONT))
+	j := start(t, words("-n 2", program(t, "signalled"), stop, on)...)
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGTSTP)
-	j.stdout.await("stop", 2)
+	j.stdout.await("got "+stop, 2)
 	j.signal(syscall.SIGCONT)
-	j.stdout.await("on", 2)
+	j.stdout.await("got "+on, 2)
 	j.wait().expect(t, 0, "")
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -282,18 +283,18 @@ func TestSpawnsLeakNothing(t *testing.T) {
 
 func TestSignalsReachSpawnedRanks(t *testing.T) {
 	c := command(2, []string{"ompi_non_mpi=true"})
-	c.Program = "sh"
-	c.Args = []string{"-c", `trap "echo got; exit 0" USR1; echo ready; while :; do sleep 1000 & wait; done`}
+	c.Program, c.Args = program(t, "signalled"), []string{strconv.Itoa(int(syscall.SIGUSR1))}
 	file := filepath.Join(t.TempDir(), "go")
 	j := start(t, words("-n 1 sh -c", []string{`trap "" USR1; exec "$@"`, "sh"}, does("init", spawn(c), "await "+file,
 		"fini"))...)
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGUSR1)
-	j.stdout.await("got", 2)
+	got := "got " + c.Args[0]
+	j.stdout.await(got, 2)
 	os.WriteFile(file, nil, 0o600)
 	r := j.wait()
 	r.expect(t, 0, "")
-	r.says(t, "spawned 0 [0 0]", "ready", "ready", "got", "got")
+	r.says(t, "spawned 0 [0 0]", "ready", "ready", got, got)
 }
 
 func TestASpawnThatNeedsMoreThanThereIsFailsAlone(t *testing.T) {
