@@ -352,8 +352,8 @@ func upwards(op Op) bool { return reproduces || eitherWay(op) }
 // eitherWay says whether two parts give the same bits in either order: those of predefined operations.
 func eitherWay(op Op) bool { return op.Commutative() && !op.OfProgram() }
 
-// Barrier has a new turn be a Barrier. It, and all that follow, answer the turn, which is written where it lies: a copy
-// of so many words that have just been written takes longer than the rest.
+// Barrier makes t a barrier. This and the constructors below write in place and return t, because copying a fresh Turn
+// takes longer than using it.
 func (t *Turn) Barrier(b Seats) *Turn {
 	t.show(Bytes(nil))
 	t.takePieces(0, b.Size(), Buf{}, nowhere, 0, 0)

@@ -146,7 +146,7 @@ func FuzzHostileBoard(f *testing.F) {
 		in, out := newGuarded(room), newGuarded(room)
 		for _, reads := range []coll.Reading{coll.ReadsNot, coll.ReadsSlowly, coll.ReadsQuickly} {
 			b := &hostileBoard{says: [][]byte{one, other}, part: make([]byte, 64<<10),
-				seating: coll.Seating{Part: 64 << 10, Crowded: true, Few: true, Reads: reads}}
+				seating: coll.Seating{Part: 64 << 10, Crowded: true, TwoCores: true, Reads: reads}}
 			useHostile(b, out.buf(n, typ), in.buf(n, typ))
 			useHostileExchange(b, out.buf(n, typ), in.buf(n, typ))
 			_ = coll.TakeEntry(b, b, one, in.buf(n, typ), 0, int(size)%4, 0)

@@ -37,10 +37,10 @@ type Boarded interface {
 
 // Seating is what the ranks of a communicator have for long operations.
 type Seating struct {
-	Part    int64 // bytes of the part of a turn at most; 0: there is no board
-	Crowded bool  // the ranks outnumber their cores
-	Few     bool  // which are two at most
-	Reads   Reading
+	Part     int64 // bytes of the part of a turn at most; 0: there is no board
+	Crowded  bool  // the ranks outnumber their cores
+	TwoCores bool  // the ranks share at most two cores
+	Reads    Reading
 	// An operation may be an exchange: the Comm is an Exchanging.
 	Exchanges bool
 }
@@ -62,7 +62,7 @@ const boardName, rootBoardName = "board", "board-root"
 func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
-		k.Board, k.Crowded, k.Few, k.Reads = on.Part, on.Crowded, on.Few, on.Reads
+		k.Board, k.Crowded, k.TwoCores, k.Reads = on.Part, on.Crowded, on.TwoCores, on.Reads
 		k.Shares = on.Exchanges && on.Shares(k.Ranks, k.Bytes)
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)

@@ -24,7 +24,7 @@ type Case struct {
 	Count    int64 // elements of the vector of a reduction
 	Commutes bool  // the operation of a reduction
 	Crowded  bool  // the ranks outnumber their cores
-	Few      bool  // which are two at most
+	TwoCores bool  // the ranks share at most two cores
 	Reads    Reading
 	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
 	Shares   bool  // which has room for the blocks that a rank has for all others, in an exchange

@@ -225,7 +225,7 @@ func TestCrowdedRanksUseTheirBoard(t *testing.T) {
 	defer coll.Choose("")
 	for _, few := range []bool{false, true} {
 		w := colltest.New(5)
-		w.Board, w.Crowded, w.Few = 1<<12, true, few
+		w.Board, w.Crowded, w.TwoCores = 1<<12, true, few
 		if err := coll.Choose(""); err != nil {
 			t.Fatal(err)
 		}

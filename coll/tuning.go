@@ -146,7 +146,7 @@ type rule struct {
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.few || k.Few) &&
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.few || k.TwoCores) &&
 		(!r.quick || k.Reads == ReadsQuickly) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }

@@ -21,8 +21,8 @@ import (
 //	nonblocking -> gets its number, and goes on as far as parts are there -> stands in Engine.onBoards: whoever polls
 //	               goes on with it -> its request is complete
 //
-// While nonblocking ones are under way the engine's lock guards the board, and C leaves it alone. What a member says it
-// has done is all operations before the first that is under way. No nonblocking operation opens a board: so all
+// While nonblocking ones are under way the engine's lock guards the board, and C leaves it alone. A member's `done`
+// is the number of its oldest unfinished operation minus 1. No nonblocking operation opens a board: so all
 // members know alike which others may use it. Persistent ones have places of their own there (lane.go).
 
 // BoardCounters are what a member has to remember of a board.

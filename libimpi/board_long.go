@@ -36,10 +36,10 @@ func (v Collectives) openForPieces(n int64) error {
 func (c *Comm) seating() coll.Seating {
 	b := &c.board
 	if b.Begun == nil || c.engine.noBoards.Load() {
-		return coll.Seating{Crowded: c.crowded, Few: c.few}
+		return coll.Seating{Crowded: c.crowded, TwoCores: c.few}
 	}
 	_, bytes, _ := b.shared.Pieces()
-	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, Few: c.few, Reads: b.reads}
+	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, TwoCores: c.few, Reads: b.reads}
 }
 
 // Board implements coll.Boarded.

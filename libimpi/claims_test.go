@@ -388,7 +388,7 @@ func TestPartsThatNobodyAskedForAreBreaches(t *testing.T) {
 		wantBreach(t, b, "0", "of more than is left")
 	}
 	a.deliver(transport.Header{Kind: transport.Taken, Src: 1, SrqID: send, Tag: 1}, nil)
-	wantBreach(t, a, "1", "leaves what was not claimed")
+	wantBreach(t, a, "1", "returns sections never claimed")
 }
 
 func TestManyMessagesOfAnAbsentSenderArrive(t *testing.T) {

@@ -210,7 +210,7 @@ func (e *Engine) Follow(p *Peak, takeIn bool) {
 	p.most = max(p.most, e.unexpected())
 }
 
-// Unfollow lets a peak be as it is.
+// Unfollow freezes a peak.
 func (e *Engine) Unfollow(p *Peak) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

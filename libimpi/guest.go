@@ -148,7 +148,7 @@ func (e *Engine) carrierOf(link transport.Guest) *carrier {
 	return &c
 }
 
-// countGuests finds out again what hangs on who is a guest: which transports to poll, and whether there are cores for
+// countGuests recomputes what depends on the guests: which transports to poll, and whether there are cores for
 // all.
 func (e *Engine) countGuests() {
 	near := 0

@@ -83,7 +83,7 @@ func (t *contextTable) all(f func(*context)) {
 	}
 }
 
-// hopeless is why a message that is not complete never will be, or must not be waited for; nil if it may be.
+// hopeless returns the error of a request that can no longer complete, or must not be waited for; nil if it may be.
 func (e *Engine) hopeless(r *Request) *Error {
 	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 //	  for each member:
 //	  freed                  the last operation that had the place and that the member has freed
 //
-// A place is numbered by where its lane begins, in shortest lanes: two lanes do not begin in one.
+// A lane's number is its offset divided by the size of the shortest lane, so it is unique.
 type laneRoom struct {
 	given []*givenLane // by where they begin
 	made  uint64       // lanes, so far

@@ -60,7 +60,7 @@ func (m *encounter) compare(all [][]byte) []byte {
 			return encodeNo(nil, no)
 		}
 		if len(said) == 0 || said[0] != saysWords {
-			no := errorf(abi.MPI_ERR_INTERN, "rank %d of %s says what makes no sense", r, m.c.describe())
+			no := errorf(abi.MPI_ERR_INTERN, "rank %d of %s sent a malformed introduction", r, m.c.describe())
 			m.refuse(no)
 			return encodeNo(nil, no)
 		}

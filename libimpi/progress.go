@@ -30,7 +30,7 @@ const (
 	networkEvery = 16
 )
 
-// anyPeer is for a wait whose message may come from everywhere.
+// anyPeer is for a wait whose message may come from anywhere.
 const anyPeer int32 = -1
 
 // poll moves what can move, first of all what may come from process from. Engine lock held.

@@ -62,7 +62,7 @@ const (
 	longPause  = 64 * time.Millisecond
 )
 
-// bringOn notes that the progress thread could bring on a request that has just started.
+// bringOn counts a request that has just started, if the progress thread can advance it.
 func (e *Engine) bringOn(r *Request) {
 	within := r.peer < 0 || e.peer(r.peer).local >= 0
 	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.local.Limits().Eager) {

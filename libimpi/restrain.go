@@ -17,9 +17,8 @@ import (
 //	receive, probe, question -> invite, await: open again, until more comes that nobody needs
 //	kept < restrainAt/2  -> relax: all is as before
 //
-// One thing a process can wait for without a need of its receiver's: the answer to a CANCEL that is stuck behind its
-// flood. For its sake the windows open for a moment now and then, ever more seldom, so that what comes in so stays
-// small.
+// A sender may also wait for the answer to a CANCEL that is queued behind its own flood, of which the receiver knows
+// nothing. So a closed window reopens briefly after 1, 2, 4 ... seconds.
 
 // probe is one that waits: a message of context ctx from source, perhaps MPI_ANY_SOURCE, would end it.
 type probe struct {

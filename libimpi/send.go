@@ -328,7 +328,7 @@ func (e *Engine) taken(h *transport.Header) {
 	switch {
 	case r == nil:
 	case h.Tag < 0 || h.Tag > 0 && !r.claims.open():
-		e.breach(h.Src, "answer that leaves what was not claimed")
+		e.breach(h.Src, "Taken packet that returns sections never claimed")
 	case h.Tag > 0:
 		r.claims.again = int64(h.Tag)
 		e.stream(r)

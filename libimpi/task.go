@@ -128,7 +128,7 @@ func (t *Task) of(c *Comm) Collectives {
 	side.on.Place(c.machines)
 	switch {
 	case c != t.comm:
-		side.on.Offer(coll.Seating{Crowded: c.crowded, Few: c.few})
+		side.on.Offer(coll.Seating{Crowded: c.crowded, TwoCores: c.few})
 	case t.form == coll.Persistent:
 		side.on.Offer(c.laneSeating())
 	default:

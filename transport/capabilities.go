@@ -70,8 +70,8 @@ type Streamer interface {
 // (libimpi/held.go).
 type Holder interface {
 	// Hold tells process peer whether me, a process of this transport, wants no more messages that it has not asked
-	// for. It costs no packet: peer learns it when it has next to do with this transport. For a peer of which nothing
-	// has come it does nothing.
+	// for. It costs no packet: the peer sees the flag the next time it uses this transport. For a peer from which
+	// nothing has come it does nothing.
 	Hold(me, peer int32, on bool)
 	// Held says what peer has told me last, as far as that has come.
 	Held(me, peer int32) bool

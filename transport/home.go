@@ -46,7 +46,7 @@ type Bell interface {
 	Wake()
 }
 
-// Attention is the bed of the progress thread, which goes on with long messages while the program computes. Who
+// Attention is what the progress thread sleeps on, which goes on with long messages while the program computes. Who
 // brings a part of a long message wakes it, if it is armed.
 type Attention interface {
 	// Arm asks for the progress thread when something arrives. The caller polls afterwards if Arm answers true: it was

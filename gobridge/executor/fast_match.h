@@ -161,7 +161,7 @@ static inline int opened(const struct impi_shm_inbound *in)
     return __atomic_load_n(&in->ring, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* Has packets of earlier sends to bring out, now that the program waits or tests? */
+/* Are coalesced sends waiting to leave? */
 static inline int gathered(void) { return __atomic_load_n(&impi_fast.gathered, __ATOMIC_RELAXED) != 0; }
 
 /* Does the engine need somebody to enter it? */
@@ -178,7 +178,7 @@ static inline uint32_t patience(void)
  * which may need this one for that. Where cores are few, other ranks get theirs. */
 static inline int nothing_else_to_do(void)
 {
-    if (!patience() || __atomic_load_n(&impi_fast.queued, __ATOMIC_RELAXED) || turn_of(32)) return 0;
+    if (!patience() || __atomic_load_n(&impi_fast.queued, __ATOMIC_RELAXED) || every_nth_call(32)) return 0;
     if (UNLIKELY(impi_fast.crowded)) sched_yield();
     return 1;
 }

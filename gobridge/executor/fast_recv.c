@@ -8,7 +8,7 @@ struct impi_quick impi_quick;
 struct impi_persistent impi_persistent[IMPI_PERSISTENT_SLOTS];
 
 /* The checked arguments of a receive or a probe. */
-struct wish {
+struct receive_args {
     struct impi_fast_comm *comm;
     int source, tag;
     int local; /* the source's rank in the machine's segment */
@@ -18,7 +18,7 @@ struct wish {
 };
 
 /* Finds the communicator; 0 if the call is not a simple one, as in the next two. */
-static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
+static inline int from_any(struct receive_args *w, int tag, MPI_Comm comm)
 {
     w->comm = find(comm);
     w->tag = tag;
@@ -26,7 +26,7 @@ static inline int from_any(struct wish *w, int tag, MPI_Comm comm)
 }
 
 /* Finds the sender. */
-static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
+static inline int from(struct receive_args *w, int source, int tag, MPI_Comm comm)
 {
     if (UNLIKELY(!from_any(w, tag, comm) || (uint32_t)source >= (uint32_t)w->comm->size)) return 0;
     w->source = source;
@@ -35,7 +35,7 @@ static inline int from(struct wish *w, int source, int tag, MPI_Comm comm)
 }
 
 /* Finds where the data goes. */
-static inline int typed(struct wish *w, void *buf, int64_t count, MPI_Datatype datatype)
+static inline int typed(struct receive_args *w, void *buf, int64_t count, MPI_Datatype datatype)
 {
     const void *at = buf;
     w->room = laid_out(&at, count, datatype, &w->plan);
@@ -45,7 +45,7 @@ static inline int typed(struct wish *w, void *buf, int64_t count, MPI_Datatype d
 
 /* Finds the message that a receive or probe asks for at the head of its source's ring, after at most so many looks. The
  * lock is held if it is READY. */
-HOT enum progress next_message(const struct wish *w, uint32_t looks, struct arrival *a)
+HOT enum progress next_message(const struct receive_args *w, uint32_t looks, struct arrival *a)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w->local].in;
@@ -72,7 +72,7 @@ HOT enum progress next_message(const struct wish *w, uint32_t looks, struct arri
 
 /* The same from whichever rank has one, of a communicator whose members are all in this machine. A rank whose ring is
  * not open yet has not sent anything before: Go will see its first message. */
-RARE enum progress any_message(struct wish *w, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
+RARE enum progress any_message(struct receive_args *w, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
 {
     enum { MOST = 64 }; /* ranks that are looked at again and again */
     static int turn;    /* threads may change each other's */
@@ -93,14 +93,14 @@ RARE enum progress any_message(struct wish *w, int tag, MPI_Comm comm, uint32_t 
     }
 }
 
-HOT enum progress message(struct wish *w, int source, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
+HOT enum progress message(struct receive_args *w, int source, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
 {
     if (UNLIKELY(source == MPI_ANY_SOURCE)) return any_message(w, tag, comm, looks, a);
     return LIKELY(from(w, source, tag, comm)) ? next_message(w, looks, a) : FOR_GO;
 }
 
 /* Takes the message that has been found, and gives up the lock. */
-static inline int take(const struct wish *w, const struct arrival *a, MPI_Status *status)
+static inline int take(const struct receive_args *w, const struct arrival *a, MPI_Status *status)
 {
     struct impi_shm_private *shm = impi_fast.shm;
     struct impi_shm_inbound *in = &shm->peers[w->local].in;
@@ -121,7 +121,7 @@ static inline int take(const struct wish *w, const struct arrival *a, MPI_Status
 int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Status *status)
 {
-    struct wish w;
+    struct receive_args w;
     struct arrival a;
     if (UNLIKELY(!typed(&w, buf, count, datatype))) return IMPI_IN_GO;
     return LIKELY(message(&w, source, tag, comm, patience(), &a) == READY) ? take(&w, &a, status) : IMPI_IN_GO;
@@ -132,7 +132,7 @@ int impi_exec_Sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                        MPI_Comm comm, MPI_Status *status)
 {
-    struct wish w; /* Go says what is wrong with a receive before anything is sent */
+    struct receive_args w; /* Go says what is wrong with a receive before anything is sent */
     if (UNLIKELY(!typed(&w, recvbuf, recvcount, recvtype) || !from(&w, source, recvtag, comm))) return IMPI_IN_GO;
     if (UNLIKELY(impi_exec_Send(sendbuf, sendcount, sendtype, dest, sendtag, comm))) return IMPI_IN_GO;
     if (LIKELY(!impi_exec_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status))) return MPI_SUCCESS;
@@ -151,7 +151,7 @@ int impi_exec_Sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype
  * when it answers a slot. */
 HOT struct impi_quick_slot *post(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
-    struct wish w;
+    struct receive_args w;
     struct impi_shm_private *shm = impi_fast.shm;
     if (UNLIKELY(!typed(&w, buf, count, datatype) || w.room > impi_fast.growing || !from(&w, source, tag, comm)))
         return NULL;
@@ -231,7 +231,7 @@ int impi_exec_Startall(int count, MPI_Request requests[])
 /* Describes a message that can be received, and leaves it where it is. */
 static enum progress probe(int source, int tag, MPI_Comm comm, MPI_Status *status, uint32_t looks)
 {
-    struct wish w;
+    struct receive_args w;
     struct arrival a;
     enum progress got = message(&w, source, tag, comm, looks, &a);
     if (got != READY) return got;

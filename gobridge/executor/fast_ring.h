@@ -130,7 +130,7 @@ static inline void store_past(char *to, const char *from, int64_t n)
 }
 
 /* Is it the turn of what is done once every so many times? */
-static inline int turn_of(uint32_t every)
+static inline int every_nth_call(uint32_t every)
 {
     static uint32_t calls; /* of each file; threads may count wrong */
     uint32_t call = __atomic_load_n(&calls, __ATOMIC_RELAXED) + 1;
@@ -142,7 +142,7 @@ static inline int turn_of(uint32_t every)
 HOT void store_payload(const struct impi_plan *plan, const void *typed, void *to, int64_t n)
 {
     const int lines = UNLIKELY((uint64_t)n >= impi_fast.look) && !plan && (uintptr_t)to % LINE == 0;
-    if (lines && turn_of(64)) impi_look((uintptr_t)to, (uintptr_t)typed, n);
+    if (lines && every_nth_call(64)) impi_look((uintptr_t)to, (uintptr_t)typed, n);
     else if (lines && (uint64_t)n >= __atomic_load_n(&impi_fast.past, __ATOMIC_RELAXED)) store_past(to, typed, n);
     else move_payload(plan, typed, to, n, 0);
 }

@@ -143,7 +143,7 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 
 int impi_exec_Win_unlock(int rank, MPI_Win win)
 {
-    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (every_nth_call(IMPI_WINDOW_TURN)) impi_board_turn();
     struct impi_window *w = window_of(win);
     if (UNLIKELY(!w || !w->may_lock || (uint32_t)rank >= w->count || w->access != IMPI_WINDOW_IN_LOCKS))
         return IMPI_IN_GO;
@@ -161,7 +161,7 @@ int impi_exec_Win_unlock(int rank, MPI_Win win)
 /* All communication is done when its call returns. What follows a flush must not be seen before it. */
 static inline int flushed(const struct impi_window *w, int all, int rank)
 {
-    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (every_nth_call(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!w || w->access < IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
     if (UNLIKELY(!all && ((uint32_t)rank >= w->count || !w->targets[rank].hold))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
@@ -175,7 +175,7 @@ int impi_exec_Win_flush_local_all(MPI_Win win) { return flushed(window_of(win), 
 
 int impi_exec_Win_sync(MPI_Win win)
 {
-    if (turn_of(IMPI_WINDOW_TURN)) impi_board_turn();
+    if (every_nth_call(IMPI_WINDOW_TURN)) impi_board_turn();
     if (UNLIKELY(!window_of(win))) return IMPI_IN_GO;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return MPI_SUCCESS;

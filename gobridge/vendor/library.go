@@ -149,7 +149,7 @@ static int impi_vendor_allgather(const void *mine, int n, void *all)
 	return mpi.Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, comm);
 }
 
-// attribute is a number that hangs on MPI_COMM_WORLD; otherwise if there is none.
+// attribute is a number attached to MPI_COMM_WORLD; otherwise if there is none.
 static int impi_vendor_attribute(int key, int otherwise)
 {
 	int *value = NULL, there = 0;

@@ -149,7 +149,7 @@ func (in *inbound) pass() error {
 	}
 	in.w = copy(in.buf, in.buf[from:in.w])
 	if in.link.stalled {
-		return nil // what is wrong behind it stays there
+		return nil // the error is reported when the stalled packets have gone
 	}
 	return err
 }

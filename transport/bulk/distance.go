@@ -10,7 +10,7 @@ import (
 // Distance is what is known of the way from this core's caches to those of who reads what it stores. Two cores may
 // share a cache or not, and on a virtual machine that changes. It shows in how long it takes to store some of what is
 // stored anyway, looked at now and then. A look may be disturbed, by the first touch of a page for one, or since
-// another process had the core: several of them change what is done. The zero value knows nothing.
+// another process had the core, so only several that agree change the choice. The zero value knows nothing.
 type Distance struct {
 	Pieces uint32 // that were long enough
 	Looks  int32  // that found no cache shared, less the others

@@ -49,7 +49,8 @@ type link struct {
 	replies []transport.Header // of Finish, waiting for the window
 }
 
-// inlineMax is the longest payload, in bytes, that is copied behind its header: cheaper than a vector.
+// inlineMax is the longest payload, in bytes, that is copied behind its header, which is cheaper than a
+// second iovec.
 const inlineMax = 512
 
 // closed says that sending on l leads nowhere.

@@ -361,7 +361,7 @@ func (c *Comm) join(block func(rank int) []byte) (b []byte) {
 // Scan is 4.18: value is the result over ranks 0 to r.
 func Scan(c *Comm, value func(rank int) []byte) []Msg {
 	var p plan
-	last := -1 // the message that the chain hangs on
+	last := -1 // the message that the chain continues
 	for r := 0; r+1 < len(c.num); r++ {
 		if c.num[r] == c.num[r+1] {
 			continue
