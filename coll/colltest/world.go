@@ -41,8 +41,8 @@ type World struct {
 	Client []int32
 	// Machines are those that ranks are on; nil: not known.
 	Machines *coll.Machines
-	// Board is how many bytes a part has on the board that the ranks have besides; 0: they have none. Crowded and TwoCores are
-	// what it says of them, and Reads that turns there may read the memory of other ranks.
+	// Board is how many bytes a part has on the board that the ranks have besides; 0: they have none. Crowded and
+	// TwoCores are what it says of them, and Reads that turns there may read the memory of other ranks.
 	Board                    int64
 	Crowded, TwoCores, Reads bool
 	// Eager is the largest message, in bytes, that a send does not wait for.

@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* eaa899f362acc84a gobridge/executor/direct.h */
 /* c71a938e1b3b0506 gobridge/executor/fast.h */
-/* 2dc3009f17331a5d gobridge/executor/fast_ring.h */
+/* d9bbb9ac4d78514d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* 2014f6df5432dc40 libimpi/z_layout.h */

@@ -71,8 +71,8 @@ func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
 }
 
 // children lists our children that live: with a subreaper, that is every descendant whose own parents are gone. The
-// kernel lists them by the thread that is their parent; where it has no such list (CONFIG_PROC_CHILDREN), all processes of
-// the machine are looked at. The caller lets nobody reap meanwhile, so that none is passed over.
+// kernel lists them by the thread that is their parent; where it has no such list (CONFIG_PROC_CHILDREN), all processes
+// of the machine are looked at. The caller lets nobody reap meanwhile, so that none is passed over.
 func children() []int {
 	found, ok := listedChildren()
 	if !ok {
