@@ -298,3 +298,26 @@ func TestWhoCannotReadMemoryKeepsAllFromIt(t *testing.T) {
 	})
 	noFailure(t, es)
 }
+
+// Who answers those that cannot read its memory takes no other messages, which wait and are counted as ever.
+func TestMessagesOfCollectivesWaitBesideABoardThatReads(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		c, in := readingBoards(t, e), make([]byte, 3)
+		if e.Me() == 1 {
+			must(t, c.send(c.coll, at([]byte("abc")), 3, byteT, 0, 7, modeStandard))
+			must(t, c.Barrier())
+		} else {
+			for e.Levels(true).Unexpected == 0 {
+				e.Turn()
+			}
+			must(t, c.recv(c.coll, at(in), 3, byteT, 1, 7, nil))
+			must(t, c.Barrier())
+			if string(in) != "abc" {
+				t.Errorf("%q has come", in)
+			}
+		}
+		c.NoBoard()
+	})
+	noFailure(t, es)
+}

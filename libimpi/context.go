@@ -21,6 +21,12 @@ type server interface {
 	arrived(source int32)
 }
 
+// windows reports whether all messages are a window's requests, which are none of the program's.
+func (c *context) windows() bool {
+	_, all := c.serve.(*Window)
+	return all
+}
+
 // newContext makes the message space of a communicator with n possible sources.
 func newContext(cid uint64, comm *Comm, n int) *context {
 	c := &context{cid: cid, comm: comm}

@@ -157,7 +157,7 @@ func (e *Engine) Levels(takeIn bool) (l Levels) {
 }
 
 func (l *Levels) add(c *context) {
-	if c != nil && c.serve == nil {
+	if c != nil && !c.windows() {
 		l.Unexpected += c.space.Kept()
 		l.Posted += c.space.Posted()
 	}
@@ -281,7 +281,7 @@ func (e *Engine) countSent(ctx *context, p *peer, bytes int64, whole bool) {
 	} else {
 		w.Rendezvous++
 	}
-	if c := ctx.comm; ctx == c.p2p && ctx.serve == nil {
+	if c := ctx.comm; ctx == c.p2p && !ctx.windows() {
 		c.counters.Sent.add(bytes)
 	}
 }
@@ -289,7 +289,7 @@ func (e *Engine) countSent(ctx *context, p *peer, bytes int64, whole bool) {
 // countShort is countSent, for a message that has left without a request, and whose send is over with that.
 func (e *Engine) countShort(ctx *context, p *peer, tag int32, bytes int64) {
 	e.countSent(ctx, p, bytes, true)
-	if e.watch.observes(RequestCompleted) && ctx == ctx.comm.p2p && ctx.serve == nil {
+	if e.watch.observes(RequestCompleted) && ctx == ctx.comm.p2p && !ctx.windows() {
 		e.tellCompleted(ctx.comm, tellsSend, int64(p.rank), int64(tag), bytes)
 	}
 }
@@ -299,14 +299,14 @@ func (e *Engine) countReceived(ctx *context, peer int32, bytes int64) {
 	w := &e.watch.counters
 	w.Received[e.class(e.peer(peer))].add(bytes)
 	w.Matches++
-	if c := ctx.comm; ctx == c.p2p && ctx.serve == nil {
+	if c := ctx.comm; ctx == c.p2p && !ctx.windows() {
 		c.counters.Received.add(bytes)
 	}
 }
 
 // noteUnexpected counts a message that waits from now on, and tells of it.
 func (e *Engine) noteUnexpected(ctx *context, m *message) {
-	if ctx.serve != nil {
+	if ctx.windows() {
 		return
 	}
 	w := &e.watch
@@ -339,7 +339,7 @@ func (e *Engine) noteCompleted(r *Request) {
 	bytes := r.status.Bytes
 	switch r.kind {
 	case sendRequest, recvRequest:
-		if r.of != nil || r.ctx == nil || r.ctx != r.comm.p2p || r.ctx.serve != nil {
+		if r.of != nil || r.ctx == nil || r.ctx != r.comm.p2p || r.ctx.windows() {
 			return
 		}
 		if kind, tag = tellsSend, int64(r.tag); r.kind == recvRequest {
