@@ -332,7 +332,7 @@ set_tests_properties(conform/golden PROPERTIES TIMEOUT ${LIMIT} LABELS conform P
 # Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.
 # The first is a part of go/unit: make test leaves it out (CMakePresets.json).
 go_test(quick ${GO} run ./tools/gotest -timeout 300s -short ./abi/... ./cmd/internal/... ./coll/... ./datatype/...
-  ./onesided ./topology/... ./transport/wire/... ./transport/boot/auth/... ./tests/tree/... ./tools/...)
+  ./onesided ./topology/... ./transport/wire/... ./startup/auth/... ./tests/tree/... ./tools/...)
 set(quick
   shm/2/pt2pt/order shm/2/pt2pt/sizes shm/2/pt2pt/modes shm/2/pt2pt/probe shm/2/pt2pt/persistent shm/2/pt2pt/completion
   shm/2/pt2pt/unexpected shm/2/pt2pt/self shm/2/coll/barrier shm/2/coll/bcast shm/2/coll/reduce shm/2/coll/short

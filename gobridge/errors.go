@@ -12,7 +12,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Error codes. A predefined class is its own code; an error with particulars has the code class + k<<6, where k
@@ -163,13 +163,13 @@ var (
 
 // defaultHandler is the initial error handler: it gets errors before MPI_Init and after MPI_Finalize, and is that of
 // MPI_COMM_WORLD and MPI_COMM_SELF until the program sets another (MPI 5.0, 9.3). The launcher may have been told.
-var defaultHandler = sync.OnceValue(func() *errhandler { return initialHandler(os.Getenv(boot.EnvErrhandler)) })
+var defaultHandler = sync.OnceValue(func() *errhandler { return initialHandler(os.Getenv(startup.EnvErrhandler)) })
 
 func initialHandler(name string) *errhandler {
 	switch name {
-	case boot.ErrorsAbort:
+	case startup.ErrorsAbort:
 		return errorsAbort
-	case boot.ErrorsReturn:
+	case startup.ErrorsReturn:
 		return errorsReturn
 	}
 	return errorsAreFatal
@@ -243,7 +243,7 @@ func impi_error_fatal(code int32) {
 		text = s
 	}
 	class, _ := errorClass(code)
-	endJob(boot.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})
+	endJob(startup.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})
 }
 
 // impi_missing registers the error of a function that has no implementation yet.

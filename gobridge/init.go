@@ -21,9 +21,9 @@ import (
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/manager"
-	"github.com/libimpi/libimpi/transport/meet"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/manager"
+	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -47,7 +47,7 @@ import (
 type process struct {
 	engine      *libimpi.Engine
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
-	link        *boot.Link                   // nil in a process of its own, and after the end
+	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
 	vendor      *vendor.Library              // another MPI library, by which this client's ranks talk; nil: none
 	segment     *shm.Segment
@@ -55,11 +55,11 @@ type process struct {
 	main        int   // the thread that called MPI_Init
 	values      *predefinedValues
 
-	meeting     meet.Config // how processes of other jobs are met
-	connectTime patience    // how long, if the program does not say
-	universe    int32       // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
-	spawnedBy   string      // the port of those who have spawned this job; "": nobody has
-	parent      uintptr     // the handle of the communicator with them; it may have gone
+	meeting     ports.Config // how processes of other jobs are met
+	connectTime patience     // how long, if the program does not say
+	universe    int32        // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
+	spawnedBy   string       // the port of those who have spawned this job; "": nobody has
+	parent      uintptr      // the handle of the communicator with them; it may have gone
 
 	gone *tcp.HostGone // why the process could not join; nil: another reason, or none
 
@@ -216,7 +216,7 @@ func enter() (*process, error) {
 func (p *process) describe() {
 	v := p.values
 	v.tagUB, v.io, v.host = p.engine.TagUB(), abi.MPI_ANY_SOURCE, abi.MPI_PROC_NULL
-	if n, err := strconv.ParseInt(environment(boot.EnvAppNum), 10, 32); err == nil {
+	if n, err := strconv.ParseInt(environment(startup.EnvAppNum), 10, 32); err == nil {
 		v.appnum = int32(n)
 	} else if p.manager != nil {
 		v.appnum = max(0, p.manager.Identity().AppNum)
@@ -321,10 +321,10 @@ func impi_Finalize() int32 {
 // tellAlgorithms says on rank 0 of a verbose job what algorithms are chosen by, and how often each algorithm of package
 // coll was taken. Operations on boards (board.go) are not among them.
 func (p *process) tellAlgorithms() {
-	if environment(boot.EnvVerbose) == "" || p.engine.World().Rank() != 0 {
+	if environment(startup.EnvVerbose) == "" || p.engine.World().Rank() != 0 {
 		return
 	}
-	parameters, from, _ := coll.ReadTold(environment(boot.EnvParameters))
+	parameters, from, _ := coll.ReadTold(environment(startup.EnvParameters))
 	if from == "" || p.engine.Job().Clients > 1 {
 		parameters, from = coll.BuiltIn, "built in"
 	}
@@ -371,19 +371,19 @@ func impi_Abort(comm uintptr, errorcode int32) int32 {
 	if c := commOf(comm); c != nil {
 		name = c.String()
 	}
-	endJob(boot.Abort{Code: int(errorcode), Text: fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name)})
+	endJob(startup.Abort{Code: int(errorcode), Text: fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name)})
 	return 0
 }
 
 // lost ends the job because a peer is gone.
-func lost(err *libimpi.Error) { endJob(boot.Abort{Code: 1, Text: err.Error(), Answer: true}) }
+func lost(err *libimpi.Error) { endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true}) }
 
 // ending is set by the first thread that ends the job.
 var ending atomic.Bool
 
 // endJob ends every process of the job; it does not return. Our launcher says why, in one line for all ranks, and ends
 // this process, too. Without it the process speaks for itself; another manager may have to end the others.
-func endJob(why boot.Abort) {
+func endJob(why startup.Abort) {
 	if !ending.CompareAndSwap(false, true) {
 		select {}
 	}
@@ -436,7 +436,7 @@ func noteLoss() {
 		return
 	}
 	link := p.link
-	sayLoss.Do(func() { link.Abort(boot.Abort{Code: 1, Text: err.Error(), Answer: true, Client: p.lostClient()}) })
+	sayLoss.Do(func() { link.Abort(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: p.lostClient()}) })
 }
 
 // lostClient is another client that the process has lost; nil: none. So is p if the process has not joined.

@@ -13,11 +13,11 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/links"
+	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	"github.com/libimpi/libimpi/transport/links"
-	"github.com/libimpi/libimpi/transport/meet"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -40,11 +40,11 @@ const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
 func (p *process) start() (err error) {
-	if p.vendor, err = vendor.Load(environment(boot.EnvLocal)); err != nil {
+	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
 		return err
 	}
-	link, w, err := boot.Attach(lookupEnv)
-	if foreign := (*boot.ForeignError)(nil); errors.Is(err, boot.ErrSingleton) || errors.As(err, &foreign) {
+	link, w, err := startup.Attach(lookupEnv)
+	if foreign := (*startup.ForeignError)(nil); errors.Is(err, startup.ErrSingleton) || errors.As(err, &foreign) {
 		return p.startWithout(err)
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *process) start() (err error) {
 			return fmt.Errorf("listening for other clients at %v: %w", w.Bind, err)
 		}
 		defer listener.Close()
-		if err := link.Host(boot.Host{Addr: listener.Addr(), PID: uint32(os.Getpid())}); err != nil {
+		if err := link.Host(startup.Host{Addr: listener.Addr(), PID: uint32(os.Getpid())}); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (p *process) start() (err error) {
 }
 
 // join builds the engine on what the launcher gave.
-func (p *process) join(job *transport.Job, w boot.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
+func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
 	if p.vendor != nil {
 		w = apart(w, job.Me)
 	}
@@ -160,13 +160,13 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 		coll.Reproduce()
 	}
 	if job.Clients == 1 {
-		parameters, _, err := coll.ReadTold(environment(boot.EnvParameters))
+		parameters, _, err := coll.ReadTold(environment(startup.EnvParameters))
 		if err != nil {
-			return set, fmt.Errorf("%s, which a launcher sets: %v", boot.EnvParameters, err)
+			return set, fmt.Errorf("%s, which a launcher sets: %v", startup.EnvParameters, err)
 		}
 		coll.Tune(parameters)
 	}
-	if environment(boot.EnvVerbose) != "" {
+	if environment(startup.EnvVerbose) != "" {
 		coll.Count(true)
 	}
 	p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT"))
@@ -175,8 +175,8 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 
 // meetConfig is how this process meets those of other jobs: at the address that the launcher has chosen, unless it is
 // good for this machine only, and with TLS if the job itself uses it.
-func meetConfig(job *transport.Job, w boot.Welcome, reach links.Config) meet.Config {
-	c := meet.Config{Ports: w.Ports, Silence: reach.Silence, Warn: reach.Warn}
+func meetConfig(job *transport.Job, w startup.Welcome, reach links.Config) ports.Config {
+	c := ports.Config{Ports: w.Ports, Silence: reach.Silence, Warn: reach.Warn}
 	if !w.Bind.IsLoopback() {
 		c.Bind = w.Bind
 	}
@@ -197,7 +197,7 @@ func (p *process) watchLauncher() {
 
 // jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several,
 // the engine takes the job's tables, which all clients have (zero).
-func jobID(job *transport.Job, w boot.Welcome) (id [16]byte) {
+func jobID(job *transport.Job, w startup.Welcome) (id [16]byte) {
 	switch {
 	case job.Clients > 1:
 	case w.JobID == "":
@@ -211,7 +211,7 @@ func jobID(job *transport.Job, w boot.Welcome) (id [16]byte) {
 
 // localRanks are the world ranks of the processes that share this machine's memory, by their place in it: ranks of one
 // client.
-func localRanks(job *transport.Job, w boot.Welcome) ([]int32, error) {
+func localRanks(job *transport.Job, w startup.Welcome) ([]int32, error) {
 	world := w.Local
 	if world == nil {
 		for r := range w.LocalSize {
@@ -238,5 +238,5 @@ func (p *process) startAlone() error {
 		Procs:      []transport.Proc{{HostID: netip.IPv6Loopback().As16(), PID: int64(os.Getpid())}},
 		MaxDataLen: 1, TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
 	}
-	return p.join(job, boot.Welcome{LocalSize: 1, Shared: -1}, nil, nil)
+	return p.join(job, startup.Welcome{LocalSize: 1, Shared: -1}, nil, nil)
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/links"
+	"github.com/libimpi/libimpi/startup/manager/pmi"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
-	"github.com/libimpi/libimpi/transport/links"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,7 +22,7 @@ func (p *process) startByVendor(none error) error {
 	if err := p.launchVendor(); err != nil {
 		return err
 	}
-	if foreign := (*boot.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
+	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
 		if foreign.Size > 1 {
 			return p.vendor.Unlike(foreign.Launcher, foreign.Size)
 		}
@@ -37,7 +37,7 @@ func (p *process) launchVendor() error {
 }
 
 // alone says whether the user wants each process to be alone.
-func (p *process) alone() bool { return environment(boot.EnvSingleton) == "ok" }
+func (p *process) alone() bool { return environment(startup.EnvSingleton) == "ok" }
 
 // startVendor starts the library, unless it has told us of the job already, and finds out which process of the client
 // is which of the library.
@@ -70,7 +70,7 @@ func (p *process) startVendor(job *transport.Job) (*links.Vendor, error) {
 }
 
 // apart is a welcome of a process that shares no memory with others.
-func apart(w boot.Welcome, me int32) boot.Welcome {
+func apart(w startup.Welcome, me int32) startup.Welcome {
 	if w.Shared >= 0 {
 		unix.Close(w.Shared)
 	}

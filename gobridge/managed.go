@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/gobridge/pmix"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/manager"
-	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/manager"
+	"github.com/libimpi/libimpi/startup/manager/pmi"
 	"golang.org/x/sys/unix"
 )
 
-// Processes that another process manager has started (transport/boot/manager).
+// Processes that another process manager has started (startup/manager).
 
 // managers are the ways to find it, in the order in which they are asked.
 var managers = []manager.Opener{pmi.Open, pmix.Open}
 
 // findManager answers the manager that has started this process; nil: none has, or the user wants the process alone.
 func findManager(env manager.Env) (manager.Manager, error) {
-	if alone, _ := env(boot.EnvSingleton); alone == "ok" {
+	if alone, _ := env(startup.EnvSingleton); alone == "ok" {
 		return nil, nil
 	}
 	for _, open := range managers {
@@ -44,7 +44,7 @@ func (p *process) startWithout(none error) error {
 		return err
 	case m != nil:
 		return p.startManaged(m)
-	case errors.Is(none, boot.ErrSingleton):
+	case errors.Is(none, startup.ErrSingleton):
 		return p.startAlone()
 	}
 	return none

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Memory allocation kinds (MPI 5.0, 11.4.3): of which memory buffers may be. libimpi reads and writes what the
@@ -23,7 +23,7 @@ var kindRestrictors = map[string][]string{
 
 // askedKinds is the list of kinds that the launcher was given; the standard's default is as if it had been.
 func askedKinds() string {
-	if asked := environment(boot.EnvMemoryKinds); asked != "" {
+	if asked := environment(startup.EnvMemoryKinds); asked != "" {
 		return asked
 	}
 	return "mpi,system"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/meet"
 )
 
 // Two groups of processes that find each other (MPI 5.0, 11.10): at a port, which one of them opens, or over a socket
@@ -21,10 +21,10 @@ import (
 //
 // What the root alone has to know is looked at there only, and an error there is everybody's.
 
-// ports are those that this process has opened, by name.
-var ports struct {
+// openPorts are the ports that this process has open, by name.
+var openPorts struct {
 	sync.Mutex
-	open map[string]*meet.Port
+	open map[string]*ports.Port
 }
 
 // mostPorts bounds them: each is a listening socket.
@@ -32,11 +32,11 @@ const mostPorts = 256
 
 // closePorts closes what the program has left open.
 func closePorts() {
-	ports.Lock()
-	defer ports.Unlock()
-	for name, p := range ports.open {
+	openPorts.Lock()
+	defer openPorts.Unlock()
+	for name, p := range openPorts.open {
 		p.Close()
-		delete(ports.open, name)
+		delete(openPorts.open, name)
 	}
 }
 
@@ -50,13 +50,13 @@ func impi_Open_port(info, port_name uintptr) int32 {
 	if k.result(port_name, "port_name"); k.err != nil {
 		return k.fail()
 	}
-	ports.Lock()
-	defer ports.Unlock()
-	if len(ports.open) >= mostPorts {
+	openPorts.Lock()
+	defer openPorts.Unlock()
+	if len(openPorts.open) >= mostPorts {
 		k.set(abi.MPI_ERR_OTHER, "%d ports are open", mostPorts)
 		return k.fail()
 	}
-	p, err := meet.Listen(started().meeting)
+	p, err := ports.Listen(started().meeting)
 	if err != nil {
 		return k.failed(libimpi.Errorf(abi.MPI_ERR_OTHER, "no port can be opened: %v", err))
 	}
@@ -65,10 +65,10 @@ func impi_Open_port(info, port_name uintptr) int32 {
 		k.set(abi.MPI_ERR_INTERN, "the port's name has %d characters", len(p.Name()))
 		return k.fail()
 	}
-	if ports.open == nil {
-		ports.open = map[string]*meet.Port{}
+	if openPorts.open == nil {
+		openPorts.open = map[string]*ports.Port{}
 	}
-	ports.open[p.Name()] = p
+	openPorts.open[p.Name()] = p
 	putText(port_name, p.Name(), abi.MPI_MAX_PORT_NAME)
 	return 0
 }
@@ -83,10 +83,10 @@ func impi_Close_port(port_name uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	ports.Lock()
-	p := ports.open[name]
-	delete(ports.open, name)
-	ports.Unlock()
+	openPorts.Lock()
+	p := openPorts.open[name]
+	delete(openPorts.open, name)
+	openPorts.Unlock()
 	if p == nil {
 		k.notOurs(name)
 		return k.fail()
@@ -147,9 +147,9 @@ func meetAt(fn string, port_name, info uintptr, root int32, comm, newcomm uintpt
 
 // accept waits at a port for somebody who connects.
 func (k *check) accept(name string, limit patience) (transport.Line, error) {
-	ports.Lock()
-	p := ports.open[name]
-	ports.Unlock()
+	openPorts.Lock()
+	p := openPorts.open[name]
+	openPorts.Unlock()
 	if p == nil {
 		k.notOurs(name)
 		return nil, k.err
@@ -157,7 +157,7 @@ func (k *check) accept(name string, limit patience) (transport.Line, error) {
 	return acceptAt(p, limit)
 }
 
-func acceptAt(p *meet.Port, limit patience) (transport.Line, error) {
+func acceptAt(p *ports.Port, limit patience) (transport.Line, error) {
 	ctx, cancel := limit.context()
 	defer cancel()
 	line, err, lost := aside(ctx, p.Accept)
@@ -168,7 +168,7 @@ func acceptAt(p *meet.Port, limit patience) (transport.Line, error) {
 		return line, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "nobody has connected to the port within %v", limit)
-	case errors.Is(err, meet.ErrClosed):
+	case errors.Is(err, ports.ErrClosed):
 		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "the port has been closed meanwhile")
 	}
 	return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "waiting at the port: %v", err)
@@ -182,9 +182,9 @@ func (k *check) connect(name string, limit patience) (transport.Line, error) {
 	ctx, cancel := limit.context()
 	defer cancel()
 	line, err, lost := aside(ctx, func(ctx context.Context) (transport.Line, error) {
-		return meet.Dial(ctx, name, started().meeting)
+		return ports.Dial(ctx, name, started().meeting)
 	})
-	var bad *meet.NameError
+	var bad *ports.NameError
 	switch {
 	case lost != nil:
 		return nil, lost
@@ -192,7 +192,7 @@ func (k *check) connect(name string, limit patience) (transport.Line, error) {
 		return line, nil
 	case errors.As(err, &bad):
 		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "argument port_name (%.100q) is not a port's name: %v", name, bad)
-	case errors.Is(err, meet.ErrNoPort):
+	case errors.Is(err, ports.ErrNoPort):
 		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "%v", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, libimpi.Errorf(abi.MPI_ERR_PORT, "nobody has accepted at the port within %v", limit)
@@ -230,7 +230,7 @@ func impi_Comm_join(fd int32, intercomm uintptr) int32 {
 func join(fd int32, limit patience) (transport.Line, error) {
 	ctx, cancel := limit.context()
 	defer cancel()
-	line, err, lost := aside(ctx, func(ctx context.Context) (transport.Line, error) { return meet.Over(ctx, int(fd)) })
+	line, err, lost := aside(ctx, func(ctx context.Context) (transport.Line, error) { return ports.Over(ctx, int(fd)) })
 	switch {
 	case lost != nil:
 		return nil, lost

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // arriveTime is how long the report waits for the other ranks of this machine, which are all about to attach.
@@ -15,7 +15,7 @@ const arriveTime = 2 * time.Second
 // share this machine's memory. Whether this one may read another's memory shows when that one has attached.
 func (p *process) report(near int) error {
 	wanted, err := parseSwitch("IMPI_REPORT")
-	if err != nil || p.engine.Me() != 0 || !wanted && environment(boot.EnvVerbose) == "" {
+	if err != nil || p.engine.Me() != 0 || !wanted && environment(startup.EnvVerbose) == "" {
 		return err
 	}
 	limit := time.Now().Add(arriveTime)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Names of services (MPI 5.0, 11.10.4), which the launchers keep. They are strings that others find; what they stand
@@ -29,8 +29,9 @@ func serviceArgs(fn string, service_name, info uintptr) (k service) {
 	if k.result(service_name, "service_name"); k.err != nil {
 		return k
 	}
-	if k.name = text(service_name, boot.MaxName+1); k.name == "" || len(k.name) > boot.MaxName {
-		k.set(abi.MPI_ERR_SERVICE, "argument service_name has %d characters; 1 to %d are allowed", len(k.name), boot.MaxName)
+	if k.name = text(service_name, startup.MaxName+1); k.name == "" || len(k.name) > startup.MaxName {
+		k.set(abi.MPI_ERR_SERVICE, "argument service_name has %d characters; 1 to %d are allowed", len(k.name),
+			startup.MaxName)
 	}
 	if with := k.info(info); with != nil {
 		k.with = with.list()
@@ -40,7 +41,7 @@ func serviceArgs(fn string, service_name, info uintptr) (k service) {
 
 // ask asks the launcher, and answers the port that it says. unknown is the error class of a name that nobody has
 // published.
-func (k *service) ask(unknown int, question func(context.Context, *boot.Link) (string, error)) (string, error) {
+func (k *service) ask(unknown int, question func(context.Context, *startup.Link) (string, error)) (string, error) {
 	link, err := started().launcher()
 	if err != nil {
 		return "", libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
@@ -54,11 +55,11 @@ func (k *service) ask(unknown int, question func(context.Context, *boot.Link) (s
 		return "", lost
 	case err == nil:
 		return port, nil
-	case errors.Is(err, boot.ErrNoName):
+	case errors.Is(err, startup.ErrNoName):
 		class = unknown
-	case errors.Is(err, boot.ErrNameExists):
+	case errors.Is(err, startup.ErrNameExists):
 		class = abi.MPI_ERR_SERVICE
-	case errors.Is(err, boot.ErrInfo):
+	case errors.Is(err, startup.ErrInfo):
 		class = abi.MPI_ERR_INFO_VALUE
 	case errors.Is(err, context.DeadlineExceeded):
 		return "", libimpi.Errorf(class, "the launcher has not answered within %v", started().connectTime)
@@ -68,16 +69,16 @@ func (k *service) ask(unknown int, question func(context.Context, *boot.Link) (s
 
 //export impi_Publish_name
 func impi_Publish_name(service_name, info, port_name uintptr) int32 {
-	return changeNames("MPI_Publish_name", service_name, info, port_name, (*boot.Link).Publish)
+	return changeNames("MPI_Publish_name", service_name, info, port_name, (*startup.Link).Publish)
 }
 
 //export impi_Unpublish_name
 func impi_Unpublish_name(service_name, info, port_name uintptr) int32 {
-	return changeNames("MPI_Unpublish_name", service_name, info, port_name, (*boot.Link).Unpublish)
+	return changeNames("MPI_Unpublish_name", service_name, info, port_name, (*startup.Link).Unpublish)
 }
 
 // change is a request to a launcher that changes its list of names.
-type change func(l *boot.Link, ctx context.Context, service, port string, info [][2]string) error
+type change func(l *startup.Link, ctx context.Context, service, port string, info [][2]string) error
 
 // changeNames makes a call that publishes a name or takes it back.
 func changeNames(fn string, service_name, info, port_name uintptr, change change) int32 {
@@ -86,7 +87,7 @@ func changeNames(fn string, service_name, info, port_name uintptr, change change
 	if k.err != nil {
 		return k.fail()
 	}
-	_, err := k.ask(abi.MPI_ERR_SERVICE, func(ctx context.Context, l *boot.Link) (string, error) {
+	_, err := k.ask(abi.MPI_ERR_SERVICE, func(ctx context.Context, l *startup.Link) (string, error) {
 		return "", change(l, ctx, k.name, port, k.with)
 	})
 	return k.done(err)
@@ -98,7 +99,7 @@ func impi_Lookup_name(service_name, info, port_name uintptr) int32 {
 	if k.result(port_name, "port_name"); k.err != nil {
 		return k.fail()
 	}
-	port, err := k.ask(abi.MPI_ERR_NAME, func(ctx context.Context, l *boot.Link) (string, error) {
+	port, err := k.ask(abi.MPI_ERR_NAME, func(ctx context.Context, l *startup.Link) (string, error) {
 		return l.Lookup(ctx, k.name, k.with)
 	})
 	if err == nil && len(port) >= abi.MPI_MAX_PORT_NAME {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/meet"
 )
 
 // Processes that start others (MPI 5.0, 11.8). The root of MPI_Comm_spawn opens a port that nobody else knows, asks its
@@ -62,21 +62,21 @@ func (p *process) meetParent(port string) error {
 //export impi_Comm_spawn
 func impi_Comm_spawn(command, argv uintptr, maxprocs int32, info uintptr, root int32, comm, intercomm,
 	array_of_errcodes uintptr) int32 {
-	return spawn("MPI_Comm_spawn", root, comm, intercomm, array_of_errcodes, func(k *check) []boot.Command {
-		return []boot.Command{k.command(command, argv, maxprocs, info, "command", "maxprocs")}
+	return spawn("MPI_Comm_spawn", root, comm, intercomm, array_of_errcodes, func(k *check) []startup.Command {
+		return []startup.Command{k.command(command, argv, maxprocs, info, "command", "maxprocs")}
 	})
 }
 
 //export impi_Comm_spawn_multiple
 func impi_Comm_spawn_multiple(count int32, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info uintptr,
 	root int32, comm, intercomm, array_of_errcodes uintptr) int32 {
-	return spawn("MPI_Comm_spawn_multiple", root, comm, intercomm, array_of_errcodes, func(k *check) []boot.Command {
+	return spawn("MPI_Comm_spawn_multiple", root, comm, intercomm, array_of_errcodes, func(k *check) []startup.Command {
 		return k.commands(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info)
 	})
 }
 
 // commands reads the arrays of MPI_Comm_spawn_multiple.
-func (k *check) commands(count int32, programs, argvs, maxprocs, infos uintptr) []boot.Command {
+func (k *check) commands(count int32, programs, argvs, maxprocs, infos uintptr) []startup.Command {
 	if count < 1 || count > maxSpawned {
 		k.set(abi.MPI_ERR_COUNT, "argument count is %d; 1 to %d commands can be started", count, maxSpawned)
 		return nil
@@ -87,7 +87,7 @@ func (k *check) commands(count int32, programs, argvs, maxprocs, infos uintptr) 
 	if k.array(infos, n, "array_of_info"); k.err != nil {
 		return nil
 	}
-	list := make([]boot.Command, n)
+	list := make([]startup.Command, n)
 	for i := range list {
 		var argv uintptr
 		if argvs != abi.MPI_ARGVS_NULL {
@@ -100,7 +100,7 @@ func (k *check) commands(count int32, programs, argvs, maxprocs, infos uintptr) 
 }
 
 // command reads one command.
-func (k *check) command(program, argv uintptr, maxprocs int32, info uintptr, arg, procsArg string) (c boot.Command) {
+func (k *check) command(program, argv uintptr, maxprocs int32, info uintptr, arg, procsArg string) (c startup.Command) {
 	if k.result(program, arg); k.err != nil {
 		return c
 	}
@@ -139,7 +139,7 @@ func (i *info) list() (all [][2]string) {
 }
 
 // spawn is what both calls have in common; read reads the arguments that count at the root alone.
-func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*check) []boot.Command) int32 {
+func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*check) []startup.Command) int32 {
 	k := commQuery(fn, comm)
 	k.intra()
 	k.root(root)
@@ -172,7 +172,7 @@ func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*
 
 // start asks the launcher for the processes, and waits for their rank 0. It answers an error code for each process.
 // There is no line if the programs do not use MPI, as the info key ompi_non_mpi says.
-func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) {
+func (k *check) start(commands []startup.Command) (transport.Line, []int32, error) {
 	p := started()
 	link, err := p.launcher()
 	if err != nil {
@@ -182,18 +182,18 @@ func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	port, err := meet.Listen(p.meeting)
+	port, err := ports.Listen(p.meeting)
 	if err != nil {
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_SPAWN, "no port can be opened: %v", err)
 	}
 	defer port.Close()
-	s, err, lost := aside(context.Background(), func(ctx context.Context) (boot.Spawned, error) {
-		return link.Spawn(ctx, boot.Spawn{Commands: commands, Parent: port.Name(), Errhandler: handler})
+	s, err, lost := aside(context.Background(), func(ctx context.Context) (startup.Spawned, error) {
+		return link.Spawn(ctx, startup.Spawn{Commands: commands, Parent: port.Name(), Errhandler: handler})
 	})
 	switch {
 	case lost != nil:
 		return nil, nil, lost
-	case errors.Is(err, boot.ErrInfo):
+	case errors.Is(err, startup.ErrInfo):
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_INFO_VALUE, "%v", err)
 	case err != nil:
 		return nil, nil, libimpi.Errorf(abi.MPI_ERR_SPAWN, "%v", err)
@@ -210,15 +210,15 @@ func (k *check) start(commands []boot.Command) (transport.Line, []int32, error) 
 }
 
 // firstHandler is the initial error handler that the info of the commands says, the first if several do.
-func firstHandler(commands []boot.Command) (string, error) {
+func firstHandler(commands []startup.Command) (string, error) {
 	for _, c := range commands {
 		for _, i := range c.Info {
 			if i[0] != "mpi_initial_errhandler" {
 				continue
 			}
-			if !slices.Contains(boot.Errhandlers, i[1]) {
+			if !slices.Contains(startup.Errhandlers, i[1]) {
 				return "", libimpi.Errorf(abi.MPI_ERR_INFO_VALUE, "the value of info key %s (%.100q) is none of %v", i[0], i[1],
-					boot.Errhandlers)
+					startup.Errhandlers)
 			}
 			return i[1], nil
 		}
@@ -228,7 +228,7 @@ func firstHandler(commands []boot.Command) (string, error) {
 
 // launcher is the link to the process's launcher. A process that nobody has started as part of a job gets one when it
 // first needs it.
-func (p *process) launcher() (*boot.Link, error) {
+func (p *process) launcher() (*startup.Link, error) {
 	starting.Lock()
 	defer starting.Unlock()
 	if p.link != nil {
@@ -239,11 +239,11 @@ func (p *process) launcher() (*boot.Link, error) {
 	}
 	ctx, cancel := p.connectTime.context()
 	defer cancel()
-	path, err := boot.LauncherNear(libraryFile())
+	path, err := startup.LauncherNear(libraryFile())
 	if err != nil {
 		return nil, err
 	}
-	link, _, err := boot.Summon(ctx, path, os.Environ())
+	link, _, err := startup.Summon(ctx, path, os.Environ())
 	if err != nil {
 		return nil, err
 	}

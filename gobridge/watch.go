@@ -12,7 +12,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/mpit"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
@@ -126,7 +126,7 @@ func rewatch() {
 			counts = counts || kind != mpit.PeerLost
 		}
 	}
-	coll.Count(calls || environment(boot.EnvVerbose) != "")
+	coll.Count(calls || environment(startup.EnvVerbose) != "")
 	e := toolEngine.Load()
 	if e == nil {
 		return

@@ -16,8 +16,8 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/server"
 )
 
 // impirun -server N -file FILE (IMPI 0.0, 2.2.3): a server, and the clients that the file says, one a line:

@@ -6,11 +6,12 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
-// A launcher on demand (boot.Summon): a process that nobody has started as part of a job has started us, since it wants
-// to spawn others or to publish a name. It is the one rank of our job, and its end of the link is boot.SummonFD.
+// A launcher on demand (startup.Summon): a process that nobody has started as part of a job has started us, since it
+// wants to spawn others or to publish a name. It is the one rank of our job, and its end of the link is
+// startup.SummonFD.
 //
 // It is not our child: its end is that of the link. What it spawns is like what other ranks spawn. If one of those ends
 // badly, it gets SIGTERM, and SIGKILL after the grace.
@@ -22,9 +23,9 @@ func attend() error {
 		return err
 	}
 	plan.Programs[0].Argv = []string{"the process that runs"}
-	end, err := boot.ServeLink(boot.SummonFD)
+	end, err := startup.ServeLink(startup.SummonFD)
 	if err != nil {
-		return fmt.Errorf("%s is for the library's own use: %w", boot.SummonWord, err)
+		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
 	jobID := newJobID()
 	s := newSpawner(plan, os.Environ(), jobID, universe(plan))

@@ -17,11 +17,11 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	"github.com/libimpi/libimpi/transport/boot/client"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -37,11 +37,11 @@ import (
 type part struct {
 	share
 	jobID    string
-	joinPlan *joinPlan           // nil: a job of one client
-	ends     []*boot.LauncherEnd // those of the links that ranks inherit
-	door     *boot.Door          // where processes come that have not; nil: there is none
-	left     []chan struct{}     // closed when the rank's process has ended
-	heard    []chan struct{}     // closed when its link has been read to the end
+	joinPlan *joinPlan              // nil: a job of one client
+	ends     []*startup.LauncherEnd // those of the links that ranks inherit
+	door     *startup.Door          // where processes come that have not; nil: there is none
+	left     []chan struct{}        // closed when the rank's process has ended
+	heard    []chan struct{}        // closed when its link has been read to the end
 
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
@@ -209,7 +209,7 @@ func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*p
 		return nil, err
 	}
 	for i := range s.n {
-		end, child, err := boot.NewLauncherEnd()
+		end, child, err := startup.NewLauncherEnd()
 		if err != nil {
 			unix.Close(shared)
 			for k, end := range p.ends {
@@ -289,7 +289,7 @@ func (p *part) listen(i int) {
 }
 
 // read reads a link of rank i to its end, and reports it if that is an error.
-func (p *part) read(i int, end *boot.LauncherEnd) {
+func (p *part) read(i int, end *startup.LauncherEnd) {
 	for {
 		m, err := end.Next()
 		if err == nil {
@@ -312,27 +312,27 @@ func (p *part) read(i int, end *boot.LauncherEnd) {
 }
 
 // take acts on one message of rank i, on one of its links.
-func (p *part) take(i int, end *boot.LauncherEnd, m boot.Message) error {
+func (p *part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 	switch m := m.(type) {
-	case boot.Hello:
+	case startup.Hello:
 		return p.greet(i, end, m)
-	case boot.Host:
+	case startup.Host:
 		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
-	case boot.Finalized:
+	case startup.Finalized:
 		p.leave(i, end)
 		p.set.Finalized(p.first + i)
 		return end.Ack()
-	case boot.Abort:
+	case startup.Abort:
 		p.set.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
-	case boot.Request:
+	case startup.Request:
 		return p.request(i, end, m)
 	}
 	return nil
 }
 
 // greet waits until all ranks have said hello, and welcomes rank i.
-func (p *part) greet(i int, end *boot.LauncherEnd, hello boot.Hello) error {
+func (p *part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error {
 	now, refusal := p.arrive(i, end, hello)
 	if refusal != "" {
 		return end.Refuse(refusal)
@@ -348,11 +348,11 @@ func (p *part) greet(i int, end *boot.LauncherEnd, hello boot.Hello) error {
 			return nil // it is being ended
 		}
 	}
-	w := boot.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: now.name(p.jobID), Shared: now.shared,
+	w := startup.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: now.name(p.jobID), Shared: now.shared,
 		Parent: p.parent, Universe: p.universe}
 	switch {
 	case p.joinPlan == nil:
-		w.Job = boot.OneClient(pids...)
+		w.Job = startup.OneClient(pids...)
 		w.Job.Me = int32(rank)
 	case p.joinPlan.agent:
 		w.IMPI, w.Agent = true, true

@@ -9,8 +9,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 // Jobs that ranks spawn on machines that they name. Such a job has a head of its own in the first launcher, with a node
@@ -90,7 +90,7 @@ func allLocal(list []machine) bool {
 }
 
 // elsewhere spawns a job on the given machines.
-func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, where []machine) boot.Spawned {
+func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []order, where []machine) startup.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
 	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
@@ -141,7 +141,7 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *boot.Spawn, list []order, 
 	if h.refused != nil {
 		return nothing(total(list), errors.New(h.refused.Text))
 	}
-	return boot.Spawned{Codes: make([]int32, total(list)), Size: int32(plan.Size())}
+	return startup.Spawned{Codes: make([]int32, total(list)), Size: int32(plan.Size())}
 }
 
 func total(list []order) (n int) {
@@ -259,10 +259,10 @@ func (h *head) answer(r *nodeLink, a *askFrame) {
 	reply := answerFrame{ID: a.ID}
 	defer func() { r.send(frame{Answer: &reply}) }()
 	if a.Name == nil && (a.Spawn == nil || a.Like == nil) {
-		reply.Answer = boot.Answer{Err: boot.Refuse(boot.ErrRefused, "the node asks for nothing")}
+		reply.Answer = startup.Answer{Err: startup.Refuse(startup.ErrRefused, "the node asks for nothing")}
 		return
 	}
-	answer, list := h.spawner.decide(boot.Request{Spawn: a.Spawn, Name: a.Name}, nil, nil, a.Like,
+	answer, list := h.spawner.decide(startup.Request{Spawn: a.Spawn, Name: a.Name}, nil, nil, a.Like,
 		func(where []machine) bool { return where == nil })
 	if reply.Answer = answer; list != nil {
 		reply.Here = h.spawner.number()
@@ -270,7 +270,7 @@ func (h *head) answer(r *nodeLink, a *askFrame) {
 }
 
 // ask is a node's way to the first launcher.
-func (n *node) ask(r boot.Request, like *options.Program) (boot.Answer, int) {
+func (n *node) ask(r startup.Request, like *options.Program) (startup.Answer, int) {
 	n.mu.Lock()
 	n.asked++
 	id, to := n.asked, make(chan answerFrame, 1)
@@ -281,7 +281,7 @@ func (n *node) ask(r boot.Request, like *options.Program) (boot.Answer, int) {
 		delete(n.asking, id)
 		n.mu.Unlock()
 	}()
-	gone := boot.Answer{Err: boot.Refuse(boot.ErrUnreachable, "the first launcher of the job cannot be asked")}
+	gone := startup.Answer{Err: startup.Refuse(startup.ErrUnreachable, "the first launcher of the job cannot be asked")}
 	if n.frames.send(frame{Ask: &askFrame{ID: id, Spawn: r.Spawn, Name: r.Name, Like: like}}) != nil {
 		return gone, 0
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // place is where a rank stands in its job.
@@ -27,8 +27,9 @@ const envJob = "IMPI_JOB"
 
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
-	boot.EnvFD, boot.EnvDoor, boot.EnvRank, boot.EnvSize, boot.EnvLocalRank, boot.EnvLocalSize, boot.EnvAppNum,
-	boot.EnvErrhandler, boot.EnvMemoryKinds, boot.EnvVerbose, boot.EnvParameters, envJob, envFronts,
+	startup.EnvFD, startup.EnvDoor, startup.EnvRank, startup.EnvSize, startup.EnvLocalRank, startup.EnvLocalSize,
+	startup.EnvAppNum,
+	startup.EnvErrhandler, startup.EnvMemoryKinds, startup.EnvVerbose, startup.EnvParameters, envJob, envFronts,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
@@ -52,19 +53,19 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 	}
 	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
 	env = append(env, envJob+"="+job)
-	env = append(env, boot.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
-	number(boot.EnvAppNum, p.program)
+	env = append(env, startup.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
+	number(startup.EnvAppNum, p.program)
 	if g.Errhandler != "" {
-		env = append(env, boot.EnvErrhandler+"="+g.Errhandler)
+		env = append(env, startup.EnvErrhandler+"="+g.Errhandler)
 	}
 	if g.MemoryKinds != "" {
-		env = append(env, boot.EnvMemoryKinds+"="+g.MemoryKinds)
+		env = append(env, startup.EnvMemoryKinds+"="+g.MemoryKinds)
 	}
 	if p.verbose {
-		number(boot.EnvVerbose, 1)
+		number(startup.EnvVerbose, 1)
 	}
 	if p.parameters != "" {
-		env = append(env, boot.EnvParameters+"="+p.parameters)
+		env = append(env, startup.EnvParameters+"="+p.parameters)
 	}
 	number("PMI_RANK", p.rank)
 	number("PMI_SIZE", p.size)

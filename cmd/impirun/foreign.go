@@ -11,7 +11,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/linked"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // A program that is linked with another MPI library finds nobody whom it knows: each rank is then a job of its own,
@@ -37,7 +37,7 @@ func otherLibrary(file string) string {
 // warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with, or has loaded
 // (seen, nil if nothing was seen). All have ended. Those that the loader has given up never ran.
 func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, job *supervise.Job, seen *sighting) {
-	alone := valueIn(list[0].Env, boot.EnvSize) == "1"
+	alone := valueIn(list[0].Env, startup.EnvSize) == "1"
 	if plan.Quiet || plan.ABI == options.ABINative && alone {
 		return // with its own library a rank is alone, as it was to be
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -103,8 +103,8 @@ const inputFD = 3
 // askFrame is what a rank asks for that runs like program Like.
 type askFrame struct {
 	ID    uint64
-	Spawn *boot.Spawn      `json:",omitempty"`
-	Name  *boot.Name       `json:",omitempty"`
+	Spawn *startup.Spawn   `json:",omitempty"`
+	Name  *startup.Name    `json:",omitempty"`
 	Like  *options.Program `json:",omitempty"`
 }
 
@@ -112,7 +112,7 @@ type askFrame struct {
 type answerFrame struct {
 	ID     uint64
 	Here   int
-	Answer boot.Answer
+	Answer startup.Answer
 }
 
 type inputFrame struct{ Data []byte }
@@ -129,7 +129,7 @@ type procFrame struct {
 }
 
 type jobFrame struct {
-	Tables []byte // boot.EncodeJob
+	Tables []byte // startup.EncodeJob
 	First  int    // world rank of the client's first rank
 }
 

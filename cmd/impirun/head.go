@@ -14,10 +14,10 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/client"
-	"github.com/libimpi/libimpi/transport/boot/server"
 )
 
 // A client of several machines. The launcher starts a node (node.go) on each, its own machine included, and collects
@@ -561,7 +561,7 @@ func (h *head) tell(o outcome) {
 		h.begun = true
 		close(h.settled)
 	}
-	if err := h.broadcast(frame{Job: &jobFrame{Tables: boot.EncodeJob(o.tables), First: o.first}}); err != nil {
+	if err := h.broadcast(frame{Job: &jobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
 }

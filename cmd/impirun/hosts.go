@@ -13,7 +13,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
-	addresses "github.com/libimpi/libimpi/transport/address"
+	addresses "github.com/libimpi/libimpi/sockets/address"
 )
 
 // machine is where some of a client's ranks run.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/shm"
 	"golang.org/x/sys/unix"
 )
@@ -14,8 +14,8 @@ import (
 // A rank is the process that the launcher has started. It may be a script that runs one MPI program after the other:
 // then each is a life of the rank's, and what the programs of one life share is new in the next.
 //
-// A program of a rank finds the launcher by the link that it has inherited, or by the part's door (boot.Door). At most
-// one of a rank is in MPI at a time.
+// A program of a rank finds the launcher by the link that it has inherited, or by the part's door (startup.Door). At
+// most one of a rank is in MPI at a time.
 
 // life is from MPI_Init to MPI_Finalize of all ranks of a part.
 type life struct {
@@ -40,13 +40,13 @@ func (l *life) name(job string) string {
 
 // seat is what is known of one rank's programs.
 type seat struct {
-	lives  int                 // in which it was so far
-	inside *boot.LauncherEnd   // of the program that is in MPI; nil: none is
-	last   *boot.LauncherEnd   // of the last that was
-	pid    int                 // of that, as it sees itself
-	guests []*boot.LauncherEnd // those that have come through the door
-	heard  sync.WaitGroup      // those that are being read
-	gone   bool                // the rank has ended: nobody is let in any more
+	lives  int                    // in which it was so far
+	inside *startup.LauncherEnd   // of the program that is in MPI; nil: none is
+	last   *startup.LauncherEnd   // of the last that was
+	pid    int                    // of that, as it sees itself
+	guests []*startup.LauncherEnd // those that have come through the door
+	heard  sync.WaitGroup         // those that are being read
+	gone   bool                   // the rank has ended: nobody is let in any more
 }
 
 // onlyOnce says why the ranks of a part may have one life only.
@@ -54,15 +54,15 @@ func onlyOnce(how *joinPlan, ranks []supervise.Process) string {
 	switch {
 	case how != nil:
 		return "the job has several clients, or machines"
-	case len(ranks) > 0 && valueIn(ranks[0].Env, boot.EnvLocal) != "":
-		return "its ranks talk by another MPI library (" + boot.EnvLocal + ")"
+	case len(ranks) > 0 && valueIn(ranks[0].Env, startup.EnvLocal) != "":
+		return "its ranks talk by another MPI library (" + startup.EnvLocal + ")"
 	}
 	return ""
 }
 
 // openDoor makes a door for the ranks of a part, and tells it to their processes.
 func (p *part) openDoor(list []supervise.Process) (err error) {
-	if p.door, err = boot.OpenDoor(p.n); err != nil {
+	if p.door, err = startup.OpenDoor(p.n); err != nil {
 		return fmt.Errorf("the launcher's socket: %w", err)
 	}
 	for i := range list {
@@ -72,7 +72,7 @@ func (p *part) openDoor(list []supervise.Process) (err error) {
 }
 
 // admit serves a program of rank i that has come through the door.
-func (p *part) admit(i int, end *boot.LauncherEnd) {
+func (p *part) admit(i int, end *startup.LauncherEnd) {
 	defer end.Close()
 	s := &p.seats[i]
 	p.mu.Lock()
@@ -104,7 +104,7 @@ func (p *part) drainSeat(i int, limit time.Time) {
 }
 
 // abandoned forgets a link that is at its end, and says whether a program was in MPI by it.
-func (p *part) abandoned(i int, end *boot.LauncherEnd) (pid int, was bool) {
+func (p *part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.seats[i]
@@ -119,7 +119,7 @@ func (p *part) abandoned(i int, end *boot.LauncherEnd) (pid int, was bool) {
 
 // arrive notes a hello, of which life it is, and who has said it; after the last one all are welcome. refusal says why
 // the program cannot be the rank.
-func (p *part) arrive(i int, end *boot.LauncherEnd, hello boot.Hello) (now *life, refusal string) {
+func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now *life, refusal string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.seats[i]
@@ -170,7 +170,7 @@ func (p *part) nextLife() (refusal string) {
 }
 
 // leave notes that a program of rank i has finalized.
-func (p *part) leave(i int, end *boot.LauncherEnd) {
+func (p *part) leave(i int, end *startup.LauncherEnd) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := &p.seats[i]; s.inside == end {
@@ -179,7 +179,7 @@ func (p *part) leave(i int, end *boot.LauncherEnd) {
 }
 
 // link is that of the program of rank i that is in MPI, or was last.
-func (p *part) link(i int) *boot.LauncherEnd {
+func (p *part) link(i int) *startup.LauncherEnd {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := p.seats[i].last; end != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {

@@ -2,7 +2,7 @@
 // that spans machines, and is the IMPI server of such a job. mpirun and mpiexec are the same program.
 //
 // Flow: command line -> options.Plan -> the allocation, if there is one (site.go) -> one client, or a server and
-// several (job.go) -> boot tells the ranks who they are -> supervise answers for the processes -> exit code.
+// several (job.go) -> startup tells the ranks who they are -> supervise answers for the processes -> exit code.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/version"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Ranks die with the thread that started them: main stays on the main thread, which lives to the end.
@@ -36,7 +36,7 @@ func main() {
 		guard(os.Args[2])
 		return
 	}
-	if len(os.Args) == 2 && os.Args[1] == boot.SummonWord {
+	if len(os.Args) == 2 && os.Args[1] == startup.SummonWord {
 		os.Exit(exitCode(attend()))
 	}
 	if len(os.Args) > 2 && os.Args[1] == namesWord {

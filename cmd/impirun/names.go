@@ -15,8 +15,8 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/names"
 	"github.com/libimpi/libimpi/cmd/internal/options"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/auth"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,7 +62,7 @@ func scopeOf(info [][2]string) (sc scope, err error) {
 			case "all":
 				sc = everywhere
 			default:
-				return sc, boot.Refuse(boot.ErrInfo, "info key impi_scope: %q is neither job nor all", pair[1])
+				return sc, startup.Refuse(startup.ErrInfo, "info key impi_scope: %q is neither job nor all", pair[1])
 			}
 		case "ompi_global_scope":
 			if sc = everywhere; !truth(pair[1]) {
@@ -74,7 +74,7 @@ func scopeOf(info [][2]string) (sc scope, err error) {
 }
 
 // serve carries out what a rank asks for. from is nil if the rank is a node's.
-func (b *nameBook) serve(from *part, n *boot.Name) (port string, err error) {
+func (b *nameBook) serve(from *part, n *startup.Name) (port string, err error) {
 	where, err := scopeOf(n.Info)
 	if err != nil {
 		return "", err
@@ -82,9 +82,9 @@ func (b *nameBook) serve(from *part, n *boot.Name) (port string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch n.What {
-	case boot.NamePublish:
+	case startup.NamePublish:
 		return "", b.publish(from, n, where)
-	case boot.NameUnpublish:
+	case startup.NameUnpublish:
 		return "", b.unpublish(n)
 	}
 	return b.lookup(n, where)
@@ -93,12 +93,12 @@ func (b *nameBook) serve(from *part, n *boot.Name) (port string, err error) {
 // maxNames bounds what a job may publish.
 const maxNames = 4 << 10
 
-func (b *nameBook) publish(from *part, n *boot.Name, where scope) error {
+func (b *nameBook) publish(from *part, n *startup.Name, where scope) error {
 	if p, there := b.mine[n.Service]; there {
-		return boot.Refuse(boot.ErrNameExists, "service %q is published already, at port %s", n.Service, p.port)
+		return startup.Refuse(startup.ErrNameExists, "service %q is published already, at port %s", n.Service, p.port)
 	}
 	if len(b.mine) >= maxNames {
-		return boot.Refuse(boot.ErrRefused, "this job has published %d names", len(b.mine))
+		return startup.Refuse(startup.ErrRefused, "this job has published %d names", len(b.mine))
 	}
 	if where != inJob {
 		if err := b.ask(true, func(c *names.Client) error { return c.Publish(n.Service, n.Port) }); err != nil {
@@ -109,13 +109,14 @@ func (b *nameBook) publish(from *part, n *boot.Name, where scope) error {
 	return nil
 }
 
-func (b *nameBook) unpublish(n *boot.Name) error {
+func (b *nameBook) unpublish(n *startup.Name) error {
 	p, there := b.mine[n.Service]
 	if !there {
-		return boot.Refuse(boot.ErrNoName, "service %q is not published by this job", n.Service)
+		return startup.Refuse(startup.ErrNoName, "service %q is not published by this job", n.Service)
 	}
 	if n.Port != "" && n.Port != p.port {
-		return boot.Refuse(boot.ErrNoName, "service %q is published at port %s, and not at %s", n.Service, p.port, n.Port)
+		return startup.Refuse(startup.ErrNoName, "service %q is published at port %s, and not at %s", n.Service, p.port,
+			n.Port)
 	}
 	delete(b.mine, n.Service)
 	if p.common {
@@ -127,7 +128,7 @@ func (b *nameBook) unpublish(n *boot.Name) error {
 	return nil
 }
 
-func (b *nameBook) lookup(n *boot.Name, where scope) (port string, err error) {
+func (b *nameBook) lookup(n *startup.Name, where scope) (port string, err error) {
 	if p, there := b.mine[n.Service]; there {
 		return p.port, nil
 	}
@@ -138,24 +139,24 @@ func (b *nameBook) lookup(n *boot.Name, where scope) (port string, err error) {
 		}
 	}
 	if err != nil || where == inJob {
-		return "", boot.Refuse(boot.ErrNoName, "service %q is not published", n.Service)
+		return "", startup.Refuse(startup.ErrNoName, "service %q is not published", n.Service)
 	}
 	return port, nil
 }
 
 // refusal says what the server's answer means.
-func (b *nameBook) refusal(n *boot.Name, err error) error {
+func (b *nameBook) refusal(n *startup.Name, err error) error {
 	switch {
 	case errors.Is(err, names.ErrExists):
-		return boot.Refuse(boot.ErrNameExists, "service %q is published already, by another job", n.Service)
+		return startup.Refuse(startup.ErrNameExists, "service %q is published already, by another job", n.Service)
 	case errors.Is(err, names.ErrFull):
-		return boot.Refuse(boot.ErrRefused, "service %q: %v", n.Service, err)
+		return startup.Refuse(startup.ErrRefused, "service %q: %v", n.Service, err)
 	}
 	where := b.spawner.plan.NameServer
 	if where == "" {
 		where = "of this machine"
 	}
-	return boot.Refuse(boot.ErrUnreachable, "service %q: the name server %s cannot be asked: %v (with the info key "+
+	return startup.Refuse(startup.ErrUnreachable, "service %q: the name server %s cannot be asked: %v (with the info key "+
 		"impi_scope=job names stay in this job, and need none)", n.Service, where, err)
 }
 
@@ -224,7 +225,7 @@ func (b *nameBook) forget(owner *part) {
 	defer b.mu.Unlock()
 	for service, p := range b.mine {
 		if p.owner == owner {
-			b.unpublish(&boot.Name{Service: service})
+			b.unpublish(&startup.Name{Service: service})
 		}
 	}
 }

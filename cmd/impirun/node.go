@@ -16,11 +16,11 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/sockets/address"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/address"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/client"
-	"github.com/libimpi/libimpi/transport/boot/server"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
@@ -332,7 +332,7 @@ func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
 		return nil, 0, err
 	}
 	told := <-n.told
-	tables, err := boot.DecodeJob(told.Tables)
+	tables, err := startup.DecodeJob(told.Tables)
 	if err == nil && (told.First < 0 || told.First+n.start.Size > len(tables.Procs)) {
 		err = fmt.Errorf("the launcher says that the client's ranks begin with %d of %d", told.First, len(tables.Procs))
 	}

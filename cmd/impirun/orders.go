@@ -11,7 +11,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // What the info keys of MPI_Comm_spawn say (MPI 5.0, 11.8.4), and those that people know from Open MPI and MPICH.
@@ -35,7 +35,7 @@ type order struct {
 }
 
 // readOrders understands a request of a process that runs like program like. base is the environment to start from.
-func readOrders(r *boot.Spawn, like *options.Program, base []string) ([]order, error) {
+func readOrders(r *startup.Spawn, like *options.Program, base []string) ([]order, error) {
 	var list []order
 	for i := range r.Commands {
 		c := &r.Commands[i]
@@ -44,11 +44,11 @@ func readOrders(r *boot.Spawn, like *options.Program, base []string) ([]order, e
 		o.program.N, o.program.Errhandler, o.program.Search = int(c.Procs), r.Errhandler, ""
 		o.program.Set = slices.Clone(like.Set)
 		if err := o.read(c.Info, true); err != nil {
-			return nil, boot.Refuse(boot.ErrInfo, "%s: %v", c.Program, err)
+			return nil, startup.Refuse(startup.ErrInfo, "%s: %v", c.Program, err)
 		}
 		if i > 0 && o.bindTo != list[0].bindTo {
-			return nil, boot.Refuse(boot.ErrInfo, "info key bind_to: the commands of a job have one value, and here are %q "+
-				"and %q", list[0].bindTo, o.bindTo)
+			return nil, startup.Refuse(startup.ErrInfo, "info key bind_to: the commands of a job have one value, and here "+
+				"are %q and %q", list[0].bindTo, o.bindTo)
 		}
 		list = append(list, o)
 	}
@@ -115,8 +115,8 @@ func (o *order) take(key, value string, file bool) (err error) {
 				archNames[runtime.GOARCH][0])
 		}
 	case "mpi_initial_errhandler":
-		if o.program.Errhandler = value; !slices.Contains(boot.Errhandlers, value) {
-			return fmt.Errorf("%q is none of %s", value, strings.Join(boot.Errhandlers, ", "))
+		if o.program.Errhandler = value; !slices.Contains(startup.Errhandlers, value) {
+			return fmt.Errorf("%q is none of %s", value, strings.Join(startup.Errhandlers, ", "))
 		}
 	case "mpi_memory_alloc_kinds":
 		o.program.MemoryKinds = value

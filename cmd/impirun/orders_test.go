@@ -7,7 +7,7 @@ import (
 	"testing/quick"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // accepted is what the standard says of one triple (MPI 5.0, 11.8.4): a, a+c, a+2c ... up to the last that does not
@@ -84,8 +84,8 @@ func TestRanksCountThroughTheProcessesThatAreLeft(t *testing.T) {
 
 func TestKeysCountInAnySpelling(t *testing.T) {
 	for _, key := range []string{"map_bynode", "map-bynode", "MAP_BYNODE"} {
-		c := boot.Command{Program: "p", Procs: 1, Info: [][2]string{{key, "true"}}}
-		list, err := readOrders(&boot.Spawn{Commands: []boot.Command{c}}, &options.Program{}, nil)
+		c := startup.Command{Program: "p", Procs: 1, Info: [][2]string{{key, "true"}}}
+		list, err := readOrders(&startup.Spawn{Commands: []startup.Command{c}}, &options.Program{}, nil)
 		if err != nil || !list[0].inTurn {
 			t.Errorf("%s: %+v, %v", key, list, err)
 		}
@@ -93,15 +93,15 @@ func TestKeysCountInAnySpelling(t *testing.T) {
 }
 
 func TestPlacesFollowTheCommands(t *testing.T) {
-	read := func(commands ...boot.Command) []order {
-		list, err := readOrders(&boot.Spawn{Commands: commands}, &options.Program{}, nil)
+	read := func(commands ...startup.Command) []order {
+		list, err := readOrders(&startup.Spawn{Commands: commands}, &options.Program{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	on := func(n int32, hosts ...string) boot.Command {
-		c := boot.Command{Program: "p", Procs: n}
+	on := func(n int32, hosts ...string) startup.Command {
+		c := startup.Command{Program: "p", Procs: n}
 		for _, h := range hosts {
 			c.Info = append(c.Info, [2]string{"host", h})
 		}

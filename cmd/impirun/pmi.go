@@ -6,15 +6,15 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/manager/pmi"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/manager/pmi"
 	"golang.org/x/sys/unix"
 )
 
 // servePMI gives the ranks of a client a PMI server if they need one: another MPI library by which they talk finds its
 // processes by PMI-1. Whoever breaks its rules is served no more: how the rank ends will tell.
 func servePMI(ranks []supervise.Process, jobID string) error {
-	if len(ranks) == 0 || valueIn(ranks[0].Env, boot.EnvLocal) == "" {
+	if len(ranks) == 0 || valueIn(ranks[0].Env, startup.EnvLocal) == "" {
 		return nil
 	}
 	server := pmi.NewServer(len(ranks), "impi_"+jobID)

@@ -17,17 +17,17 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
-	"github.com/libimpi/libimpi/transport/address"
-	"github.com/libimpi/libimpi/transport/boot"
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/sockets/address"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
 func run(plan *options.Plan) error {
-	if n, err := strconv.Atoi(os.Getenv(boot.EnvSize)); err == nil && n > 1 && os.Getenv(boot.EnvRank) == "0" &&
-		!plan.Quiet && boot.Inherited(os.LookupEnv) {
+	if n, err := strconv.Atoi(os.Getenv(startup.EnvSize)); err == nil && n > 1 && os.Getenv(startup.EnvRank) == "0" &&
+		!plan.Quiet && startup.Inherited(os.LookupEnv) {
 		complain("warning: this is rank 0 of a job of %d ranks, each of which starts a job of its own; leave one of the two "+
 			"launchers out, as of a script that has its own (-q if it is meant)", n)
 	}
@@ -57,8 +57,8 @@ func run(plan *options.Plan) error {
 	return runHere(plan, bind)
 }
 
-// parameters are those by which all ranks choose collective algorithms, for boot.EnvParameters: nothing if no file says
-// any. Clients would have to agree on them, and use those that are built in. A file that cannot be used is worth a
+// parameters are those by which all ranks choose collective algorithms, for startup.EnvParameters: nothing if no file
+// says any. Clients would have to agree on them, and use those that are built in. A file that cannot be used is worth a
 // warning, and no more.
 func parameters(plan *options.Plan) string {
 	env := os.Environ()
@@ -156,7 +156,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 	}
 	config.Doomed = parts[0].spawner.doom
 	var watch *lookout
-	if plan.ABI != options.ABINative && !plan.Quiet && valueIn(list[0].Env, boot.EnvSize) != "1" {
+	if plan.ABI != options.ABINative && !plan.Quiet && valueIn(list[0].Env, startup.EnvSize) != "1" {
 		watch = lookOut(list)
 	}
 	defer watch.end()

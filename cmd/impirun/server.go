@@ -15,9 +15,9 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/address"
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	"github.com/libimpi/libimpi/transport/boot/server"
+	"github.com/libimpi/libimpi/sockets/address"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -47,14 +47,14 @@ type spawner struct {
 // superior is the first launcher, as a node of it sees it.
 type superior interface {
 	// ask hands on a request. here is not 0 if the node is to spawn the job itself: then it is the job's number.
-	ask(r boot.Request, like *options.Program) (a boot.Answer, here int)
+	ask(r startup.Request, like *options.Program) (a startup.Answer, here int)
 }
 
 // maxRequests bounds the requests of one rank that have no answer yet.
 const maxRequests = 1 << 10
 
 // errSpawn is MPI_ERR_SPAWN.
-const errSpawn = boot.CodeSpawn
+const errSpawn = startup.CodeSpawn
 
 func newSpawner(plan *options.Plan, base []string, jobID string, universe int32) *spawner {
 	s := &spawner{plan: plan, base: base, jobID: jobID, universe: universe, remote: map[*head]bool{}}
@@ -102,7 +102,7 @@ func (s *spawner) doom(c supervise.Cause) {
 }
 
 // request has a rank's request answered.
-func (p *part) request(i int, end *boot.LauncherEnd, r boot.Request) error {
+func (p *part) request(i int, end *startup.LauncherEnd, r startup.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked[i] == maxRequests {
@@ -119,7 +119,7 @@ func (p *part) request(i int, end *boot.LauncherEnd, r boot.Request) error {
 }
 
 // answer answers a request of rank i of a part.
-func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
+func (s *spawner) answer(from *part, i int, r startup.Request) startup.Answer {
 	like := from.programs[i]
 	if s.above == nil {
 		a, list := s.decide(r, from, from.left[i], like, func(where []machine) bool {
@@ -139,7 +139,7 @@ func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
 	}
 	list, err := readOrders(r.Spawn, like, s.base)
 	if err != nil {
-		return boot.Answer{Err: err}
+		return startup.Answer{Err: err}
 	}
 	return answerOf(s.here(from, i, r.Spawn, list, number))
 }
@@ -147,27 +147,27 @@ func (s *spawner) answer(from *part, i int, r boot.Request) boot.Answer {
 // decide answers, in the first launcher, a request of a process that runs like a program: from is its part, nil if that
 // is a node's, and gone is closed when the process has ended. If list is not nil, it is what is to be spawned on the
 // process's own machine, as beside says of the machines that the request names (nil: it names none).
-func (s *spawner) decide(r boot.Request, from *part, gone <-chan struct{}, like *options.Program,
-	beside func(where []machine) bool) (a boot.Answer, list []order) {
+func (s *spawner) decide(r startup.Request, from *part, gone <-chan struct{}, like *options.Program,
+	beside func(where []machine) bool) (a startup.Answer, list []order) {
 	if r.Name != nil {
 		port, err := s.names.serve(from, r.Name)
-		return boot.Answer{Port: port, Err: err}, nil
+		return startup.Answer{Port: port, Err: err}, nil
 	}
 	list, err := readOrders(r.Spawn, like, s.base)
 	if err != nil {
-		return boot.Answer{Err: err}, nil
+		return startup.Answer{Err: err}, nil
 	}
 	where, err := placesOf(list, s.plan)
 	if err != nil {
-		return boot.Answer{Err: boot.Refuse(boot.ErrInfo, "%v", err)}, nil
+		return startup.Answer{Err: startup.Refuse(startup.ErrInfo, "%v", err)}, nil
 	}
 	if beside(where) {
-		return boot.Answer{}, list
+		return startup.Answer{}, list
 	}
 	return answerOf(s.elsewhere(gone, r.Spawn, list, where)), nil
 }
 
-func answerOf(s boot.Spawned) boot.Answer { return boot.Answer{Spawned: &s} }
+func answerOf(s startup.Spawned) startup.Answer { return startup.Answer{Spawned: &s} }
 
 // number is that of the next job.
 func (s *spawner) number() int {
@@ -193,7 +193,7 @@ func (t *trial) wake() {
 }
 
 // here spawns a job on this machine.
-func (s *spawner) here(from *part, i int, r *boot.Spawn, list []order, number int) boot.Spawned {
+func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
 	plain := false
 	var slots []int // the command of each process
 	for k := range list {
@@ -242,8 +242,8 @@ func (s *spawner) here(from *part, i int, r *boot.Spawn, list []order, number in
 }
 
 // nothing is the answer if there is no job.
-func nothing(n int, why error) boot.Spawned {
-	a := boot.Spawned{Codes: make([]int32, n), Text: why.Error()}
+func nothing(n int, why error) startup.Spawned {
+	a := startup.Spawned{Codes: make([]int32, n), Text: why.Error()}
 	for i := range a.Codes {
 		a.Codes[i] = errSpawn
 	}
@@ -252,7 +252,7 @@ func nothing(n int, why error) boot.Spawned {
 
 // newPart makes the part of a job that is spawned, and its processes: run are the places of those among all that were
 // asked for, and plan says how they are bound.
-func (s *spawner) newPart(r *boot.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
+func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
 	plain bool) (*part, []supervise.Process, error) {
 	n := len(run)
 	processes := make([]supervise.Process, n)
@@ -334,7 +334,7 @@ func (p *part) failed(k int, why string) {
 
 // settle waits until it is clear which processes are the job, and welcomes them. asker is closed when the process that
 // has asked is gone; failed is why processes could not be tried.
-func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []string, run []int) boot.Spawned {
+func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
 	for {
 		p.mu.Lock()
 		for k, at := range run {
@@ -354,7 +354,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 			}
 		}
 		if begun {
-			a := boot.Spawned{Codes: make([]int32, len(failed)), Size: int32(size)}
+			a := startup.Spawned{Codes: make([]int32, len(failed)), Size: int32(size)}
 			for at, number := range numbers {
 				if number < 0 {
 					a.Codes[at], a.Text = errSpawn, whyNot(failed).Error()
@@ -374,7 +374,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 
 // settlePlain is settle for programs that do not use MPI: all that have been started are well, and there is no job to
 // be connected with.
-func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed []string, run []int) boot.Spawned {
+func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
 	all := make([]int, len(run))
 	p.mu.Lock()
 	for k, at := range run {
@@ -386,7 +386,7 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed [
 		return s.undo(p, len(failed), whyNot(failed))
 	}
 	p.set.Connected(nil)
-	a := boot.Spawned{Codes: make([]int32, len(failed))}
+	a := startup.Spawned{Codes: make([]int32, len(failed))}
 	for at, number := range numbers {
 		if number < 0 {
 			a.Codes[at], a.Text = errSpawn, whyNot(failed).Error()
@@ -396,7 +396,7 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed [
 }
 
 // undo ends the processes of a job that has failed, and answers when none is left.
-func (s *spawner) undo(p *part, n int, why error) boot.Spawned {
+func (s *spawner) undo(p *part, n int, why error) startup.Spawned {
 	p.set.Kill()
 	select {
 	case <-p.trial.over:

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/libimpi/libimpi/cmd/internal/options"
-	"github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 func membersFor(n int) []member {

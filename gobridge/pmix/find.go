@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/libimpi/libimpi/transport/boot/manager"
+	"github.com/libimpi/libimpi/startup/manager"
 )
 
 // Where the library is. It should be the launcher's own: with a server of another version a library speaks, if it does,

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/libimpi/libimpi/transport/boot/manager"
+	"github.com/libimpi/libimpi/startup/manager"
 	"golang.org/x/sys/unix"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/transport/boot/manager"
+	"github.com/libimpi/libimpi/startup/manager"
 )
 
 var le = binary.LittleEndian

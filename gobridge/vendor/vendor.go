@@ -1,6 +1,6 @@
 // Package vendor is another MPI library, with the ABI of MPI 5.0, that this process has loaded: it carries what the
 // processes of a client say to each other (transport/vendor), and where its own launcher has started them it is their
-// manager (transport/boot/manager).
+// manager (startup/manager).
 //
 //	library.go  its calls
 //	vendor.go   loading and starting it; the transport's MPI
@@ -18,8 +18,8 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/boot"
 	"github.com/libimpi/libimpi/transport/vendor"
 )
 
@@ -51,24 +51,24 @@ func Load(setting string) (*Library, error) {
 	file, ok := strings.CutPrefix(setting, "vendor:")
 	if !ok || file == "" {
 		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library that has the ABI of MPI 5.0, "+
-			"usually called libmpi_abi.so.1; or unset", boot.EnvLocal, setting)
+			"usually called libmpi_abi.so.1; or unset", startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
-		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", boot.EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", startup.EnvLocal, setting, err)
 	}
 	major, err := abiVersion()
 	switch name := version(); {
 	case err != nil:
-		return nil, fmt.Errorf("%s=%s: %w", boot.EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: %w", startup.EnvLocal, setting, err)
 	case strings.HasPrefix(name, "libimpi"):
 		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
-			"not set", boot.EnvLocal, setting)
+			"not set", startup.EnvLocal, setting)
 	case major != 1:
 		return nil, fmt.Errorf("%s=%s: this library (%s) has an ABI of its own, and not that of MPI 5.0, which it says is "+
-			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", boot.EnvLocal, setting, name,
+			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", startup.EnvLocal, setting, name,
 			major)
 	case inUse():
-		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", boot.EnvLocal, setting)
+		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", startup.EnvLocal, setting)
 	default:
 		return &Library{file: file, name: name}, nil
 	}
@@ -92,7 +92,7 @@ func (l *Library) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s=vendor:%s (%s): %w", boot.EnvLocal, l.file, l.name, err)
+	return fmt.Errorf("%s=vendor:%s (%s): %w", startup.EnvLocal, l.file, l.name, err)
 }
 
 // Name is what the library calls itself, Rank and Size are of its MPI_COMM_WORLD.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // A rank that speaks with its launcher as libmpi does, and has no messages: this test program itself, whose arguments
@@ -42,8 +42,8 @@ func self() string {
 func does(steps ...string) []string { return append([]string{self(), rankWord}, steps...) }
 
 // command is n processes that do the steps, with info given as NAME=VALUE.
-func command(n int, info []string, steps ...string) boot.Command {
-	c := boot.Command{Program: self(), Args: append([]string{rankWord}, steps...), Procs: int32(n)}
+func command(n int, info []string, steps ...string) startup.Command {
+	c := startup.Command{Program: self(), Args: append([]string{rankWord}, steps...), Procs: int32(n)}
 	for _, i := range info {
 		key, value, _ := strings.Cut(i, "=")
 		c.Info = append(c.Info, [2]string{key, value})
@@ -52,8 +52,8 @@ func command(n int, info []string, steps ...string) boot.Command {
 }
 
 // spawn is the step that spawns.
-func spawn(list ...boot.Command) string {
-	b, err := json.Marshal(boot.Spawn{Commands: list, Parent: "impi://parent"})
+func spawn(list ...startup.Command) string {
+	b, err := json.Marshal(startup.Spawn{Commands: list, Parent: "impi://parent"})
 	if err != nil {
 		panic(err)
 	}
@@ -61,8 +61,8 @@ func spawn(list ...boot.Command) string {
 }
 
 type bootRank struct {
-	link    *boot.Link
-	welcome boot.Welcome
+	link    *startup.Link
+	welcome startup.Welcome
 	start   time.Time
 }
 
@@ -90,13 +90,13 @@ func (r *bootRank) do(verb, rest string) error {
 	switch verb {
 	case "init":
 		var err error
-		if r.link, r.welcome, err = boot.Attach(os.LookupEnv); err != nil {
+		if r.link, r.welcome, err = startup.Attach(os.LookupEnv); err != nil {
 			return err
 		}
 		if r.welcome.IMPI { // of a job on several machines, or of several clients
 			at := netip.AddrPortFrom(r.welcome.Bind, 9)
 			if !r.welcome.Agent {
-				if err := r.link.Host(boot.Host{Addr: at, PID: uint32(os.Getpid())}); err != nil {
+				if err := r.link.Host(startup.Host{Addr: at, PID: uint32(os.Getpid())}); err != nil {
 					return err
 				}
 			}
@@ -107,13 +107,13 @@ func (r *bootRank) do(verb, rest string) error {
 		r.link.Watch(func(err error) { os.Exit(99) })
 	case "summon":
 		var err error
-		if r.link, r.welcome, err = boot.Summon(ctx, rest, os.Environ()); err != nil {
+		if r.link, r.welcome, err = startup.Summon(ctx, rest, os.Environ()); err != nil {
 			return err
 		}
 		r.link.Watch(func(err error) { fmt.Println(err); os.Exit(99) })
 	case "who":
 		w := r.welcome
-		fmt.Printf("rank %d of %d app %s parent %q universe %d\n", w.Job.Me, len(w.Job.Procs), os.Getenv(boot.EnvAppNum),
+		fmt.Printf("rank %d of %d app %s parent %q universe %d\n", w.Job.Me, len(w.Job.Procs), os.Getenv(startup.EnvAppNum),
 			w.Parent, w.Universe)
 	case "env":
 		fmt.Println(rest + "=" + os.Getenv(rest))
@@ -126,18 +126,18 @@ func (r *bootRank) do(verb, rest string) error {
 			return err
 		}
 		_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:")
-		fmt.Println(os.Getenv(boot.EnvRank), "may use", strings.Fields(list)[0])
+		fmt.Println(os.Getenv(startup.EnvRank), "may use", strings.Fields(list)[0])
 	case "say":
 		fmt.Println(rest)
 	case "stdin":
 		name, _ := os.Readlink("/proc/self/fd/0")
 		fmt.Println(name)
 	case "only": // the other ranks wait for ever
-		if os.Getenv(boot.EnvRank) != rest {
+		if os.Getenv(startup.EnvRank) != rest {
 			time.Sleep(time.Hour)
 		}
 	case "unless": // rank and code: that one ends
-		if os.Getenv(boot.EnvRank) == words[0] {
+		if os.Getenv(startup.EnvRank) == words[0] {
 			code, _ := strconv.Atoi(words[1])
 			os.Exit(code)
 		}
@@ -181,7 +181,7 @@ func (r *bootRank) do(verb, rest string) error {
 		fmt.Println(words[0], "is at", port)
 	case "until-gone": // a name
 		for {
-			if _, err := r.link.Lookup(ctx, rest, nil); errors.Is(err, boot.ErrNoName) {
+			if _, err := r.link.Lookup(ctx, rest, nil); errors.Is(err, startup.ErrNoName) {
 				return nil
 			}
 			time.Sleep(time.Millisecond)
@@ -197,7 +197,7 @@ func (r *bootRank) do(verb, rest string) error {
 		return os.WriteFile(rest, nil, 0o600)
 	case "abort":
 		code, _ := strconv.Atoi(rest)
-		r.link.Abort(boot.Abort{Code: code, Text: fmt.Sprintf("MPI_Abort(%d)", code)})
+		r.link.Abort(startup.Abort{Code: code, Text: fmt.Sprintf("MPI_Abort(%d)", code)})
 		time.Sleep(500 * time.Millisecond) // as libmpi does
 		os.Exit(code)
 	case "exit":
@@ -216,7 +216,7 @@ func (r *bootRank) do(verb, rest string) error {
 }
 
 func reasonOf(err error) error {
-	var refusal *boot.Refusal
+	var refusal *startup.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Reason
 	}
@@ -227,7 +227,7 @@ func (r *bootRank) spawn(request string, say bool) error {
 	if r.link == nil {
 		return errors.New("no launcher")
 	}
-	var s boot.Spawn
+	var s startup.Spawn
 	if err := json.Unmarshal([]byte(request), &s); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	boot "github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/startup/auth"
+	impiclient "github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -70,14 +70,14 @@ func TestEveryPhaseOfAServerHasItsDeadline(t *testing.T) {
 // A client that dies before its FINI is reported once, when it happens; the server serves the others on.
 func TestAServerReportsAClientThatDiesOnceAndServesTheOthersOn(t *testing.T) {
 	s, address := server(t, with(key), "2")
-	var sessions [2]*boot.Session
+	var sessions [2]*impiclient.Session
 	ready := make(chan error, 2)
 	for i := range sessions {
 		go func() {
-			host := boot.Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Procs: []boot.Proc{{PID: uint32(3 + i)}}}
+			host := impiclient.Host{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Procs: []impiclient.Proc{{PID: uint32(3 + i)}}}
 			var err error
-			_, sessions[i], err = boot.Connect(t.Context(), address, int32(i), auth.WithKey(4242), boot.Default(host),
-				boot.Options{})
+			_, sessions[i], err = impiclient.Connect(t.Context(), address, int32(i), auth.WithKey(4242),
+				impiclient.Default(host), impiclient.Options{})
 			ready <- err
 		}()
 	}

@@ -6,26 +6,27 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/libimpi/libimpi/transport/boot/auth"
-	boot "github.com/libimpi/libimpi/transport/boot/client"
+	"github.com/libimpi/libimpi/startup/auth"
+	impiclient "github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // deaf is a client that the test plays: join takes it to the server, by a connection or, if that is nil, by one of its
 // own, with a host that accepts nobody. Nil: it could not join, and the test has failed.
-func deaf(t *testing.T) (join func(address string, rank int32, by net.Conn) *boot.Session) {
+func deaf(t *testing.T) (join func(address string, rank int32, by net.Conn) *impiclient.Session) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return func(address string, rank int32, by net.Conn) *boot.Session {
+	return func(address string, rank int32, by net.Conn) *impiclient.Session {
 		own := wire.Mine()
-		say := boot.Default(boot.Host{Addr: l.Addr().(*net.TCPAddr).AddrPort(), Procs: []boot.Proc{{PID: 3}}})
+		host := impiclient.Host{Addr: l.Addr().(*net.TCPAddr).AddrPort(), Procs: []impiclient.Proc{{PID: 3}}}
+		say := impiclient.Default(host)
 		say.Own = &own
-		_, session, err := boot.Connect(t.Context(), address, rank, auth.WithKey(4242), say,
-			boot.Options{Conn: by})
+		_, session, err := impiclient.Connect(t.Context(), address, rank, auth.WithKey(4242), say,
+			impiclient.Options{Conn: by})
 		if err != nil {
 			t.Error(err)
 		}
@@ -79,7 +80,7 @@ func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
 		s, address := server(t, with(key), "3")
 		other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)
-		var sessions [3]*boot.Session
+		var sessions [3]*impiclient.Session
 		var joined sync.WaitGroup
 		for i := int32(1); i < 3; i++ {
 			joined.Go(func() { sessions[i] = join(address, i, nil) })

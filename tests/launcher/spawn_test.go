@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Jobs that ranks spawn. The ranks are those of bootrank_test.go.
@@ -262,7 +262,7 @@ func TestSpawnsLeakNothing(t *testing.T) {
 	how := "-rsh " + words(machines(t))[1] + " -n 1"
 	for _, tt := range []struct {
 		times   int
-		command boot.Command
+		command startup.Command
 	}{{1000, one}, {200, failing}, {30, away}} {
 		step := spawn(tt.command)
 		r := run(t, words(how, does("init", "times 20 "+step, "launcher", fmt.Sprintf("times %d %s", tt.times, step),

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/alive"
-	"github.com/libimpi/libimpi/transport/secure"
-	"github.com/libimpi/libimpi/transport/strangers"
+	"github.com/libimpi/libimpi/sockets/alive"
+	"github.com/libimpi/libimpi/sockets/secure"
+	"github.com/libimpi/libimpi/sockets/strangers"
 	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )

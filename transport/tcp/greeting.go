@@ -10,13 +10,13 @@ import (
 	"net"
 	"time"
 
+	"github.com/libimpi/libimpi/sockets/secure"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/secure"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // What follows the rank of a host on a new connection, where both ends are of this library (not in IMPI 0.0): each
-// proves that it knows the key of their clients, the accepting end as the server of transport/secure, within TLS if
+// proves that it knows the key of their clients, the accepting end as the server of sockets/secure, within TLS if
 // that is what the clients have agreed on. With any other host nothing follows.
 
 // Where several connections were agreed on, the number of this one stands between the rank and the proofs, which cover
@@ -140,7 +140,7 @@ func (m *mesh) seal(ctx context.Context, c *net.TCPConn, dialed bool) (*tls.Conn
 // errProof is what both sides say of the other that cannot prove who it is.
 var errProof = errors.New("it does not know the key of the job")
 
-// exchange proves and makes sure, in the order of transport/secure.
+// exchange proves and makes sure, in the order of sockets/secure.
 func exchange(c io.ReadWriter, x *secure.Exchange, to *transport.Host, dialed bool) error {
 	key := string(to.Key)
 	if dialed {

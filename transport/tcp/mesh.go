@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libimpi/libimpi/sockets/strangers"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/strangers"
 	"golang.org/x/sys/unix"
 )
 

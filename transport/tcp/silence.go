@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/alive"
-	"github.com/libimpi/libimpi/transport/secure"
+	"github.com/libimpi/libimpi/sockets/alive"
+	"github.com/libimpi/libimpi/sockets/secure"
 )
 
 // A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept
-// alive (transport/alive), and now and then somebody looks when its other end was heard of last. Any packet will do,
+// alive (sockets/alive), and now and then somebody looks when its other end was heard of last. Any packet will do,
 // the acknowledgement of a probe, or of a full window: a host whose processes do not read, because they compute or are
 // being debugged, is not lost. (The kernel would take it for that after TCP_USER_TIMEOUT, which is therefore as long as
 // can be.) An agent does the same (transport/agent).

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/alive"
-	"github.com/libimpi/libimpi/transport/secure"
+	"github.com/libimpi/libimpi/sockets/alive"
+	"github.com/libimpi/libimpi/sockets/secure"
 	"golang.org/x/sys/unix"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/strangers"
+	"github.com/libimpi/libimpi/sockets/strangers"
 )
 
 // Config is what a server needs.

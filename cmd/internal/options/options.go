@@ -88,7 +88,7 @@ type Plan struct {
 	ABI string // of the programs: one of ABIs
 
 	Spawned    int    // filled in by the launcher: the number of a job that was spawned; 0: it was not
-	Parameters string // Run without Clients: filled in by the launcher, for boot.EnvParameters
+	Parameters string // Run without Clients: filled in by the launcher, for startup.EnvParameters
 	StdinLater bool   // filled in by the launcher: standard input is a terminal of which it is in the background
 }
 
@@ -122,7 +122,7 @@ type Program struct {
 	Set   []string // NAME=value, later ones win
 
 	MemoryKinds string // what -memory-alloc-kinds asks for
-	Errhandler  string // one of boot.Errhandlers; "" is MPI's default
+	Errhandler  string // one of startup.Errhandlers; "" is MPI's default
 }
 
 // EnvBase is what of the launcher's own environment a program starts from.

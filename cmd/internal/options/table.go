@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/libimpi/libimpi/transport/boot"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // option is one row of the table: its names (one dash or two), its values, what it does.
@@ -168,12 +168,12 @@ var table = slices.Concat([]option{
 	{names: []string{"genvall", "envall"}, apply: func(*parser, []string) error { return nil }},
 	{names: []string{"wdir", "wd"}, values: []string{"DIR"}, help: "working directory of this program",
 		apply: func(p *parser, v []string) error { p.local.prog.Dir = v[0]; return nil }},
-	{names: []string{"initial-errhandler"}, values: []string{"NAME"}, choices: boot.Errhandlers,
+	{names: []string{"initial-errhandler"}, values: []string{"NAME"}, choices: startup.Errhandlers,
 		help: "error handler of this program until it sets another: mpi_errors_are_fatal (default), mpi_errors_abort, " +
 			"mpi_errors_return",
 		apply: func(p *parser, v []string) error {
-			if p.local.prog.Errhandler = v[0]; !slices.Contains(boot.Errhandlers, v[0]) {
-				return fmt.Errorf("the names are %s", strings.Join(boot.Errhandlers, ", "))
+			if p.local.prog.Errhandler = v[0]; !slices.Contains(startup.Errhandlers, v[0]) {
+				return fmt.Errorf("the names are %s", strings.Join(startup.Errhandlers, ", "))
 			}
 			return nil
 		}},
