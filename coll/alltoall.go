@@ -70,7 +70,6 @@ var (
 		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
 		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
 		&alltoallBy{name: boardName, run: (*Scratch).alltoallBoard, needs: onBoard},
-		&alltoallBy{name: exchangeName, run: (*Scratch).alltoallExchange, needs: shared},
 		&alltoallBy{name: singleCopyName, run: (*Scratch).alltoallReading, needs: reading},
 	)
 	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
@@ -94,9 +93,6 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case p == 1:
 		return copyOwn(c, recv, send)
 	case send.IsInPlace():
-		if k := (Case{Ranks: p, Bytes: block}).on(c); k.Shares && (p == 2 || k.Crowded) {
-			return s.alltoallExchange(c, send, recv)
-		}
 		return s.swapAll(c, &Blocks{buf: recv})
 	}
 	k := Case{Ranks: p, Bytes: block}.on(c)

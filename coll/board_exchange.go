@@ -1,54 +1,14 @@
 package coll
 
-import (
-	"math"
-	"slices"
-)
-
-// Exchanging is a Boarded on which an operation may be an exchange, if its Seating says so. Those whose blocks all have
-// the same length are exchanges there, too: C makes them again.
-type Exchanging interface {
-	Boarded
-	// Exchange begins one; the caller says which.
-	Exchange() (x *Exchange, b Seats)
-	// CarryOut carries it out: at once, or as progress does, if the operation does not block.
-	CarryOut(x *Exchange) error
-}
-
-// exchangeName is what operations are called that are exchanges.
-const exchangeName = "exchange"
-
-// exchanging is an exchange that has begun, of an operation that is not one everywhere; nil: it is none here.
-func exchanging(c Comm) (on Exchanging, x *Exchange, b Seats) {
-	on, is := c.(Exchanging)
-	if !is || !on.Board().Exchanges {
-		return nil, nil, nil
-	}
-	x, b = on.Exchange()
-	return on, x, b
-}
-
-// scatterExchange and alltoallExchange: the blocks stand in one part.
-func (s *Scratch) scatterExchange(c Comm, send, recv Buf, root int, _ int64) error {
-	on, x, b := exchanging(c)
-	return on.CarryOut(x.Scatter(b, send, recv, root))
-}
-
-func (s *Scratch) alltoallExchange(c Comm, send, recv Buf) error {
-	on, x, b := exchanging(c)
-	return on.CarryOut(x.Alltoall(b, send, recv))
-}
-
-// Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go), or which is
-// carried out as if it were one: blocks that this rank gives, takes and keeps. A blocking call carries it out at once,
-// as Do, and progress as far as the parts of others are there, as Turn is; both post the receive of a block that is so
-// long that it comes as a message before they read that it comes. What it needs of its arguments it has from the
-// function on that says which operation it is, and the memory of an earlier one is used again. It does not need their
-// lists: a program has to leave those alone until the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
+// Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
+// rank gives, takes and keeps. A blocking call carries it out at once (Do), and progress as far as the contributions of
+// others are there (Run); both post the receive of a block that is so long that it comes as a message before they read
+// that it comes. What an Exchange needs of the arguments it gets from the method that names the operation, and it uses
+// the memory of an earlier one again. It does not keep the lists of the arguments: a program has to leave those alone
+// until the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
 	l       listing
 	crowded bool        // ranks outnumber their cores
-	quick   bool        // they read each other's memory quickly
 	ordered bool        // entries are found by their number, and not by the rank that they are for
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
@@ -70,27 +30,12 @@ type exchanged struct {
 // kept is a block of the rank for itself.
 type kept struct{ to, from Buf }
 
-// Begin begins a new Exchange, of which laid notes what it does, if not nil. What it is says one of the functions that
-// follow, which answer the Exchange.
-func (x *Exchange) Begin(laid *Laid) *Exchange {
-	x.l = listing{long: longBlock, mostRead: math.MaxInt64, laid: laid, readers: x.l.readers[:0]}
+// Begin begins a new Exchange, of ranks that have this for long blocks. One of the methods that follow says which
+// operation it is; they return the Exchange.
+func (x *Exchange) Begin(on Seating) *Exchange {
+	x.l = listing{long: longBlock, piece: on.Part}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
-	x.ordered, x.expects, x.shown, x.taken, x.err = true, false, false, 0, nil
-	return x
-}
-
-// On says what so many ranks have for long blocks.
-func (x *Exchange) On(seating Seating, ranks int) *Exchange {
-	x.l.readFrom, x.l.reads = readsFrom(seating, ranks)
-	x.l.piece, x.crowded, x.quick = seating.Part, seating.Crowded, seating.Reads == ReadsQuickly
-	return x
-}
-
-// notedUnless has the exchange not be noted if one of its buffers is a copy of the program's.
-func (x *Exchange) notedUnless(copied bool) *Exchange {
-	if copied {
-		x.l.laid.drop()
-	}
+	x.crowded, x.ordered, x.expects, x.shown, x.taken, x.err = on.Crowded, true, false, false, 0, nil
 	return x
 }
 
@@ -100,13 +45,7 @@ func (x *Exchange) gives(b Buf, to, tag int) {
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
 	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
-	switch n := b.Size(); {
-	case x.l.foreseen(n):
-		x.expects = true
-		x.l.laid.drop()
-	case x.l.readsSo(n):
-		x.l.laid.waits()
-	}
+	x.expects = x.expects || x.l.foreseen(b.Size())
 }
 
 func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
@@ -115,11 +54,10 @@ func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
 // are two ranks, or ranks outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while
 // root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
+	x.l.entries, x.l.long = 1, mostRoom
 	if x.crowded || b.Size() == 2 {
-		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
+		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByLongMessage-1))
 	}
-	x.l.reads = x.l.reads && x.crowded && x.quick // else both ends copy
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -143,7 +81,7 @@ func (x *Exchange) takesAll(b Seats, own Buf, recv *VBuf) *Exchange {
 
 // Allgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
 func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
-	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
+	x.l.entries, x.l.long = 1, mostRoom
 	own := send
 	if send.IsInPlace() {
 		own = recv.at(b.Rank())
@@ -156,49 +94,16 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
 	if x.forEach(b); b.Size() == 2 {
 		x.l.share(1)
-		x.l.mostRead = readAlone
 	}
-	blocks := Varying(*send)
-	return x.scatter(b, &blocks, recv, root)
-}
-
-// Scatter is Scatter. Blocks that do not find room in a part together are read.
-func (x *Exchange) Scatter(b Seats, send, recv Buf, root int) *Exchange {
-	x.sameLength(b)
-	blocks := Even(send)
-	return x.scatter(b, &blocks, recv, root)
-}
-
-func (x *Exchange) scatter(b Seats, blocks *Blocks, recv Buf, root int) *Exchange {
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
 		return x
 	}
-	if x.givesAll(b, blocks, tagScatter); !recv.IsInPlace() {
+	blocks := Varying(*send)
+	if x.givesAll(b, &blocks, tagScatter); !recv.IsInPlace() {
 		x.keeps(recv, blocks.At(root))
 	}
 	return x
-}
-
-// Shares says whether a part has room for the blocks of so many bytes that one of the ranks has for the others.
-func (s Seating) Shares(ranks int, block int64) bool {
-	return s.Part > 0 && ranks > 1 && block <= shareOf(s.Part, ranks, ranks-1)
-}
-
-// AllgatherRead is Allgatherv of blocks that all others read: own, a run, is that of this rank.
-func (x *Exchange) AllgatherRead(b Seats, own Buf, recv *Blocks) *Exchange {
-	x.forEach(b)
-	x.l.long, x.l.readFrom = 0, 0
-	all := Same(own)
-	return x.alltoall(b, &all, recv)
-}
-
-// sameLength says that all blocks have the same length: as many of them as a rank has for others find room in a part,
-// or each of them is read.
-func (x *Exchange) sameLength(b Seats) {
-	x.forEach(b)
-	x.l.share(b.Size() - 1)
-	x.l.readFrom = 0
 }
 
 // forEach says that a part has an entry for each rank, and no block for the own one.
@@ -219,20 +124,6 @@ func (x *Exchange) givesAll(b Seats, blocks *Blocks, tag int) {
 func (x *Exchange) Alltoallv(b Seats, send, recv *Blocks) *Exchange {
 	x.forEach(b)
 	x.l.share(b.Size() - 1)
-	return x.alltoall(b, send, recv)
-}
-
-// Alltoall is Alltoall. Blocks that do not find room in a part together are read; in place they have to find it.
-func (x *Exchange) Alltoall(b Seats, send, recv Buf) *Exchange {
-	if x.sameLength(b); send.IsInPlace() {
-		send = recv
-		x.l.laid.waits()
-	}
-	out, in := Even(send), Even(recv)
-	return x.alltoall(b, &out, &in)
-}
-
-func (x *Exchange) alltoall(b Seats, send, recv *Blocks) *Exchange {
 	me := b.Rank()
 	x.givesAll(b, send, tagAlltoall)
 	if from, to := send.At(me), recv.At(me); !from.sameAs(to) {
@@ -269,9 +160,6 @@ func (x *Exchange) Neighbors(b Seats, e *Edges, send, recv *Blocks) *Exchange {
 		default:
 			x.takes(recv.At(i), int(r), e.nth[i], e.inTag(i))
 		}
-	}
-	if !e.Grid {
-		x.l.laid.drop() // where a block stands among those of a part, the part says
 	}
 	return x
 }
@@ -315,34 +203,15 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 		if !x.ordered {
 			i = nthFor(part, b.Rank(), i)
 		}
-		done, err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag))
-		if !done {
-			return false, nil
-		}
-		if err != nil && x.err == nil {
+		if err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag)); err != nil && x.err == nil {
 			x.err = err
 		}
 	}
 	return true, x.err
 }
 
-// Left says whether all ranks have ended an Exchange that read blocks of this one, which has ended it. It blocks until
-// then, or answers false.
-func (x *Exchange) Left() (bool, error) { return x.l.left() }
-
-// Long says whether blocks are read where they lie, or stand in a piece, so that it takes a while until all are there.
-func (x *Exchange) Long() bool {
-	return x.l.inPiece || len(x.l.readers) > 0 ||
-		slices.ContainsFunc(x.in, func(in exchanged) bool { return x.l.readsSo(in.Size()) })
-}
-
-// Laid is what has been noted of an Exchange, as soon as that is all there is to note; else nil.
-func (x *Exchange) Laid() *Laid {
-	if !x.shown || x.l.laid == nil || x.l.laid.Not || x.l.s != nil {
-		return nil
-	}
-	return x.l.laid
-}
+// InPiece reports whether the own blocks stand in a piece, so that it takes a while until all are taken.
+func (x *Exchange) InPiece() bool { return x.l.inPiece }
 
 // show shows the own part, if there is memory for it now, and copies what is the rank's own, while the parts of others
 // are on their way.
@@ -362,13 +231,9 @@ func (x *Exchange) show() (shown bool, err error) {
 	}
 	x.shown = true
 	for i := range x.own {
-		if err := l.copyOwn(x.own[i].to, x.own[i].from); err != nil && x.err == nil {
+		if err := l.c.Copy(x.own[i].to, x.own[i].from); err != nil && x.err == nil {
 			x.err = err
 		}
-	}
-	for i := 0; l.laid != nil && i < len(x.in); i++ {
-		in := &x.in[i]
-		l.laid.take(LaidBlock{Buf: in.Buf, From: int(in.peer), Entry: int(in.nth), Tag: int(in.tag)})
 	}
 	return true, nil
 }

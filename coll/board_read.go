@@ -20,9 +20,6 @@ import (
 // What is for all others is not read in this way where one rank alone has it: the kernel locks the pages of a process
 // one by one, for which its readers contend, and a piece on the board is in the cache when the second rank of a core
 // needs it. What one alone reads gains little, for then there is nothing to do for others meanwhile.
-//
-// An operation that blocks is an exchange (board_exchange.go), whose parts say of each block where it lies: C makes
-// those again. So is an alltoall or a scatter that does not block, but is not persistent.
 
 // singleCopyName is what the algorithms of this file are called.
 const singleCopyName = "single-copy"
@@ -183,26 +180,11 @@ func (s *Scratch) allgathervReading(c Comm, send Buf, recv VBuf) error {
 	if send.IsInPlace() {
 		send = recv.at(c.Rank())
 	}
-	if on, x, b := exchanging(c); x != nil {
-		own, copied, err := s.flatNow(send)
-		if err != nil {
-			return err
-		}
-		blocks := Varying(recv)
-		return on.CarryOut(x.notedUnless(copied).AllgatherRead(b, own, &blocks))
-	}
 	return s.reading(c, send, recv, 0, true)
 }
 
 // alltoallReading: each reads its block of all others.
 func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
-	if on, x, b := exchanging(c); x != nil {
-		own, copied, err := s.flatEven(c, send)
-		if err != nil {
-			return err
-		}
-		return on.CarryOut(x.notedUnless(copied).Alltoall(b, own, recv))
-	}
 	blocks, err := s.evenly(c, recv)
 	if err != nil {
 		return err
@@ -211,40 +193,10 @@ func (s *Scratch) alltoallReading(c Comm, send, recv Buf) error {
 	return s.reading(c, send, blocks, int64(c.Rank())*recv.Size(), false)
 }
 
-// flatEven is the first of equal blocks, one for each rank, as bytes: in their own memory, or in a copy.
-func (s *Scratch) flatEven(c Comm, block Buf) (flat Buf, copied bool, err error) {
-	p := int64(c.Size())
-	block.Count *= p
-	flat, copied, err = s.flatNow(block)
-	flat.Count /= p
-	return flat, copied, err
-}
-
-// flatNow is a buffer as bytes: its own memory, or a copy that is made now, and not when an exchange is carried out.
-func (s *Scratch) flatNow(b Buf) (flat Buf, copied bool, err error) {
-	if run, isRun := contiguous(b); isRun {
-		return run, false, nil
-	}
-	mem, err := s.Alloc(b.Size())
-	if err != nil {
-		return Buf{}, true, err
-	}
-	return Bytes(mem), true, Pack(mem, b, 0)
-}
-
 // scatterReading: all others read their blocks of root.
 func (s *Scratch) scatterReading(c Comm, send, recv Buf, root int, block int64) (err error) {
 	var all, mine Buf
 	isRoot, inPlace := c.Rank() == root, recv.IsInPlace()
-	if on, x, b := exchanging(c); x != nil {
-		copied := false
-		if isRoot {
-			if send, copied, err = s.flatEven(c, send); err != nil {
-				return err
-			}
-		}
-		return on.CarryOut(x.notedUnless(copied).Scatter(b, send, recv, root))
-	}
 	if isRoot {
 		send.Count *= int64(c.Size())
 		if all, err = s.flat(c, send, true); err != nil {

@@ -27,7 +27,6 @@ type Case struct {
 	TwoCores bool  // the ranks share at most two cores
 	Reads    Reading
 	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
-	Shares   bool  // which has room for the blocks that a rank has for all others, in an exchange
 	Vendor   bool  // another MPI library may carry this out
 	Machines *Machines
 }
@@ -46,7 +45,6 @@ const (
 	onBoard
 	reading
 	vendored
-	shared
 )
 
 func (n needs) met(k *Case) bool {
@@ -54,7 +52,6 @@ func (n needs) met(k *Case) bool {
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
 		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines != nil) &&
 		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) && (n&reading == 0 || k.Reads != ReadsNot) &&
-		(n&shared == 0 || k.Shares) &&
 		(n&ordered == 0 || k.Commutes || k.Machines != nil && k.Machines.ordered)
 }
 
@@ -62,8 +59,7 @@ var needsText = []string{"a power of two ranks", "operations that commute", "3 r
 	"2 ranks", "several machines", "operations that commute or ranks in the order of machines",
 	"a board, which the ranks of a machine have",
 	"a board, and a kernel that copies between processes",
-	"another MPI library, by which the ranks talk (IMPI_LOCAL)",
-	"a board, no persistent operation, and blocks that find room there together"}
+	"another MPI library, by which the ranks talk (IMPI_LOCAL)"}
 
 func (n needs) String() string {
 	var parts []string

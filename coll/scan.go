@@ -7,13 +7,11 @@ var (
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
-		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
-	exscans = newOperation("exscan", "the vector", exscanTable,
+	exscans = newOperation("exscan", "the vector", scanTable,
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
-		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
 )
 

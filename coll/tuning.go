@@ -209,21 +209,6 @@ const (
 	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
 )
 
-// readsFrom says from how many bytes on ranks read a block of an exchange where it lies, if they do: an exchange is an
-// operation in which blocks have different lengths, as an Alltoallv.
-func readsFrom(s Seating, ranks int) (least int64, reads bool) {
-	const quickly = 16 << 10 // messages that are not longer take no longer
-	switch {
-	case s.Reads == ReadsNot:
-		return 0, false
-	case !s.Crowded:
-		return readByPair, ranks == 2
-	case s.Reads == ReadsQuickly:
-		return quickly, true
-	}
-	return readByMany, true
-}
-
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
 // they go on meanwhile, where with messages each waits for root to read its block.
 const gatherPieces = 128 << 10
@@ -237,13 +222,6 @@ const reduceAlone = 64 << 10
 const (
 	pairPieces   = 64<<10 + 1 // 64 KiB are shorter
 	pairOperands = 256 << 10
-)
-
-// Blocks of equal lengths that find room in one part are an exchange, as measured: from pairShare on for two ranks, and
-// below shareOfOne where one rank copies the blocks of all.
-const (
-	pairShare  = 16 << 10
-	shareOfOne = 16 << 10
 )
 
 // The tables. The first row counts that fits, and whose algorithm can be used.
@@ -302,13 +280,9 @@ func reduceScatterTable(b *bounds) []rule {
 	}
 }
 
-func scanTable(b *bounds) []rule   { return chainTable(b, pairOperands) }
-func exscanTable(b *bounds) []rule { return chainTable(b, pairPieces) } // of two ranks, one gets the other's vector
-
-func chainTable(b *bounds, onBoard int64) []rule {
+// scanTable is exscan's, too.
+func scanTable(b *bounds) []rule {
 	return []rule{
-		{use: boardName, ranks: 3, crowded: true},
-		{use: boardName, pair: true, below: onBoard},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
 		{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
 		{use: "doubling"},
@@ -322,7 +296,6 @@ func gatherTable(b *bounds) []rule {
 
 func scatterTable(b *bounds) []rule {
 	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true},
-		{use: exchangeName, ranks: 3, below: shareOfOne, crowded: true}, {use: exchangeName, pair: true, bytes: pairShare},
 		{use: boardName, pair: true}}, rootTable(b)...)
 }
 
@@ -372,7 +345,6 @@ func alltoallTable(b *bounds) []rule {
 		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
 		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
 		{use: singleCopyName, pair: true, bytes: readByPair},
-		{use: exchangeName, ranks: 3, crowded: true}, {use: exchangeName, pair: true, bytes: pairShare},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: readByPair},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},

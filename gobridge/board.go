@@ -26,8 +26,6 @@ type board struct {
 	c       *libimpi.CBoard // nil if there is none; C's memory
 	users   *atomic.Int32   // of c: the communicator, and lanes
 	memory  *shm.Board
-	reads   func(rank int) int32 // libimpi.Comm.ReadsFrom
-	last    lastCalls
 }
 
 // openBoards fills the tables.
@@ -87,9 +85,7 @@ func (c *communicator) agreeOnBoard() error {
 	p := started()
 	memory := shared.(*shm.Board)
 	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
-	b.Members, b.Wide, b.Pieces = memory.Members(), memory.Wide(), memory.FirstPiece()
-	places, _, _ := memory.Pieces()
-	b.Places = uint64(places)
+	b.Members, b.Wide = memory.Members(), memory.Wide()
 	b.Slices = int32(coll.BoardSlicesFrom(c.Size(), c.Crowded()))
 	for i := range c.Size() {
 		r := p.engine.LocalRank(c.Group().World(i))
@@ -98,11 +94,10 @@ func (c *communicator) agreeOnBoard() error {
 			b.Peers[i].Ctl = p.segment.Control(r)
 		}
 	}
-	c.board.users, c.board.memory, c.board.reads = new(atomic.Int32), memory, c.ReadsFrom
+	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
-		WideUsers: b.WideUsers[:], PieceUsers: b.PieceUsers[:places], Lay: c.board.lay,
-		LaySettled: c.board.laySettled, Lays: c.board.lays, Laid: c.board.laid})
+		WideUsers: b.WideUsers[:], Lay: c.board.lay})
 	return nil
 }
 
@@ -152,20 +147,6 @@ func (b *board) isLong(lane transport.Lane) bool {
 	return bytes > short
 }
 
-// laySettled implements libimpi.BoardCounters.
-func (b *board) laySettled(lane transport.Lane, exchange *coll.Laid) (laid libimpi.LaidLane) {
-	if blocks := layOut(exchange, nil); blocks != nil {
-		l, laid := b.newLane(lane)
-		if l != nil {
-			l.Laid = unsafe.Pointer(blocks)
-			l.Turn = libimpi.CTurn{Request: unsafe.Pointer(&l.Over), End: int32(len(exchange.In))}
-			return laid
-		}
-		C.free(unsafe.Pointer(blocks))
-	}
-	return laid
-}
-
 // newLane makes a lane of which C is to know; nil if there is no memory.
 func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) {
 	l := (*libimpi.CLane)(keepMemory(C.sizeof_struct_impi_lane))
@@ -179,7 +160,6 @@ func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) 
 	c, users := b.c, b.users
 	users.Add(1)
 	return l, libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
-		C.free(l.Laid)
 		letGo(unsafe.Pointer(l))
 		leaveBoard(c, users)
 	}}
@@ -207,7 +187,6 @@ func leaveBoard(c *libimpi.CBoard, users *atomic.Int32) {
 func (c *communicator) closeBoard() {
 	c.NoBoard()
 	if c.board.c != nil {
-		c.board.forgetLaid()
 		leaveBoard(c.board.c, c.board.users)
 	}
 	c.board = board{decided: true}

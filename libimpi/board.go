@@ -34,17 +34,8 @@ type BoardCounters struct {
 
 	WideUsers []uint64 // the last one to use each wide slot
 
-	PieceUsers []uint64 // and each place for pieces
-
-	// Lay lays a persistent operation's turn out for C, which then may start it, and LaySettled its exchange; nil:
-	// nothing is for C. One of them is called, once for each lane.
-	Lay        func(lane transport.Lane, turn *coll.Turn) LaidLane
-	LaySettled func(lane transport.Lane, l *coll.Laid) LaidLane
-
-	// Lays answers where a call is to be laid out, so that C can make it again; nil: nowhere. Laid has it laid
-	// out. Nil functions: nothing is for C.
-	Lays func() *coll.Laid
-	Laid func(*coll.Laid)
+	// Lay makes a plan of a persistent operation's turn, by which C may start it; nil: nothing is for C.
+	Lay func(lane transport.Lane, turn *coll.Turn) LaidLane
 }
 
 // LaidLane is what C has of a lane. It counts there, too.
@@ -73,7 +64,7 @@ type commBoard struct {
 	reads      coll.Reading // whether all of them read each other's memory
 	readable   extents      // the own memory that others have been told of; changed under the engine's lock
 	doubts     atomic.Bool  // some of it could not be read (board_ask.go)
-	pieceUsers []uint64     // PieceUsers, once there is memory for pieces
+	pieceUsers []uint64     // the last operation to use each place for pieces; nil: there is no memory for them yet
 }
 
 // MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
@@ -138,9 +129,8 @@ func (c *Comm) UseBoard(counters BoardCounters) {
 // NewBoardCounters are those of a member whose operations the engine alone carries out.
 func NewBoardCounters(board transport.Board) BoardCounters {
 	slots, _, _ := board.Slots(true)
-	places, _, _ := board.Pieces()
 	return BoardCounters{Begun: new(uint64), Known: new(uint64), Tasks: new(uint32), Left: new(uint64),
-		WideUsers: make([]uint64, slots), PieceUsers: make([]uint64, places)}
+		WideUsers: make([]uint64, slots)}
 }
 
 // NoBoard ends the operations on the communicator's board, before the memory of its counters goes. It returns when

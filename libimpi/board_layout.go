@@ -30,17 +30,11 @@ type CBoard struct {
 	// Left is the last one that C has begun and left to Go, which begins it again if it is Begun.
 	Left      uint64
 	WideUsers [transport.BoardWideSlots]uint64 // the last one to use each wide slot
-	// PieceUsers are the last ones to use the places for pieces.
-	PieceUsers [transport.BoardPieces]uint64
-	Places     uint64 // of them
 	// Tasks are nonblocking ones that are under way in Go, which then carries out all others, too.
 	Tasks   uint32
-	Slices  int32                        // bytes of a vector from which an Allreduce is made by slices, which is Go's
-	Missed  CCall                        // a call that C has not made since nobody has laid it out
-	Laid    [CLaidCalls]datatype.Pointer // calls that were laid out
-	Members datatype.Pointer             // lines of the segment
+	Slices  int32            // bytes of a vector from which an Allreduce is made by slices, which is Go's
+	Members datatype.Pointer // lines of the segment
 	Wide    datatype.Pointer
-	Pieces  datatype.Pointer
 	Scratch datatype.Pointer // of C, for long results in place, but not of lanes; nil: there was none yet
 	Peers   [transport.BoardMembers]CBoardPeer
 }
@@ -49,7 +43,6 @@ type CBoard struct {
 type CBoardPeer struct {
 	Ctl   datatype.Pointer // nil at the own rank
 	Local int32            // rank in the machine's segment
-	Pid   int32            // of the process whose memory C reads; 0: it does not
 }
 
 // CTurn is what this member does in an operation: it may show its own part, and gets those of some members, or the
@@ -73,7 +66,6 @@ type CTurn struct {
 type CLane struct {
 	Board  datatype.Pointer
 	Slots  datatype.Pointer // the first member's, of so many bytes each; those of the next one follow
-	Laid   datatype.Pointer // the exchange that is started; nil: Turn is
 	Bytes  uint64
 	Many   uint64 // slots that each member has: a power of two
 	Shift  uint64 // bits of the length in the words of its slots
@@ -83,50 +75,7 @@ type CLane struct {
 	Turn   CTurn
 }
 
-// CCall is a call: the names by which the shim notes it, and its arguments in their order.
-type CCall struct {
-	Names datatype.Pointer
-	Args  [CLaidArgs]uint64
-}
-
-// CLaid is a call that was laid out (coll.Laid). C makes it again when the arguments and what their lists say
-// are the same. That of a lane has no call, lists or list.
-type CLaid struct {
-	Call      CCall
-	Lists     [CLaidLists]CLaidList
-	Head      datatype.Pointer // the list with which the part begins
-	HeadBytes uint64           // 0: no part is shown
-	Used      uint64           // bytes of the part, and PieceMark
-	Out, In   datatype.Pointer // blocks that go to the part, and that are taken
-	Outs, Ins int32
-	Said      uint64 // bytes of the list that stand beside the length, too, if the part stands in a wide slot
-	Wide      int32  // it does
-	Stays     int32  // others read blocks of this rank
-	Turn      CTurn  // of a reduction, which has nothing else; N is 0 in others
-}
-
-// CLaidList is an array among the arguments, and what it said.
-type CLaidList struct {
-	Program, Was datatype.Pointer
-	Bytes        uint64 // 0: there is none
-}
-
-// CLaidBlock is a block (coll.LaidBlock) of at most N bytes, or of exactly so many if it does not lie in one run, or is
-// a lane's.
-type CLaidBlock struct {
-	Mem, Own datatype.Pointer
-	Plan     datatype.Pointer // how all of it lies there; nil: in one run
-	N        int64
-	At       int32
-	From     int32
-	Entry    int32
-	Tag      int32
-}
-
 const (
-	CTypes     = 512
-	cOps       = 32
-	CLaidArgs  = 10 // the most that such a function has
-	CLaidLists = 6
-	CLaidCalls = 8 // that a communicator remembers
+	CTypes = 512
+	cOps   = 32
 )

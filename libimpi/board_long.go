@@ -43,7 +43,7 @@ func (c *Comm) seating() coll.Seating {
 }
 
 // Board implements coll.Boarded.
-func (k *collective) Board() coll.Seating { return k.c.exchangeSeating() }
+func (k *collective) Board() coll.Seating { return k.c.seating() }
 
 // Turn implements coll.Boarded.
 func (k *collective) Turn(t *coll.Turn) error {
@@ -62,7 +62,8 @@ func (b *commBoard) havePieces(n int64) error {
 	if err := b.shared.ReservePieces(); err != nil {
 		return err
 	}
-	b.pieceUsers = b.PieceUsers
+	places, _, _ := b.shared.Pieces()
+	b.pieceUsers = make([]uint64, places)
 	return nil
 }
 

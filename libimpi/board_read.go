@@ -54,15 +54,6 @@ func (b *commBoard) readsAll() coll.Reading {
 	return e.reading
 }
 
-// ReadsFrom is the process of the kernel's whose memory is that of a rank, if the members of the board have found out
-// that they can read each other's; else 0.
-func (c *Comm) ReadsFrom(rank int) int32 {
-	if c.board.reads == coll.ReadsNot {
-		return 0
-	}
-	return c.engine.local.reader.Process(c.group.World(rank))
-}
-
 // extent is a run of addresses.
 type extent struct{ from, upTo uint64 }
 

@@ -164,17 +164,6 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 	return first
 }
 
-// TakeBlock takes a block that C cannot take, of the exchange that it has begun: that of an entry of a rank's part.
-func (v Collectives) TakeBlock(b coll.Buf, from, entry, tag int) error {
-	p := &v.c.board.blocking
-	p.standAt(*p.Begun, coll.AnyLength)
-	part, err := p.Get(from)
-	if err != nil {
-		return err
-	}
-	return coll.TakeEntry(v.on, p, part, b, from, entry, tag)
-}
-
 // Withdraw implements coll.Withdrawer.
 func (k *collective) Withdraw(id coll.Req) bool {
 	e := k.c.engine
@@ -350,7 +339,6 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case v.spans():
 		return span.Scatter(v.on, v.c.layout, send, recv, root)
 	}
-	v.mayExchange()
 	return coll.Scatter(v.on, send, recv, root)
 }
 
@@ -447,17 +435,11 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Alltoall(&board.blocking, send, recv))
-	case v.keepsExchange(recv.Size()) && !send.IsInPlace():
-		done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Alltoall(b, send, recv) })
-		if done || err != nil {
-			return err
-		}
 	case v.c.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
 		return span.Alltoall(v.on, v.c.layout, send, recv)
 	}
-	v.mayExchange()
 	return coll.Alltoall(v.on, send, recv)
 }
 
@@ -583,10 +565,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	case err != nil:
 		return err
 	case board != nil:
-		var t coll.Turn
-		t.ReduceScatter(&board.blocking, send, recv, total, at, op)
-		v.layTurn(board, &t)
-		return v.onBoard(board, &t)
+		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
 	case v.c.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

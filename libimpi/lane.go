@@ -13,11 +13,10 @@ import (
 // (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. They get a lane each when
 // they are made, which all members do in the same order, and so nobody is asked as long as there is room
 // (lane_room.go). When there is none left, operations go by messages. A lane has as much memory as the parts of its
-// operation need (transport/shm/layout.go); how long those of an exchange are the members ask each other before
-// (board_exchange.go). An operation of several turns, as a long one has (board_long.go), takes them in its lane one
-// after the other, as if each were a start.
+// operation need (transport/shm/layout.go). An operation of several turns, as a long one has (board_long.go), takes
+// them in its lane one after the other, as if each were a start.
 //
-//	X_init    -> takes a lane, and keeps its turn as it was laid out, or its exchange
+//	X_init    -> takes a lane, and keeps its turn
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
 //	          -> the turn goes on as far as the parts of this start are there -> stands in Engine.onBoards, as the
 //	          nonblocking ones -> the request is complete
@@ -32,13 +31,12 @@ type lane struct {
 	given      *givenLane
 	mem        transport.Lane
 	slots      uint64
-	shift      uint          // bits of the length in a slot's word
-	laid       coll.Turn     // the turn before it begins, if there is one at each start
-	settled    *coll.Settled // the exchange, if it is one
-	starts     *uint64       // how many turns there were, and the one under way
-	known      *uint64       // all others have published so many, as far as is known
-	shown      bool          // the part of the one under way
-	pieces     bool          // turns are those of a schedule
+	shift      uint      // bits of the length in a slot's word
+	laid       coll.Turn // the turn before it begins, if there is one at each start
+	starts     *uint64   // how many turns there were, and the one under way
+	known      *uint64   // all others have published so many, as far as is known
+	shown      bool      // the part of the one under way
+	pieces     bool      // turns are those of a schedule
 	inC        LaidLane
 }
 
@@ -104,9 +102,6 @@ func (t *Task) enterLane(e *Engine) {
 		t.pieces = taskPieces{left: n}
 		t.request.size = t.longest
 		e.bringOn(t.request)
-	case t.lane.settled != nil:
-		t.lane.settled.Begin()
-		t.lane.Begin(coll.AnyLength)
 	default:
 		t.turn = t.lane.laid
 		t.lane.Begin(t.turn.Most())
@@ -132,13 +127,7 @@ const laneLooks = 32
 
 // goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
 func (t *Task) goOnLane(e *Engine) bool {
-	var over bool
-	var err error
-	if s := t.lane.settled; s != nil {
-		over, err = s.Run(&t.lane)
-	} else {
-		over, err = t.lane.run(&t.turn)
-	}
+	over, err := t.lane.run(&t.turn)
 	if over {
 		t.end(e, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/onesided"
 )
 
@@ -24,8 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "write z_layout.h anew")
 var seen = []reflect.Type{
 	reflect.TypeFor[Shared](), reflect.TypeFor[QuickSlot](), reflect.TypeFor[quickQueue](), reflect.TypeFor[Quick](),
 	reflect.TypeFor[Persistent](), reflect.TypeFor[CStatus](), reflect.TypeFor[onesided.Member](),
-	reflect.TypeFor[onesided.Target](), reflect.TypeFor[onesided.View](), reflect.TypeFor[CCall](),
-	reflect.TypeFor[CLaidList](), reflect.TypeFor[CLaidBlock](), reflect.TypeFor[CTurn](), reflect.TypeFor[CLaid](),
+	reflect.TypeFor[onesided.Target](), reflect.TypeFor[onesided.View](), reflect.TypeFor[CTurn](),
 	reflect.TypeFor[CBoardPeer](), reflect.TypeFor[CBoard](), reflect.TypeFor[CBoardType](), reflect.TypeFor[CBoards](),
 	reflect.TypeFor[CLane](),
 }
@@ -36,21 +34,18 @@ var cNames = map[string]string{
 	"Persistent": "impi_persistent", "CStatus": "impi_status", "QuickSlot.Held": "impi_type",
 	"Member": "impi_window_member", "Target": "impi_window_target", "View": "impi_window",
 	"Target.Words": "impi_window_member", "Target.Control": "impi_shm_control", "View.Targets": "impi_window_target",
-	"CCall": "impi_laid_call", "CLaidList": "impi_laid_list", "CLaidBlock": "impi_laid_block", "CLaid": "impi_laid",
-	"CLaid.Out": "impi_laid_block", "CLaid.In": "impi_laid_block",
-	"CLane.Laid": "impi_laid", "CBoard": "impi_board", "CBoard.Laid": "impi_laid",
+	"CBoard":         "impi_board",
 	"CBoard.Members": "impi_shm_board_member",
-	"CBoard.Wide":    "impi_shm_board_wide", "CBoard.Pieces": "impi_shm_board_piece", "CBoardPeer": "impi_board_peer",
+	"CBoard.Wide":    "impi_shm_board_wide", "CBoardPeer": "impi_board_peer",
 	"CBoardType": "impi_board_type", "CBoards": "impi_boards", "CBoardPeer.Ctl": "impi_shm_control",
 	"CTurn": "impi_turn", "CLane": "impi_lane", "CLane.Board": "impi_board", "CLane.Slots": "impi_shm_board_slot",
 }
 
 // cPointers are the types of fields that point to something else.
 var cPointers = map[string]string{
-	"CCall.Names": "const char *", "CTurn.Own": "const void *", "CTurn.OwnPlan": "const struct impi_plan *",
-	"CTurn.Plan": "const struct impi_plan *", "CLaidBlock.Mem": "char *",
-	"CLaidBlock.Plan": "const struct impi_plan *",
-	"CTurn.Combine":   "void (*combine)(void *left, const void *right, int64_t count)",
+	"CTurn.Own": "const void *", "CTurn.OwnPlan": "const struct impi_plan *",
+	"CTurn.Plan":    "const struct impi_plan *",
+	"CTurn.Combine": "void (*combine)(void *left, const void *right, int64_t count)",
 }
 
 // constants are the enumerations, and the numbers that have to be as wide as a handle.
@@ -81,10 +76,6 @@ func constants(b *bytes.Buffer) {
 		fmt.Fprintf(b, "enum { %s };\n", strings.Join(list, ", "))
 	}
 	fmt.Fprintf(b, "enum { IMPI_FAST_TYPES = %d, IMPI_BOARD_OP_HANDLES = %d };\n", CTypes, cOps)
-	fmt.Fprintf(b, "enum { IMPI_LAID_ARGS = %d, IMPI_LAID_LISTS = %d, IMPI_LAID_CALLS = %d };\n", CLaidArgs, CLaidLists,
-		CLaidCalls)
-	fmt.Fprintf(b, "enum { IMPI_LAID_BY_MESSAGE = %#x, IMPI_LAID_BY_READING = %#x };\n", coll.ByMessage, coll.ByReading)
-	fmt.Fprintf(b, "#define IMPI_PIECE_MARK UINT64_C(%#x)\n", uint64(PieceMark))
 	fmt.Fprintf(b, "#define IMPI_QUICK_BIT ((uintptr_t)%#x)\n", quickBit)
 	fmt.Fprintf(b, "#define IMPI_SENT_REQUEST ((uintptr_t)%#x)\n\n", sentRequest)
 }

@@ -59,7 +59,7 @@ type Task struct {
 // side is a communicator of a task, and what records for it.
 type side struct {
 	comm *Comm
-	on   recorder
+	on   coll.Recorder
 }
 
 type partState uint8
@@ -123,7 +123,7 @@ func (t *Task) of(c *Comm) Collectives {
 		number = 1
 	}
 	side := &t.sides[number]
-	side.comm, side.on.t = c, t
+	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
 	side.on.Place(c.machines)
 	switch {
@@ -148,10 +148,8 @@ func (t *Task) Start() uint64 {
 		e.pollLocal() // what it waits for may be here
 	}
 	long := t.pieces.left > 0
-	if t.exchanges {
-		if t.place.lay(t.exchange, false); t.exchange.Long() {
-			t.longest, long = readAtOnce, true
-		}
+	if t.exchanges && t.exchange.InPiece() {
+		t.longest, long = readAtOnce, true
 	}
 	failed := cmp.Or(t.err, t.first)
 	if t.over && failed == nil {

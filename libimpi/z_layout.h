@@ -16,9 +16,6 @@ enum { IMPI_STATUS_CANCELLED = 1, IMPI_STATUS_EXTERNAL = 2 };
 enum { IMPI_WINDOW_CLOSED = 0, IMPI_WINDOW_FENCED = 1, IMPI_WINDOW_IN_FENCE = 2, IMPI_WINDOW_IN_START = 3, IMPI_WINDOW_IN_LOCKS = 4, IMPI_WINDOW_IN_LOCK_ALL = 5 };
 enum { IMPI_WINDOW_NOT_HELD = 0, IMPI_WINDOW_OPEN = 1, IMPI_WINDOW_SHARED = 2, IMPI_WINDOW_EXCLUSIVE = 3 };
 enum { IMPI_FAST_TYPES = 512, IMPI_BOARD_OP_HANDLES = 32 };
-enum { IMPI_LAID_ARGS = 10, IMPI_LAID_LISTS = 6, IMPI_LAID_CALLS = 8 };
-enum { IMPI_LAID_BY_MESSAGE = 0xffff, IMPI_LAID_BY_READING = 0xfffd };
-#define IMPI_PIECE_MARK UINT64_C(0x8000000000000000)
 #define IMPI_QUICK_BIT ((uintptr_t)0x40000000)
 #define IMPI_SENT_REQUEST ((uintptr_t)0x100000001)
 
@@ -132,28 +129,6 @@ struct impi_window {
 	uint64_t fences;
 };
 
-struct impi_laid_call {
-	const char *names;
-	uint64_t args[10];
-};
-
-struct impi_laid_list {
-	void *program;
-	void *was;
-	uint64_t bytes;
-};
-
-struct impi_laid_block {
-	char *mem;
-	void *own;
-	const struct impi_plan *plan;
-	int64_t n;
-	int32_t at;
-	int32_t from;
-	int32_t entry;
-	int32_t tag;
-};
-
 struct impi_turn {
 	void *request;
 	const void *own;
@@ -171,26 +146,9 @@ struct impi_turn {
 	const struct impi_plan *plan;
 };
 
-struct impi_laid {
-	struct impi_laid_call call;
-	struct impi_laid_list lists[6];
-	void *head;
-	uint64_t head_bytes;
-	uint64_t used;
-	struct impi_laid_block *out;
-	struct impi_laid_block *in;
-	int32_t outs;
-	int32_t ins;
-	uint64_t said;
-	int32_t wide;
-	int32_t stays;
-	struct impi_turn turn;
-};
-
 struct impi_board_peer {
 	struct impi_shm_control *ctl;
 	int32_t local;
-	int32_t pid;
 };
 
 struct impi_board {
@@ -201,15 +159,10 @@ struct impi_board {
 	uint64_t known;
 	uint64_t left;
 	uint64_t wide_users[16];
-	uint64_t piece_users[16];
-	uint64_t places;
 	uint32_t tasks;
 	int32_t slices;
-	struct impi_laid_call missed;
-	struct impi_laid *laid[8];
 	struct impi_shm_board_member *members;
 	struct impi_shm_board_wide *wide;
-	struct impi_shm_board_piece *pieces;
 	void *scratch;
 	struct impi_board_peer peers[32];
 };
@@ -228,7 +181,6 @@ struct impi_boards {
 struct impi_lane {
 	struct impi_board *board;
 	struct impi_shm_board_slot *slots;
-	struct impi_laid *laid;
 	uint64_t bytes;
 	uint64_t many;
 	uint64_t shift;
@@ -322,22 +274,6 @@ _Static_assert(offsetof(struct impi_window, may_lock) == 40, "layout");
 _Static_assert(offsetof(struct impi_window, pad) == 44, "layout");
 _Static_assert(offsetof(struct impi_window, fences) == 48, "layout");
 _Static_assert(sizeof(struct impi_window) == 56, "layout");
-_Static_assert(offsetof(struct impi_laid_call, names) == 0, "layout");
-_Static_assert(offsetof(struct impi_laid_call, args) == 8, "layout");
-_Static_assert(sizeof(struct impi_laid_call) == 88, "layout");
-_Static_assert(offsetof(struct impi_laid_list, program) == 0, "layout");
-_Static_assert(offsetof(struct impi_laid_list, was) == 8, "layout");
-_Static_assert(offsetof(struct impi_laid_list, bytes) == 16, "layout");
-_Static_assert(sizeof(struct impi_laid_list) == 24, "layout");
-_Static_assert(offsetof(struct impi_laid_block, mem) == 0, "layout");
-_Static_assert(offsetof(struct impi_laid_block, own) == 8, "layout");
-_Static_assert(offsetof(struct impi_laid_block, plan) == 16, "layout");
-_Static_assert(offsetof(struct impi_laid_block, n) == 24, "layout");
-_Static_assert(offsetof(struct impi_laid_block, at) == 32, "layout");
-_Static_assert(offsetof(struct impi_laid_block, from) == 36, "layout");
-_Static_assert(offsetof(struct impi_laid_block, entry) == 40, "layout");
-_Static_assert(offsetof(struct impi_laid_block, tag) == 44, "layout");
-_Static_assert(sizeof(struct impi_laid_block) == 48, "layout");
 _Static_assert(offsetof(struct impi_turn, request) == 0, "layout");
 _Static_assert(offsetof(struct impi_turn, own) == 8, "layout");
 _Static_assert(offsetof(struct impi_turn, own_plan) == 16, "layout");
@@ -353,23 +289,8 @@ _Static_assert(offsetof(struct impi_turn, to) == 64, "layout");
 _Static_assert(offsetof(struct impi_turn, stride) == 72, "layout");
 _Static_assert(offsetof(struct impi_turn, plan) == 80, "layout");
 _Static_assert(sizeof(struct impi_turn) == 88, "layout");
-_Static_assert(offsetof(struct impi_laid, call) == 0, "layout");
-_Static_assert(offsetof(struct impi_laid, lists) == 88, "layout");
-_Static_assert(offsetof(struct impi_laid, head) == 232, "layout");
-_Static_assert(offsetof(struct impi_laid, head_bytes) == 240, "layout");
-_Static_assert(offsetof(struct impi_laid, used) == 248, "layout");
-_Static_assert(offsetof(struct impi_laid, out) == 256, "layout");
-_Static_assert(offsetof(struct impi_laid, in) == 264, "layout");
-_Static_assert(offsetof(struct impi_laid, outs) == 272, "layout");
-_Static_assert(offsetof(struct impi_laid, ins) == 276, "layout");
-_Static_assert(offsetof(struct impi_laid, said) == 280, "layout");
-_Static_assert(offsetof(struct impi_laid, wide) == 288, "layout");
-_Static_assert(offsetof(struct impi_laid, stays) == 292, "layout");
-_Static_assert(offsetof(struct impi_laid, turn) == 296, "layout");
-_Static_assert(sizeof(struct impi_laid) == 384, "layout");
 _Static_assert(offsetof(struct impi_board_peer, ctl) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_peer, local) == 8, "layout");
-_Static_assert(offsetof(struct impi_board_peer, pid) == 12, "layout");
 _Static_assert(sizeof(struct impi_board_peer) == 16, "layout");
 _Static_assert(offsetof(struct impi_board, comm) == 0, "layout");
 _Static_assert(offsetof(struct impi_board, rank) == 8, "layout");
@@ -378,18 +299,13 @@ _Static_assert(offsetof(struct impi_board, begun) == 16, "layout");
 _Static_assert(offsetof(struct impi_board, known) == 24, "layout");
 _Static_assert(offsetof(struct impi_board, left) == 32, "layout");
 _Static_assert(offsetof(struct impi_board, wide_users) == 40, "layout");
-_Static_assert(offsetof(struct impi_board, piece_users) == 168, "layout");
-_Static_assert(offsetof(struct impi_board, places) == 296, "layout");
-_Static_assert(offsetof(struct impi_board, tasks) == 304, "layout");
-_Static_assert(offsetof(struct impi_board, slices) == 308, "layout");
-_Static_assert(offsetof(struct impi_board, missed) == 312, "layout");
-_Static_assert(offsetof(struct impi_board, laid) == 400, "layout");
-_Static_assert(offsetof(struct impi_board, members) == 464, "layout");
-_Static_assert(offsetof(struct impi_board, wide) == 472, "layout");
-_Static_assert(offsetof(struct impi_board, pieces) == 480, "layout");
-_Static_assert(offsetof(struct impi_board, scratch) == 488, "layout");
-_Static_assert(offsetof(struct impi_board, peers) == 496, "layout");
-_Static_assert(sizeof(struct impi_board) == 1008, "layout");
+_Static_assert(offsetof(struct impi_board, tasks) == 168, "layout");
+_Static_assert(offsetof(struct impi_board, slices) == 172, "layout");
+_Static_assert(offsetof(struct impi_board, members) == 176, "layout");
+_Static_assert(offsetof(struct impi_board, wide) == 184, "layout");
+_Static_assert(offsetof(struct impi_board, scratch) == 192, "layout");
+_Static_assert(offsetof(struct impi_board, peers) == 200, "layout");
+_Static_assert(sizeof(struct impi_board) == 712, "layout");
 _Static_assert(offsetof(struct impi_board_type, element) == 0, "layout");
 _Static_assert(offsetof(struct impi_board_type, ops) == 2, "layout");
 _Static_assert(sizeof(struct impi_board_type) == 4, "layout");
@@ -399,14 +315,13 @@ _Static_assert(offsetof(struct impi_boards, ops) == 2052, "layout");
 _Static_assert(sizeof(struct impi_boards) == 2084, "layout");
 _Static_assert(offsetof(struct impi_lane, board) == 0, "layout");
 _Static_assert(offsetof(struct impi_lane, slots) == 8, "layout");
-_Static_assert(offsetof(struct impi_lane, laid) == 16, "layout");
-_Static_assert(offsetof(struct impi_lane, bytes) == 24, "layout");
-_Static_assert(offsetof(struct impi_lane, many) == 32, "layout");
-_Static_assert(offsetof(struct impi_lane, shift) == 40, "layout");
-_Static_assert(offsetof(struct impi_lane, starts) == 48, "layout");
-_Static_assert(offsetof(struct impi_lane, known) == 56, "layout");
-_Static_assert(offsetof(struct impi_lane, over) == 64, "layout");
-_Static_assert(offsetof(struct impi_lane, turn) == 72, "layout");
-_Static_assert(sizeof(struct impi_lane) == 160, "layout");
+_Static_assert(offsetof(struct impi_lane, bytes) == 16, "layout");
+_Static_assert(offsetof(struct impi_lane, many) == 24, "layout");
+_Static_assert(offsetof(struct impi_lane, shift) == 32, "layout");
+_Static_assert(offsetof(struct impi_lane, starts) == 40, "layout");
+_Static_assert(offsetof(struct impi_lane, known) == 48, "layout");
+_Static_assert(offsetof(struct impi_lane, over) == 56, "layout");
+_Static_assert(offsetof(struct impi_lane, turn) == 64, "layout");
+_Static_assert(sizeof(struct impi_lane) == 152, "layout");
 
 #endif

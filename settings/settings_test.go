@@ -45,7 +45,7 @@ func TestThereAreFewSettingsEachWithANameAndAGroupOfItsOwn(t *testing.T) {
 func TestEverySettingOfTheSourcesIsListed(t *testing.T) {
 	name := regexp.MustCompile(`"(IMPI_[A-Z_]+)"`)
 	found := map[string]bool{}
-	for _, room := range []string{"gobridge", "libimpi", "coll", "datatype", "transport", "cmd"} {
+	for _, room := range []string{"gobridge", "libimpi", "coll", "datatype", "transport", "startup", "sockets", "cmd"} {
 		err := filepath.WalkDir(filepath.Join("..", room), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && d.Name() == "impi-conform" {
 				return filepath.SkipDir // the tester's variables are between it and the programs it starts

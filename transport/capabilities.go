@@ -11,8 +11,6 @@ import "time"
 type Reader interface {
 	// CanRead says whether Read works for a process's memory in general.
 	CanRead(src int32) bool
-	// Process is the process of the kernel's whose memory Read reads, if CanRead has said that it works; 0: there is none.
-	Process(src int32) int32
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
 	// Cost is how long Read takes for CostBytes that this process has in its caches, and how long to copy them within the

@@ -47,7 +47,6 @@ int impi_after_fork(const char *function) { return MPI_ERR_OTHER; }
 int impi_flag_after_fork(const char *function, int *flag) { return MPI_ERR_OTHER; }
 int impi_missing(char *function, int kind, uintptr_t handle) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 void impi_deliver(void) {}
-int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAID_ARGS]) { return IMPI_IN_GO; }
 double impi_direct_Wtime(void) { return 1.5; }
 `
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -206,20 +205,7 @@ func (s shim) export() {
 		}
 		s.WriteString(wrap("    impi_err = "+condition+"impi_exec_"+s.executor+"(", strings.Join(args, ", "), ");"))
 	}
-	if s.again() {
-		args, condition, request := s.arguments(locals), "", "NULL"
-		if strings.HasPrefix(s.call.Small.Short(), "I") { // another request is the same call
-			args = slices.DeleteFunc(args, func(a string) bool { return a == "(uintptr_t)request" })
-			condition, request = "!request ? IMPI_IN_GO :\n        ", "request"
-		}
-		indented := "    "
-		if s.executor != "" {
-			indented = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))\n        "
-		}
-		s.WriteString(wrap(indented+"impi_err = "+condition+"impi_again(comm, "+request+
-			", (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)", strings.Join(args, ", (uint64_t)"), "});"))
-	}
-	if s.executor != "" || s.again() {
+	if s.executor != "" {
 		call = "    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {\n" + indent(call) + "    }\n"
 	}
 	s.WriteString(call)
@@ -233,20 +219,6 @@ func (s shim) export() {
 	}
 	s.line("    return 0;")
 }
-
-// again says whether the function is one whose calls Go lays out, so that C can make them again.
-func (s *shim) again() bool {
-	name := s.call.Small.Short()
-	if rest, is := strings.CutPrefix(name, "I"); is {
-		name = strings.ToUpper(rest[:1]) + rest[1:]
-	}
-	return laidOut[name]
-}
-
-// laidOut are the blocking ones, for which the nonblocking ones stand, too. Some have executors for what is short.
-var laidOut = map[string]bool{"Scatter": true, "Allgather": true, "Alltoall": true, "Gatherv": true, "Scatterv": true,
-	"Allgatherv": true, "Alltoallv": true, "Alltoallw": true, "Reduce_scatter": true, "Neighbor_allgather": true,
-	"Neighbor_allgatherv": true, "Neighbor_alltoall": true, "Neighbor_alltoallv": true, "Neighbor_alltoallw": true}
 
 // indent moves lines into a block.
 func indent(lines string) string {
@@ -354,11 +326,6 @@ func shimHeader(publicHeader []byte) []byte {
 
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
-
-/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. request is NULL if it
- * blocks. */
-__attribute__((visibility("hidden")))
-int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAID_ARGS]);
 
 /* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
 __attribute__((visibility("hidden")))

@@ -1,6 +1,7 @@
 package colltest
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -53,38 +54,29 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 // Blocks says whether the board blocks.
 func (b *Board) Blocks() bool { return b.blocks }
 
-// Blocking calls f, while the board blocks.
-func (b *Board) Blocking(f func() error) error {
-	blocks := b.blocks
-	b.blocks = true
-	defer func() { b.blocks = blocks }()
-	return f()
-}
-
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
 	defer b.Hide()
 	if b.blocks {
 		return t.Do(b)
 	}
-	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) }, func() (bool, error) {
-		if !t.Reads() {
-			return true, nil
-		}
-		return t.Left(b)
-	})
+	run := func() (bool, error) { return t.Run(b) }
+	if !t.Reads() {
+		return b.Repeat(t.Most(), run, nil)
+	}
+	return b.Repeat(t.Most(), run, func() (bool, error) { return t.Left(b) })
 }
 
-// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there. left says
-// whether all others have read its memory.
+// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there. left, if not
+// nil, reports whether all others have read its memory.
 func (b *Board) Repeat(most int64, run, left func() (over bool, err error)) error {
 	b.Begin(most)
 	err := b.repeat(run)
 	b.End()
-	if lost := b.repeat(left); err == nil {
-		err = lost
+	if left == nil {
+		return err
 	}
-	return err
+	return cmp.Or(err, b.repeat(left))
 }
 
 func (b *Board) repeat(run func() (over bool, err error)) error {

@@ -264,21 +264,7 @@ func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
 
 // Board implements coll.Boarded.
 func (c *Comm) Board() coll.Seating {
-	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, TwoCores: c.w.TwoCores, Reads: c.w.reading(),
-		Exchanges: c.w.Board > 0 && c.record == nil}
-}
-
-// Exchange implements coll.Exchanging.
-func (c *Comm) Exchange() (*coll.Exchange, coll.Seats) {
-	b := c.w.boards[c.rank]
-	return new(coll.Exchange).Begin(nil).On(c.Board(), c.Size()), b
-}
-
-// CarryOut implements coll.Exchanging.
-func (c *Comm) CarryOut(x *coll.Exchange) error {
-	b := c.w.boards[c.rank]
-	defer b.Hide()
-	return x.Do(c, b)
+	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, TwoCores: c.w.TwoCores, Reads: c.w.reading()}
 }
 
 func (w *World) reading() coll.Reading {

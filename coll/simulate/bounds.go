@@ -140,8 +140,6 @@ var Bounds = []Bound{
 	{"allreduce", "board", "⌈n(p+1)/p/64 KiB⌉ + 1 turns", nil, "n + ⌈n/p⌉", nil, "", false},
 	{"allreduce", "board-root", "2⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"reduce_scatter", "board", "⌈pn/64 KiB⌉ turns", nil, "pn", nil, "", false},
-	{"scan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
-	{"exscan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgather", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgatherv", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"alltoall", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
@@ -149,8 +147,6 @@ var Bounds = []Bound{
 	{"scatter", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
 	{"allgather", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"allgatherv", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
-	{"alltoall", "exchange", "1 turn", nil, "n(p-1)", nil, "", false},
-	{"scatter", "exchange", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"alltoall", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 	{"scatter", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 }

@@ -87,14 +87,6 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
     return (struct shown){&slot->word, slot->payload};
 }
 
-/* Writes the list and the blocks of a part that Go has laid out. */
-static inline void pack_blocks(const struct impi_laid *l, unsigned char *payload)
-{
-    memcpy(payload, l->head, l->head_bytes);
-    for (const struct impi_laid_block *o = l->out; o < l->out + l->outs; o++)
-        store_payload(o->plan, o->mem, payload + o->at, o->n);
-}
-
 /* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
 static inline void show(const struct impi_turn *t, struct shown own, uint64_t word, int wide)
 {
@@ -116,7 +108,6 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     const int shift = l ? (int)l->shift : t->n > PAYLOAD ? wide_shift : short_shift, wide = shift > short_shift;
     const uint64_t s = (l ? l->starts : b->begun) + 1;
     uint64_t *const user = &b->wide_users[s % WIDE_SLOTS]; /* of the wide slot */
-    const struct impi_laid *const blocks = l ? l->laid : NULL;
     const int64_t free = wide ? (int64_t)*user : (int64_t)s - SLOTS; /* when so many are done */
     const char *own = t->own;
     uint64_t result[PAYLOAD / 8];
@@ -133,20 +124,17 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
     if (!l) b->begun = s;
     if (t->publish || l) {
         const struct shown mine = part_of(b, l, wide, b->rank, s);
-        if (blocks) pack_blocks(blocks, mine.payload);
-        show(t, mine, s << shift | (blocks ? blocks->used : 0), wide);
+        show(t, mine, s << shift, wide);
         if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload; /* aligned */
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
-    for (int i = t->first; i < t->end; i++) {
-        const struct impi_laid_block *in = blocks ? &blocks->in[i] : NULL;
-        const int r = in ? in->from : i;
-        const char *piece = in ? in->own : own;
+    for (int r = t->first; r < t->end; r++) {
+        const char *piece = own;
         if (r != b->rank) {
             const struct shown theirs = part_of(b, l, wide, r, s);
             err = LIKELY(raised(theirs.word, s << shift)) ? MPI_SUCCESS : await(b, theirs.word, s << shift, t);
             int got = (int)(__atomic_load_n(theirs.word, __ATOMIC_RELAXED) & (((uint64_t)1 << shift) - 1));
-            int wrong = !in && got != t->n && (got > t->n || t->combine || t->take < t->n);
+            int wrong = got != t->n && (got > t->n || t->combine || t->take < t->n);
             if (UNLIKELY(err || (wrong && t->request))) {
                 if (!l) b->left = s; /* if Go carries on: it does all of this again, and MPI_Wait says what is wrong */
                 return err ? err : IMPI_IN_GO;
@@ -154,14 +142,13 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_tur
             if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
             piece = (const char *)theirs.payload;
         }
-        piece += in ? in->at : t->at;
+        piece += t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
-        if (in) move_payload(in->plan, in->mem, piece, in->n, 1);
-        else if (t->combine && r > t->first) t->combine(acc, piece, t->count);
+        if (t->combine && r > t->first) t->combine(acc, piece, t->count);
         else move_payload(t->plan, t->combine ? acc : to, piece, t->take, 1);
     }
     if (wide && !l) *user = s;
-    if (l) l->starts = s, l->known = !blocks && t->end - t->first == b->size ? s : l->known;
+    if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
     if (!l && !wide) impi_fetch_lines(part_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */
     wake(b);

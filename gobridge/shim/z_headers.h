@@ -5,6 +5,6 @@
 /* d9bbb9ac4d78514d gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
-/* 2014f6df5432dc40 libimpi/z_layout.h */
+/* eee1724584c32b4a libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* f55e585f16e475db transport/shm/z_layout.h */

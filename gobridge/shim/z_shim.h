@@ -12,11 +12,6 @@
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };
 
-/* Makes a call with these arguments once more if Go has laid it out; else answers IMPI_IN_GO. request is NULL if it
- * blocks. */
-__attribute__((visibility("hidden")))
-int impi_again(MPI_Comm comm, MPI_Request *request, const uint64_t args[IMPI_LAID_ARGS]);
-
 /* Not 0 while events wait for their calls (MPI 5.0, 15.3.8), which a thread makes that leaves Go. */
 __attribute__((visibility("hidden")))
 extern uint32_t impi_events;

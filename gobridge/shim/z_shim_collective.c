@@ -19,10 +19,6 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -44,10 +40,6 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -106,15 +98,9 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -132,15 +118,9 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -277,10 +257,6 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -302,10 +278,6 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm);
@@ -367,17 +339,10 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -397,17 +362,10 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -481,17 +439,10 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -514,17 +465,10 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -851,15 +795,9 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -877,15 +815,9 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -947,11 +879,6 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -975,11 +902,6 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iallgather(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iallgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -1003,17 +925,10 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-            (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1032,17 +947,10 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-            (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1104,11 +1012,6 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -1132,11 +1035,6 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Ialltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
@@ -1163,18 +1061,10 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1196,18 +1086,10 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1231,18 +1113,10 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1267,18 +1141,10 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1444,17 +1310,10 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
-            (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1473,17 +1332,10 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
-            (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1499,15 +1351,9 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1524,15 +1370,9 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1551,17 +1391,10 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-            (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1580,17 +1413,10 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
-            (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1606,15 +1432,9 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1631,15 +1451,9 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1661,18 +1475,10 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1695,18 +1501,10 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
     impi_call.at[6] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1731,18 +1529,10 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1767,18 +1557,10 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
     impi_call.at[8] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1839,16 +1621,9 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
-        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
-        (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1909,16 +1684,9 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
-        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
-        (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -1980,12 +1748,6 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
-        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
@@ -2009,12 +1771,6 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     impi_call.at[2] = request;
     impi_err = !request ? IMPI_IN_GO : impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
-        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Iscatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
@@ -2038,17 +1794,10 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
-            (uintptr_t)request, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2067,17 +1816,10 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = request;
-    impi_err = !request ? IMPI_IN_GO :
-        impi_again(comm, request, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
-            (uintptr_t)request, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
+        (uintptr_t)request, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2092,14 +1834,9 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2114,14 +1851,9 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2179,15 +1911,9 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2205,15 +1931,9 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
     impi_call.at[3] = displs;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2273,14 +1993,9 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2295,14 +2010,9 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
-            recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
+        recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2362,17 +2072,10 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2393,17 +2096,10 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[3] = recvbuf;
     impi_call.at[4] = recvcounts;
     impi_call.at[5] = rdispls;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtype, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtype, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2477,17 +2173,10 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2511,17 +2200,10 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     impi_call.at[5] = recvcounts;
     impi_call.at[6] = rdispls;
     impi_call.at[7] = recvtypes;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)sdispls,
-        (uint64_t)(uintptr_t)sendtypes, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)(uintptr_t)recvcounts, (uint64_t)(uintptr_t)rdispls,
-        (uint64_t)(uintptr_t)recvtypes, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
-            (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
-            (uintptr_t)recvtypes, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls,
+        (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
+        (uintptr_t)recvtypes, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2759,15 +2441,9 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
-        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
-        (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -2859,15 +2535,9 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     impi_call.at[0] = sendbuf;
     impi_call.at[1] = recvbuf;
     impi_call.at[2] = recvcounts;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)recvbuf, (uint64_t)(uintptr_t)recvcounts,
-        (uint64_t)(uintptr_t)datatype, (uint64_t)(uintptr_t)op, (uint64_t)(uintptr_t)comm,
-        (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
-            (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
+        (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -3000,11 +2670,6 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
-        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm);
@@ -3026,11 +2691,6 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_call.at[1] = recvbuf;
     impi_err = impi_exec_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         root, comm, 0);
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0))
-        impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)(uintptr_t)recvtype, (uint64_t)root,
-        (uint64_t)(uintptr_t)comm});
     if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
         impi_err = impi_Scatter((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount,
             (uintptr_t)recvtype, root, (uintptr_t)comm);
@@ -3091,15 +2751,9 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)0});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }
@@ -3117,15 +2771,9 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     impi_call.at[1] = sendcounts;
     impi_call.at[2] = displs;
     impi_call.at[3] = recvbuf;
-    impi_err = impi_again(comm, NULL, (const uint64_t[IMPI_LAID_ARGS]){(uint64_t)(uintptr_t)sendbuf,
-        (uint64_t)(uintptr_t)sendcounts, (uint64_t)(uintptr_t)displs,
-        (uint64_t)(uintptr_t)sendtype, (uint64_t)(uintptr_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)(uintptr_t)recvtype, (uint64_t)root, (uint64_t)(uintptr_t)comm, (uint64_t)1});
-    if (__builtin_expect(impi_err == IMPI_IN_GO, 0)) {
-        impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
-            (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
-        if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    }
+    impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
+        (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
     return 0;
 }

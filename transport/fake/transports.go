@@ -116,9 +116,6 @@ func (n *Local) CanRead(src int32) bool {
 	return !n.p.w.o.NoRead && q != nil && q.job == n.p.job && q.machine == n.p.machine
 }
 
-// Process implements transport.Reader: those here are none of the kernel's.
-func (n *Local) Process(int32) int32 { return 0 }
-
 // Cost implements transport.Reader. All reads are quick, or none is worth it.
 func (n *Local) Cost() (read, copied time.Duration) {
 	if n.p.w.o.Quick {

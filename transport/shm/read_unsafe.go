@@ -132,14 +132,6 @@ func (t *Transport) Claims(peer int32, out bool, slot int) *uint64 {
 	return &pos.claims[slot]
 }
 
-// Process implements transport.Reader.
-func (t *Transport) Process(src int32) int32 {
-	if l := t.linkTo(src); l != nil && l.readable > 0 {
-		return int32(l.pid)
-	}
-	return 0
-}
-
 func (t *Transport) readable(i int) bool {
 	l := t.link(i)
 	if l.readable == 0 {

@@ -191,9 +191,6 @@ func (b *Board) Members() unsafe.Pointer { return unsafe.Pointer(&b.members[0]) 
 // Wide is where the wide slots of the board begin.
 func (b *Board) Wide() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.wide]) }
 
-// FirstPiece is where the places for pieces begin.
-func (b *Board) FirstPiece() unsafe.Pointer { return unsafe.Pointer(&b.segment.mem[b.pieces]) }
-
 // First is the first slot of a lane's first member; the others follow, one of Bytes after the other.
 func (l *Lane) First() unsafe.Pointer { return unsafe.Pointer(&l.mem[0]) }
 
