@@ -69,6 +69,8 @@ type Turn struct {
 	seeded bool // there is a seed
 	slices Buf  // each rank shows its slice of this behind its own part, and takes those of the others
 	share  Buf  // the own slice
+	linked bool // a link of a chain
+	apart  bool // without the own vector
 	from   int64
 	upTo   int64 // of blocks only the elements from `from` on, before upTo; 0: all
 
@@ -123,6 +125,9 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 }
 
 func (t *Turn) run(b Board) (over bool, err error) {
+	if t.linked {
+		return t.link(b)
+	}
 	if t.reads {
 		return t.runReading(b.(Exposer))
 	}

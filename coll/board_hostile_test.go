@@ -117,24 +117,23 @@ func (g guarded) whole() bool {
 	return bytes.Equal(g.mem[:guard], clean) && bytes.Equal(g.mem[len(g.mem)-guard:], clean)
 }
 
-// listed is a part with one entry for each rank, each of which says the same of its block's length.
-func listed(entry uint64) []byte {
+// exposing is a part with one entry for each rank, each of which says the same: where the block is, or stands for it.
+func exposing(entry uint64, at, n uint64) []byte {
 	part := binary.NativeEndian.AppendUint64(nil, hostileRanks)
 	for range hostileRanks {
 		part = binary.NativeEndian.AppendUint64(part, 1<<32|32<<16|entry)
 	}
-	return part
+	return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(part, at), n)
 }
 
 func FuzzHostileBoard(f *testing.F) {
-	read := func(n uint64) []byte {
-		return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1<<20), n)
-	}
+	read := func(n uint64) []byte { return exposing(coll.ByReading, 1<<20, n) }
 	for _, size := range []uint16{1, 100, 5000, 40000} {
-		for _, other := range [][]byte{nil, read(1000), listed(coll.ByMessage), listed(9)} {
+		for _, other := range [][]byte{nil, read(1000), exposing(coll.ByMessage, 0, 0), exposing(9, 1, 1)} {
 			f.Add(read(1<<63), other, size, size%2 == 0)
 			f.Add(read(4*uint64(size)), other, size, true)
-			f.Add(listed(coll.ByLongMessage), other, size, false)
+			f.Add(exposing(coll.ByLongMessage, 0, 0), other, size, false)
+			f.Add(binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1<<20), 1<<63), other, size, true)
 			f.Add(binary.NativeEndian.AppendUint64(nil, ^uint64(0)), other, size, false)
 		}
 	}
@@ -196,7 +195,7 @@ func useHostileExchange(b *hostileBoard, send, recv coll.Buf) {
 		func(x *coll.Exchange) { x.Scatterv(b, &outs, recv, 0) },
 		func(x *coll.Exchange) { x.Alltoallv(b, &from, &to) },
 	} {
-		is(x.Begin(b.seating))
+		is(x.Begin(b.seating, hostileRanks))
 		b.Begin(coll.AnyLength)
 		_ = b.repeat(func() (bool, error) { return x.Run(b, b) })
 	}

@@ -20,6 +20,7 @@ import (
 //	reduce          2 (p-1) n              4 (p-1) n + p n
 //	reduce_scatter  2 (p-1) n              4 (p-1) n
 //	allreduce       about 3 p n            6 (p-1) n + p n
+//	scan            about 3 p n            4 (p-1) n + p n
 //
 // In an alltoall each byte is for one rank: it moves twice on the board. So long blocks are read where they lie
 // (board_read.go), or go by messages.
@@ -211,6 +212,12 @@ func (s *Scratch) reduceScatterBoard(c Comm, send Blocks, all, recv Buf, op Op) 
 		return err
 	}
 	return c.Copy(recv, out)
+}
+
+// scanBoard: each rank combines the pieces that the one below it shows with its own, and shows the result.
+func (s *Scratch) scanBoard(c Comm, own, recv Buf, op Op, apart bool) error {
+	k := boardCut(c, own.Count, own.Type.Size())
+	return s.turns(c, k.n, func(t *Turn, i int) { t.chain(c, k.of(own, i, i+1), k.of(recv, i, i+1), op, apart) })
 }
 
 // allgatherBoard: each rank shows its block in pieces, which all others take.
@@ -417,4 +424,70 @@ func (t *Turn) allgatherPiece(b Seats, blocks VBuf, from, upTo int64) {
 func between(block Buf, from, upTo int64) Buf {
 	from, upTo = min(from, block.Count), min(upTo, block.Count)
 	return block.Slice(from, upTo-from)
+}
+
+// chain has a turn combine what the rank below shows with the own vector, and show the result to the rank above. out
+// gets it, or if apart, what has come.
+func (t *Turn) chain(b Seats, own, out Buf, op Op, apart bool) {
+	t.most, t.own, t.shows = own.Size(), own, b.Rank() < b.Size()-1
+	t.linked, t.apart, t.to, t.op = true, apart, out, op
+}
+
+// link goes on with the turn of a rank in a chain.
+func (t *Turn) link(b Board) (over bool, err error) {
+	n, below := t.own.Size(), b.Rank()-1
+	came, sum := t.own, t.to
+	if below >= 0 {
+		part, err := b.Get(below)
+		if part == nil || err != nil {
+			return err != nil, err
+		}
+		if int64(len(part)) != n {
+			return true, &Error{Class: abi.MPI_ERR_COUNT,
+				Msg: fmt.Sprintf("rank %d has %d bytes, and this rank expects %d", below, len(part), n)}
+		}
+		came.Base = Bytes(part).Base
+	}
+	if t.shows {
+		mem, err := b.Put(n)
+		if mem == nil || err != nil {
+			return err != nil, err
+		}
+		if sum.Base = Bytes(mem).Base; below < 0 {
+			return true, t.firstLink(b, mem[:n])
+		}
+	}
+	if t.shows || !t.apart {
+		if err := Copy(sum, t.own); err != nil {
+			return true, err
+		}
+		if below >= 0 {
+			if err := combine(t.op, came, sum); err != nil {
+				return true, err
+			}
+		}
+	}
+	if !t.apart {
+		err = Copy(t.to, sum)
+	} else if below >= 0 {
+		err = Copy(t.to, came)
+	}
+	if t.shows {
+		b.Publish(n)
+		t.shows = false
+	}
+	return true, err
+}
+
+// firstLink shows the own vector, with which a chain begins.
+func (t *Turn) firstLink(b Board, part []byte) error {
+	if err := packShown(part, t.own); err != nil {
+		return err
+	}
+	b.Publish(int64(len(part)))
+	t.shows = false
+	if t.apart {
+		return nil
+	}
+	return Copy(t.to, t.own)
 }

@@ -7,11 +7,13 @@ var (
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
+		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
-	exscans = newOperation("exscan", "the vector", scanTable,
+	exscans = newOperation("exscan", "the vector", exscanTable,
 		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
 		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
 		&scanBy{name: "tree", run: (*Scratch).scanTree},
+		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
 	)
 )
 

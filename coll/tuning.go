@@ -209,6 +209,21 @@ const (
 	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
 )
 
+// readsFrom returns from how many bytes on ranks read a block of an exchange where it lies, if they do. An exchange is
+// an operation in which blocks have different lengths, as an Alltoallv.
+func readsFrom(s Seating, ranks int) (least int64, reads bool) {
+	const quickly = 16 << 10 // messages that are not longer take no longer
+	switch {
+	case s.Reads == ReadsNot:
+		return 0, false
+	case !s.Crowded:
+		return readByPair, ranks == 2
+	case s.Reads == ReadsQuickly:
+		return quickly, true
+	}
+	return readByMany, true
+}
+
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
 // they go on meanwhile, where with messages each waits for root to read its block.
 const gatherPieces = 128 << 10
@@ -280,9 +295,13 @@ func reduceScatterTable(b *bounds) []rule {
 	}
 }
 
-// scanTable is exscan's, too.
-func scanTable(b *bounds) []rule {
+func scanTable(b *bounds) []rule   { return chainTable(b, pairOperands) }
+func exscanTable(b *bounds) []rule { return chainTable(b, pairPieces) } // of two ranks, one gets the other's vector
+
+func chainTable(b *bounds, onBoard int64) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, crowded: true},
+		{use: boardName, pair: true, below: onBoard},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
 		{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
 		{use: "doubling"},

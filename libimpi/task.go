@@ -148,7 +148,7 @@ func (t *Task) Start() uint64 {
 		e.pollLocal() // what it waits for may be here
 	}
 	long := t.pieces.left > 0
-	if t.exchanges && t.exchange.InPiece() {
+	if t.exchanges && t.exchange.Long() {
 		t.longest, long = readAtOnce, true
 	}
 	failed := cmp.Or(t.err, t.first)

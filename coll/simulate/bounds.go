@@ -140,6 +140,8 @@ var Bounds = []Bound{
 	{"allreduce", "board", "⌈n(p+1)/p/64 KiB⌉ + 1 turns", nil, "n + ⌈n/p⌉", nil, "", false},
 	{"allreduce", "board-root", "2⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"reduce_scatter", "board", "⌈pn/64 KiB⌉ turns", nil, "pn", nil, "", false},
+	{"scan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
+	{"exscan", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgather", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"allgatherv", "board", "⌈n/64 KiB⌉ turns", nil, "n", nil, "", false},
 	{"alltoall", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
