@@ -6,7 +6,7 @@ package datatype
 // Bounds follow MPI 5.0, 5.1 and, for the markers, 5.1.7 of MPI-1: a bound that is set explicitly somewhere
 // overrules the data. A part keeps its padding: no type ends before one of its parts does. The formula of 5.1 knows
 // basic elements only, so that a part placed against its alignment would lose some of it; MPICH and Open MPI keep it
-// (docs/decisions.md, 11).
+// (docs/decisions/46).
 type shape struct {
 	size   int64 // packed bytes, native
 	size32 int64 // packed bytes, external32

@@ -8,7 +8,7 @@ var (
 // All are the settings, in the order of the page.
 var All = []Setting{
 	{Name: "IMPI_AUTH_TLS", Default: "unset", Group: "security",
-		Meaning: "if set, clients and hosts talk TLS 1.3; needs the secret, or `IMPI_TLS_CERT`, `IMPI_TLS_KEY` " +
+		Meaning: "if set, clients and hosts use TLS 1.3; needs the secret, or `IMPI_TLS_CERT`, `IMPI_TLS_KEY` " +
 			"and `IMPI_TLS_CA`"},
 	{Name: "IMPI_TLS_CERT", Default: "unset", Group: "security",
 		Meaning: "PEM file: the certificate of this client or server"},
@@ -25,7 +25,7 @@ var All = []Setting{
 	{Name: "IMPI_AUTH_NONE", Default: "unset", Group: "security",
 		Meaning: "if set, anybody may join"},
 	{Name: "IMPI_LOCAL", Default: "unset", Group: "transport", Scope: Local, Written: Before,
-		Meaning: "`vendor:PATH`: the ranks of this client talk to each other by another MPI library, which has the ABI of " +
+		Meaning: "`vendor:PATH`: the ranks of this client communicate through another MPI library, which has the ABI of " +
 			"MPI 5.0, instead of shared memory and TCP ([vendor.md](vendor.md))"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
 		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
@@ -36,8 +36,8 @@ var All = []Setting{
 			"(`-streams`, [wan.md](wan.md))"},
 	{Name: "IMPI_SILENCE", Default: "30", Group: "transport",
 		Kind: Number, Scope: Local, Written: Before, Detail: Detailed,
-		Meaning: "seconds after which a client or machine of which nothing is heard, not even TCP's " +
-			"acknowledgements, is lost; 0: never"},
+		Meaning: "seconds after which a client or machine is lost that sends nothing, not even TCP's acknowledgements; " +
+			"0: never"},
 	{Name: "IMPI_PLAIN", Default: "0", Group: "transport", Kind: Choose, Choices: offOn, Detail: Detailed,
 		Meaning: "1: this client agrees on nothing beyond IMPI 0.0, as if the others were another implementation"},
 	{Name: "IMPI_DATALEN", Default: "65536", Group: "transport", Kind: Number, Detail: Tuning,
@@ -56,41 +56,41 @@ var All = []Setting{
 	{Name: "IMPI_SINGLE_COPY", Default: "unset", Group: "machine",
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Always, Detail: Tuning,
 		Meaning: "long messages inside a machine: `0`, through the ring; `1`, read from the sender's memory " +
-			"(process_vm_readv); unset, both sides copy from memory to memory if the kernel is quick at it, but for " +
-			"fresh data of some hundred KiB, and else the ring, and memory if the sender computes. With `0` windows of the " +
-			"program's own memory are worked on by their owners, too"},
+			"(process_vm_readv); unset, both sides copy from memory to memory if the kernel copies quickly, except fresh " +
+			"data of some hundred KiB; otherwise the ring, and memory if the sender computes. With `0` accesses to windows " +
+			"of the program's own memory use requests"},
 	{Name: "IMPI_PROGRESS", Default: "unset", Group: "machine",
 		Kind: Choose, Choices: neverAlways, Scope: Local, Written: Before, Detail: Tuning,
 		Meaning: "a progress thread continues long messages while the program computes: `0`, never; `1`, always; " +
 			"unset, where ranks do not outnumber cores"},
 	{Name: "IMPI_CHECK", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: in every collective call all ranks first compare what they are about to do, and an error names " +
-			"those that do not agree; so does one of a message that is received as other types than it was sent as " +
-			"(docs/checking.md); the same at all clients"},
+		Meaning: "1: in every collective call all ranks first compare their arguments, and an error names ranks that do " +
+			"not agree; a receive checks that its types are those of the message (docs/checking.md); the same at all " +
+			"clients"},
 	{Name: "IMPI_REPORT", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
-		Meaning: "1: rank 0 says on stderr, in MPI_Init, by what ranks talk, machine by machine: shared memory, TCP, " +
-			"TLS or an agent (`-v`)"},
+		Meaning: "1: rank 0 prints on stderr, in MPI_Init, how ranks communicate, machine by machine: shared memory, " +
+			"TCP, TLS or an agent (`-v`)"},
 	{Name: "IMPI_SINGLETON", Default: "unset", Group: "machine", Scope: Local, Written: Before, Detail: Detailed,
 		Meaning: "`ok`: run alone, whatever launcher has started this process"},
 	{Name: "IMPI_REPRODUCIBLE", Default: "0", Group: "collective",
 		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: results of reductions depend on the vectors of the ranks, the operation and the count alone, " +
+		Meaning: "1: results of reductions depend on the vectors of the ranks, the operation and the count only, " +
 			"and not on where ranks run ([collectives.md](collectives.md#the-same-bits)); the same at all " +
 			"clients"},
 	{Name: "IMPI_TUNE", Default: "unset", Group: "collective", Detail: Tuning,
-		Meaning: "the file of the parameters by which algorithms are chosen, as `make tune` writes it; `none`, " +
-			"those that are built in; unset, the user's or the site's, if there is one"},
+		Meaning: "the file of the parameters that choose algorithms, as `make tune` writes it; `none`, the built-in " +
+			"parameters; unset, the user's file or the site's, if there is one"},
 	{Name: "IMPI_ALGORITHM", Default: "unset", Group: "collective",
 		Scope: AllEqual, Written: Always, Detail: Tuning,
-		Meaning: "algorithms to take for collective operations, as in `bcast:binomial,reduce:halving`; unset, " +
+		Meaning: "algorithms for collective operations, as in `bcast:binomial,reduce:halving`; unset, " +
 			"those of the tables that `impi-info` shows"},
 	{Name: "IMPI_RSH", Default: "ssh -o BatchMode=yes", Group: "launcher",
 		Meaning: "the command that starts a command on another machine (`-rsh`)"},
 	{Name: "IMPI_CONNECT_TIMEOUT", Default: "120", Group: "launcher", Kind: Number,
-		Meaning: "seconds for which processes of another job are waited for, if the info key `timeout` says nothing: " +
-			"by `MPI_Comm_connect` and `MPI_Comm_join`, by children and parents, and by all who meet " +
+		Meaning: "seconds to wait for processes of another job, unless the info key `timeout` sets them: in " +
+			"`MPI_Comm_connect` and `MPI_Comm_join`, between children and parents, and between jobs that meet " +
 			"([processes.md](processes.md))"},
 	{Name: "IMPI_NAMES", Default: "unset", Group: "launcher",
 		Meaning: "HOST:PORT of the server, an `impirun -names`, where jobs meet the names that others publish with " +

@@ -54,7 +54,7 @@ INLINE int crowded(int64_t d, int64_t n) { return (d & 4095) == 0 && n > WAYS; }
  * many at a time, as a load right behind a store to the same place of another page waits for it. Those loops stay
  * rolled: each load of an unrolled one would be a stream of its own, with steps too wide for a processor to foresee.
  * Where stores are crowded, a fence for loads keeps some processors from running ahead of the lines of the next eight,
- * which are fetched before it (docs/decisions.md, 16). One for stores as well would make each wait for memory alone. */
+ * which are fetched before it (docs/decisions/48). One for stores as well would make each wait for memory alone. */
 enum { BATCH = 16 };
 #ifdef __x86_64__
 #define HALT __builtin_ia32_lfence()

@@ -66,7 +66,7 @@ static void true_bounds(const model *m, MPI_Aint *lo, MPI_Aint *hi)
     }
 }
 
-/* The bounds that nobody set: those of the data, the upper one padded, and behind all parts (docs/decisions.md, 11). */
+/* The bounds that nobody set: those of the data, the upper one padded, and behind all parts (docs/decisions/46). */
 static int seal(model *m)
 {
     MPI_Aint lo, hi;
