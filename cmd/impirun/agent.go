@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
@@ -39,7 +40,7 @@ func (p *part) joinAgent() error {
 	}
 	defer listener.Close()
 	if m.verbose {
-		complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
+		outcome.Complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
 	}
 	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: machineID(), Others: 1}}
 	for _, pid := range p.pids {
@@ -53,7 +54,7 @@ func (p *part) joinAgent() error {
 	me := tables.Procs[first].Host
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
-	warn := func(text string) { complain("%s", text) }
+	warn := func(text string) { outcome.Complain("%s", text) }
 	peers, err := tcp.Mesh(ctx, tables, me, listener,
 		tcp.Options{Warn: warn, Silence: m.silence, Apart: otherMachines(tables, me)})
 	var gone *tcp.HostGone

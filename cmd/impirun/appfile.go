@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/auth"
@@ -193,6 +194,6 @@ func (l *appLine) outcome(file string, err error) error {
 	if code < 0 {
 		code = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
 	}
-	return &endError{cause: &supervise.Cause{Code: code,
+	return &outcome.Error{Cause: &supervise.Cause{Code: code,
 		Text: fmt.Sprintf("%s, line %d: the client ended with code %d", file, l.number, code)}}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -48,7 +49,7 @@ func attend() error {
 		job.Initial().Left(0)
 	}()
 	if cause := s.finish(job.Wait()); cause != nil {
-		return &endError{cause, s.number() == 1} // of a process that has spawned nothing we need not speak
+		return &outcome.Error{Cause: cause, Quiet: s.number() == 1} // of a process that has spawned nothing we need not speak
 	}
 	return nil
 }

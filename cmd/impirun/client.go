@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -104,10 +105,10 @@ func (j *joinPlan) options() client.Options {
 		if limit == math.MaxInt64 {
 			patience = "for as long as it takes"
 		}
-		complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", j.rank, j.address, patience)
+		outcome.Complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", j.rank, j.address, patience)
 	}
 	if j.verbose {
-		opt.Waiting = func() { complain("client %d is waiting for the others", j.rank) }
+		opt.Waiting = func() { outcome.Complain("client %d is waiting for the others", j.rank) }
 	}
 	return opt
 }
@@ -140,7 +141,7 @@ func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
 // report says what is wrong with the server, which a job can do without (IMPI 0.0, 2.4), if the user wants to know.
 func (j *joinPlan) report(err error) {
 	if err != nil && j.verbose {
-		complain("warning: %v", err)
+		outcome.Complain("warning: %v", err)
 	}
 }
 
@@ -451,7 +452,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		return tables, first, err
 	}
 	if m.verbose {
-		complain("joining the server at %s as client %d", m.address, m.rank)
+		outcome.Complain("joining the server at %s as client %d", m.address, m.rank)
 	}
 	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
 	if err != nil {
@@ -470,11 +471,11 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		}
 	})
 	if m.verbose {
-		complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank,
+		outcome.Complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank,
 			tables.Clients, tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
 		for _, h := range tables.Hosts {
 			if h.Client != m.rank && h.Streams > 1 {
-				complain("client %d: %d connections with each host of client %d", m.rank, h.Streams, h.Client)
+				outcome.Complain("client %d: %d connections with each host of client %d", m.rank, h.Streams, h.Client)
 				break
 			}
 		}

@@ -119,7 +119,7 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []orde
 	if len(plan.Programs) == 0 {
 		return nothing(0, errors.New("no process was asked for"))
 	}
-	h := &head{plan: &plan, spawner: s, turns: make(chan func()), joined: make(chan outcome, 1),
+	h := &head{plan: &plan, spawner: s, turns: make(chan func()), joined: make(chan joinResult, 1),
 		lost: make(chan *client.LostError, 1), wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1),
 		job: s.number(), parent: r.Parent, settled: make(chan struct{})}
 	if err := s.enlist(h); err != nil {

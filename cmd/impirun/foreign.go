@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/linked"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -43,8 +44,8 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, j
 	}
 	_, ends := job.Exits()
 	if seen != nil && !anyGreeted(parts, 0, len(list)) {
-		complain("warning: no rank has joined the job: %s (pid %d) had loaded %s, another MPI library, so that each process "+
-			"was a job of its own; %s", seen.name, seen.pid, seen.library, insteadOf(seen.library))
+		outcome.Complain("warning: no rank has joined the job: %s (pid %d) had loaded %s, another MPI library, so that "+
+			"each process was a job of its own; %s", seen.name, seen.pid, seen.library, insteadOf(seen.library))
 		return
 	}
 	first := 0
@@ -64,8 +65,8 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, j
 			if fronts[lib] != "" {
 				why = ""
 			}
-			complain("warning: %s is linked with another MPI library (%s)%s, so that each of its ranks was a job of its "+
-				"own; compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib, why)
+			outcome.Complain("warning: %s is linked with another MPI library (%s)%s, so that each of its ranks was a job of "+
+				"its own; compile it with our mpicc, or start it with that library's mpirun", g.Argv[0], lib, why)
 			return
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -44,7 +45,7 @@ type head struct {
 	mild     *supervise.Cause // why the job has not gone well, if it goes on all the same
 	session  *client.Session
 	joining  bool // join is running, and has not answered on joined yet
-	joined   chan outcome
+	joined   chan joinResult
 	lost     chan *client.LostError
 	spawner  *spawner
 	work     chan func()          // for the thread that stays; nil in the head of a spawned job
@@ -97,8 +98,8 @@ func (h *head) broadcast(m frame) error {
 	return nil
 }
 
-// outcome is what join answers.
-type outcome struct {
+// joinResult is what join answers.
+type joinResult struct {
 	tables  *transport.Job
 	first   int // our first rank in MPI_COMM_WORLD
 	session *client.Session
@@ -122,7 +123,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if err := oneHostEach(plan, joins[0], list); err != nil {
 		return err
 	}
-	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan outcome, 1),
+	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan joinResult, 1),
 		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
 	if plan.Exits {
@@ -132,7 +133,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	h.spawner.head = h
 	defer h.spawner.names.close()
 	signals := make(chan syscall.Signal, 1)
-	defer onSignal(func(s syscall.Signal) { signals <- s })()
+	defer outcome.OnSignal(func(s syscall.Signal) { signals <- s })()
 	h.progress = newProgress(plan)
 	if err := h.startAll(list); err != nil {
 		return err
@@ -167,10 +168,10 @@ func runMachines(plan *options.Plan, list []machine) error {
 		}
 	}
 	if plan.Exits {
-		h.exits.say(h.first, plan.Size(), complain)
+		h.exits.say(h.first, plan.Size(), outcome.Complain)
 	}
 	if h.cause != nil {
-		return &endError{h.cause, plan.Quiet}
+		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet}
 	}
 	return nil
 }
@@ -352,7 +353,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			}
 		case s := <-signals:
 			if h.cause == nil {
-				c := interrupted(s)
+				c := outcome.Interrupted(s)
 				if s == syscall.SIGTERM && h.plan.Site != "" {
 					c.Text += ", as a resource manager does when the time is over: " + h.plan.Site
 				}
@@ -504,7 +505,7 @@ func (h *head) kill() {
 
 // join makes the tables: with the other clients at the server, or of this one alone.
 func (h *head) join() {
-	var o outcome
+	var o joinResult
 	hosts := inRankOrder(h.nodes)
 	if m := h.joinPlan; m != nil {
 		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
@@ -540,7 +541,7 @@ func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
 }
 
 // tell gives the tables to all nodes.
-func (h *head) tell(o outcome) {
+func (h *head) tell(o joinResult) {
 	if o.err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
 		return

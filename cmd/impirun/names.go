@@ -13,11 +13,13 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/names"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
-	"golang.org/x/sys/unix"
 )
 
 // nameBook keeps what the processes of this launcher have published, and asks the server that several launchers have in
@@ -297,7 +299,7 @@ func serveNames(plan *options.Plan) error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	defer onSignal(func(s syscall.Signal) { cancel(&endError{cause: interrupted(s), quiet: true}) })()
+	defer outcome.OnSignal(func(s syscall.Signal) { cancel(&outcome.Error{Cause: outcome.Interrupted(s), Quiet: true}) })()
 	shown := l.Addr().String()
 	if at.IsUnspecified() {
 		shown = net.JoinHostPort(hostname(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))

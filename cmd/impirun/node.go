@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
@@ -60,8 +61,8 @@ func runNode() int {
 		return 0 // the job was over before there was anything to do here
 	}
 	if err != nil {
-		complain("%v", err)
-		return codeUsage
+		outcome.Complain("%v", err)
+		return outcome.CodeUsage
 	}
 	if len(start.Members) > 1 {
 		return runRelay(up, start)
@@ -203,7 +204,7 @@ func (send frameWriter) Write(b []byte) (int, error) {
 func (n *node) run() (*supervise.Cause, error) {
 	s, plan, ranks := n.start, n.plan, n.self.Ranks
 	if err := os.Chdir(s.Dir); err != nil {
-		complain("warning: %v; staying in the home directory", err)
+		outcome.Complain("warning: %v; staying in the home directory", err)
 	}
 	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, ranks: ranks, size: s.Size})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -30,7 +31,7 @@ func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int, job in
 		list[i].CPUs = set.List()
 	}
 	if layout.Note != "" && !plan.Quiet {
-		complain("note: on %s %s", hostname(), layout.Note)
+		outcome.Complain("note: on %s %s", hostname(), layout.Note)
 	}
 	if plan.Show.Bindings {
 		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks, job))

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 )
 
 // A relay is a node that stands for several machines. It starts a node of its own beside it, which runs this machine's
@@ -142,7 +144,7 @@ func (r *relay) listen(grace time.Duration) {
 		x, err := r.up.letter()
 		if err != nil {
 			if err != io.EOF {
-				complain("the launcher: %v", err)
+				outcome.Complain("the launcher: %v", err)
 			}
 			r.turns <- func() { r.end(grace, (*mailbox).finish) }
 			return

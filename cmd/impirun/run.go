@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -28,8 +29,8 @@ import (
 func run(plan *options.Plan) error {
 	if n, err := strconv.Atoi(os.Getenv(startup.EnvSize)); err == nil && n > 1 && os.Getenv(startup.EnvRank) == "0" &&
 		!plan.Quiet && startup.Inherited(os.LookupEnv) {
-		complain("warning: this is rank 0 of a job of %d ranks, each of which starts a job of its own; leave one of the two "+
-			"launchers out, as of a script that has its own (-q if it is meant)", n)
+		outcome.Complain("warning: this is rank 0 of a job of %d ranks, each of which starts a job of its own; leave one of "+
+			"the two launchers out, as of a script that has its own (-q if it is meant)", n)
 	}
 	plan.StdinLater = supervise.InBackground(0)
 	list, err := machines(plan)
@@ -71,7 +72,7 @@ func parameters(plan *options.Plan) string {
 	}
 	p, from, err := tuned.Find(func(name string) string { return valueIn(env, name) }, prefix)
 	if err != nil {
-		complain("warning: %v; the parameters that are built in are used", err)
+		outcome.Complain("warning: %v; the parameters that are built in are used", err)
 	}
 	if from == "" {
 		return ""
@@ -122,10 +123,10 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		ends := exits{}
 		first, list := job.Exits()
 		ends.add(nil, list)
-		ends.say(first, len(list), complain)
+		ends.say(first, len(list), outcome.Complain)
 	}
 	if cause != nil {
-		return &endError{cause, plan.Quiet}
+		return &outcome.Error{Cause: cause, Quiet: plan.Quiet}
 	}
 	if parts[0].joined() { // not if the programs never called MPI_Init
 		farewell()

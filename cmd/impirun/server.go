@@ -11,8 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
@@ -23,7 +22,7 @@ import (
 
 // serve is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
 func serve(plan *options.Plan) error {
-	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { complain("%s", line) },
+	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { outcome.Complain("%s", line) },
 		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange,
 		RunTimeout: plan.Limits.Run}
 	var err error
@@ -56,7 +55,7 @@ func serve(plan *options.Plan) error {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	defer onSignal(func(s syscall.Signal) { cancel(&endError{cause: interrupted(s)}) })()
+	defer outcome.OnSignal(func(s syscall.Signal) { cancel(&outcome.Error{Cause: outcome.Interrupted(s)}) })()
 	if plan.AppFile != "" {
 		return serveFile(ctx, plan, opt)
 	}
@@ -70,11 +69,11 @@ func told(err error) error {
 		return err
 	}
 	code := 1
-	var ended *endError
+	var ended *outcome.Error
 	if errors.As(err, &ended) {
-		code = ended.cause.Code
+		code = ended.Cause.Code
 	}
-	return &endError{cause: &supervise.Cause{Code: code, Text: err.Error()}, quiet: true}
+	return &outcome.Error{Cause: &supervise.Cause{Code: code, Text: err.Error()}, Quiet: true}
 }
 
 // listenAt is where a server listens; the zero address is anywhere.
@@ -99,27 +98,4 @@ func addressOf(name string) (netip.Addr, error) {
 	}
 	a, _ := netip.AddrFromSlice(found.IP)
 	return a.Unmap(), nil
-}
-
-// onSignal calls do at the first signal that asks us to end. The answer stops listening.
-func onSignal(do func(syscall.Signal)) (stop func()) {
-	c := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) {
-			signal.Notify(c, s)
-		}
-	}
-	over := make(chan struct{})
-	go func() {
-		select {
-		case s := <-c:
-			do(s.(syscall.Signal))
-		case <-over:
-		}
-	}()
-	return func() { signal.Stop(c); close(over) }
-}
-
-func interrupted(s syscall.Signal) *supervise.Cause {
-	return &supervise.Cause{Code: 128 + int(s), Text: fmt.Sprintf("ended by signal %d (%s)", int(s), unix.SignalName(s))}
 }
