@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -40,7 +41,7 @@ type appLine struct {
 // readAppFile reads an application file; # begins a comment line.
 func readAppFile(file string) ([]appLine, error) {
 	var list []appLine
-	err := eachLine(file, func(number int, text string) error {
+	err := lines.Each(file, func(number int, text string) error {
 		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
 			return nil

@@ -26,19 +26,14 @@ func TestAMachineOfAnApplicationFileEndsAtAnyWhiteSpace(t *testing.T) {
 	}
 }
 
-// Such as a program that was given instead of a list.
-func TestAFileWithALineWithoutAnEndIsNamed(t *testing.T) {
+func TestAnApplicationFileWithALineWithoutAnEndIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "long")
 	if err := os.WriteFile(file, []byte("# one\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, hosts := readHostFile(file)
-	_, clients := readAppFile(file)
-	info := new(order).readFile(file)
-	for what, err := range map[string]error{"host file: ": hosts, "-file: ": clients, "": info} {
-		if want := what + file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+	_, err := readAppFile(file)
+	if want := "-file: " + file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	addresses "github.com/libimpi/libimpi/sockets/address"
@@ -101,7 +102,7 @@ func deal(lines []machine, plan *options.Plan) []machine {
 // behind it; # begins a comment.
 func readHostFile(file string) ([]machine, error) {
 	var list []machine
-	err := eachLine(file, func(number int, line string) error {
+	err := lines.Each(file, func(number int, line string) error {
 		text, _, _ := strings.Cut(line, "#")
 		words := strings.Fields(text)
 		if len(words) == 0 {

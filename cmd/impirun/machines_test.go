@@ -47,6 +47,17 @@ func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
 	}
 }
 
+func TestAHostFileWithALineWithoutAnEndIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(file, []byte("# one\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := readHostFile(file)
+	if want := "host file: " + file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestMachinesThatAreNamedTwiceAreOne(t *testing.T) {
 	plan, err := options.Parse(strings.Fields("-host alpha,localhost:2,alpha:3,127.0.0.1 -n 6 p"), func(string) string {
 		return ""

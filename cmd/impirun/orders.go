@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -183,7 +184,7 @@ func truth(value string) bool {
 
 // readFile reads further keys, one "key = value" a line; # begins a comment line.
 func (o *order) readFile(name string) error {
-	return eachLine(name, func(number int, text string) error {
+	return lines.Each(name, func(number int, text string) error {
 		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
 			return nil

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/quick"
 
@@ -89,6 +92,17 @@ func TestKeysCountInAnySpelling(t *testing.T) {
 		if err != nil || !list[0].inTurn {
 			t.Errorf("%s: %+v, %v", key, list, err)
 		}
+	}
+}
+
+func TestAFileOfKeysWithALineWithoutAnEndIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(file, []byte("# one\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := new(order).readFile(file)
+	if want := file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

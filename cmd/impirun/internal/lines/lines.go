@@ -1,4 +1,5 @@
-package main
+// Package lines reads the files that users write for impirun, of machines, clients and info keys, line by line.
+package lines
 
 import (
 	"bufio"
@@ -7,9 +8,9 @@ import (
 	"os"
 )
 
-// eachLine calls do for each line of a file of the user's, from line 1 on, until it answers an error. Errors of the
-// file name it.
-func eachLine(file string, do func(number int, line string) error) error {
+// Each calls do for each line of a file of the user's, from line 1 on, until that returns an error. Errors
+// of the file name it.
+func Each(file string, do func(number int, line string) error) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
