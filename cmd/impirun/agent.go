@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
@@ -42,7 +43,7 @@ func (p *part) joinAgent() error {
 	if m.verbose {
 		outcome.Complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
 	}
-	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: machineID(), Others: 1}}
+	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: address.Machine(), Others: 1}}
 	for _, pid := range p.pids {
 		host.Procs = append(host.Procs, client.Proc{PID: pid})
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -77,7 +78,7 @@ func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error)
 		return nil, err
 	}
 	var c *exec.Cmd
-	if l.machine == "" || isLocal(l.machine) {
+	if l.machine == "" || hosts.IsLocal(l.machine) {
 		c = exec.Command("/bin/sh", "-c", "exec "+quote(self)+" "+l.words)
 		c.Env = append(os.Environ(), "hostport="+address.String())
 	} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -29,14 +30,14 @@ func attend() error {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
 	jobID := newJobID()
-	s := newSpawner(plan, os.Environ(), jobID, universe(plan))
+	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer s.names.close()
 	p := partOf(share{0, 1}, jobID, nil)
 	p.ends = append(p.ends, end)
 	p.once = "it was not started by a launcher"
 	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
 	p.spawn(s, plan)
-	job, err := supervise.Start(supervise.Config{Host: hostname(), Grace: plan.Grace, Attend: os.Getppid(),
+	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
 		Guard: guardCommand(jobID), Doomed: s.doom}, nil)
 	if err != nil {
 		return err

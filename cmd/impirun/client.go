@@ -18,6 +18,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
@@ -318,7 +319,7 @@ func (p *part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 	case startup.Hello:
 		return p.greet(i, end, m)
 	case startup.Host:
-		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: machineID()},
+		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: address.Machine()},
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case startup.Finalized:
 		p.leave(i, end)

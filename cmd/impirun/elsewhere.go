@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -33,8 +34,8 @@ func (c child) Kill() { c.Process.Kill() }
 
 // placesOf are the machines that the commands of a request name; nil if none does. A command that names none, when
 // others do, runs on the launcher's machine.
-func placesOf(list []order, site *options.Plan) ([]machine, error) {
-	var where []machine
+func placesOf(list []order, site *options.Plan) ([]hosts.Machine, error) {
+	var where []hosts.Machine
 	said, first := false, 0
 	for i := range list {
 		o := &list[i]
@@ -44,7 +45,7 @@ func placesOf(list []order, site *options.Plan) ([]machine, error) {
 		if o.inTurn {
 			own.Place.Map = placement.Node
 		}
-		more, err := machines(&own)
+		more, err := hosts.Of(&own)
 		if err != nil {
 			return nil, err
 		}
@@ -52,11 +53,11 @@ func placesOf(list []order, site *options.Plan) ([]machine, error) {
 			more = nil
 		}
 		if len(o.hosts)+len(o.hostFiles) == 0 && o.program.N > 0 {
-			more = []machine{{name: hostname(), local: true, ranks: upTo(o.program.N)}}
+			more = []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: upTo(o.program.N)}}
 		}
 		for _, m := range more {
-			for k := range m.ranks {
-				m.ranks[k] += first
+			for k := range m.Ranks {
+				m.Ranks[k] += first
 			}
 			where = append(where, m)
 		}
@@ -65,12 +66,12 @@ func placesOf(list []order, site *options.Plan) ([]machine, error) {
 	if !said {
 		return nil, nil
 	}
-	all, at := merged(where)
+	all, at := hosts.Merged(where)
 	for i := range all {
-		all[i].ranks = nil
+		all[i].Ranks = nil
 	}
 	for i, m := range where {
-		all[at[i]].ranks = append(all[at[i]].ranks, m.ranks...)
+		all[at[i]].Ranks = append(all[at[i]].Ranks, m.Ranks...)
 	}
 	return all, nil
 }
@@ -85,12 +86,13 @@ func upTo(n int) []int {
 }
 
 // allLocal says whether all are this machine.
-func allLocal(list []machine) bool {
-	return !slices.ContainsFunc(list, func(m machine) bool { return !m.local })
+func allLocal(list []hosts.Machine) bool {
+	return !slices.ContainsFunc(list, func(m hosts.Machine) bool { return !m.Local })
 }
 
 // elsewhere spawns a job on the given machines.
-func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []order, where []machine) startup.Spawned {
+func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []order,
+	where []hosts.Machine) startup.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
 	plan.Programs, plan.Timeout = nil, 0 // that of the whole job counts
@@ -263,7 +265,7 @@ func (h *head) answer(r *nodeLink, a *askFrame) {
 		return
 	}
 	answer, list := h.spawner.decide(startup.Request{Spawn: a.Spawn, Name: a.Name}, nil, nil, a.Like,
-		func(where []machine) bool { return where == nil })
+		func(where []hosts.Machine) bool { return where == nil })
 	if reply.Answer = answer; list != nil {
 		reply.Here = h.spawner.number()
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -110,9 +111,9 @@ type joinResult struct {
 const endTime = 5 * time.Second
 
 // runMachines runs a plan on several machines.
-func runMachines(plan *options.Plan, list []machine) error {
+func runMachines(plan *options.Plan, list []hosts.Machine) error {
 	if plan.Clients > 0 {
-		return fmt.Errorf("-clients starts all clients on this machine, and %s is another", list[len(list)-1].name)
+		return fmt.Errorf("-clients starts all clients on this machine, and %s is another", list[len(list)-1].Name)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -129,7 +130,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 	if plan.Exits {
 		h.exits = exits{}
 	}
-	h.spawner = newSpawner(plan, os.Environ(), "", universe(plan))
+	h.spawner = newSpawner(plan, os.Environ(), "", hosts.Universe(plan))
 	h.spawner.head = h
 	defer h.spawner.names.close()
 	signals := make(chan syscall.Signal, 1)
@@ -177,7 +178,7 @@ func runMachines(plan *options.Plan, list []machine) error {
 }
 
 // startAll starts the branches of the tree.
-func (h *head) startAll(list []machine) error {
+func (h *head) startAll(list []hosts.Machine) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -220,26 +221,26 @@ func (h *head) startAll(list []machine) error {
 }
 
 // occupy takes the places of our processes on a machine, and answers those that others have.
-func (h *head) occupy(m *machine) (before []int) {
-	before, own := h.spawner.places.take(m.placesAt(), len(m.ranks))
+func (h *head) occupy(m *hosts.Machine) (before []int) {
+	before, own := h.spawner.places.take(placesAt(m), len(m.Ranks))
 	if h.places == nil {
 		h.places = map[string][]int{}
 	}
-	h.places[m.placesAt()] = append(h.places[m.placesAt()], own...)
+	h.places[placesAt(m)] = append(h.places[placesAt(m)], own...)
 	return before
 }
 
 // oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI
 // numbers the ranks of a client host by host (IMPI 0.0, 2.3.5).
-func oneHostEach(plan *options.Plan, m *joinPlan, list []machine) error {
-	i := slices.IndexFunc(list, func(m machine) bool { return apart(m.ranks) })
+func oneHostEach(plan *options.Plan, m *joinPlan, list []hosts.Machine) error {
+	i := slices.IndexFunc(list, func(m hosts.Machine) bool { return apart(m.Ranks) })
 	if m == nil || !m.agent || i < 0 {
 		return nil
 	}
 	if plan.Via == options.ViaAgent {
 		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI "+
-			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].ranks,
-			list[i].name)
+			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].Ranks,
+			list[i].Name)
 	}
 	m.agent = false
 	return nil

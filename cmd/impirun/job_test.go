@@ -67,15 +67,6 @@ func TestARankGetsTheEnvironmentThatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestOnlyThisMachineIsLocal(t *testing.T) {
-	for name, want := range map[string]bool{"localhost": true, hostname(): true, "127.0.0.1": true, "127.5.5.5": true,
-		"::1": true, "192.0.2.7": false, "no-such-host.invalid": false} {
-		if got := isLocal(name); got != want {
-			t.Errorf("isLocal(%s) = %v", name, got)
-		}
-	}
-}
-
 func TestRanksWithTheSameProcessIDAreToldApart(t *testing.T) {
 	pids := make([]uint32, 4)
 	for i, pid := range []uint32{1, 1, 7, 1} {

@@ -4,77 +4,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net/netip"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
 )
-
-func TestHostFilesOfOtherLaunchersAreRead(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "hosts")
-	read := func(text string) ([]machine, error) {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return readHostFile(file)
-	}
-	list, err := read("# all\nalpha slots=4 max_slots=8\n\nbeta:2 # two\n" +
-		"10.255.255.1 addr=10.255.255.2 sched=yes\nfe80::1\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []machine{{name: "alpha", slots: 4}, {name: "beta", slots: 2},
-		{name: "10.255.255.1", addr: netip.MustParseAddr("10.255.255.2")}, {name: "fe80::1"}}
-	if d := cmp.Diff(want, list, cmp.AllowUnexported(machine{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
-		t.Error(d)
-	}
-	for _, bad := range []string{"a slots=x", "a slots=0", "a:b", "-oProxyCommand=x", "a addr=here", "a b c d", ":::",
-		"x::", "a:0", "localhost:0", ":2"} {
-		if _, err := read("good\n" + bad + "\n"); err == nil || !strings.Contains(err.Error(), "line 2, column ") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-	if _, err := readHostFile(file + ".not"); err == nil {
-		t.Error("a file that is not there")
-	}
-}
-
-func TestAHostFileWithALineWithoutAnEndIsNamed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(file, []byte("# one\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := readHostFile(file)
-	if want := "host file: " + file + ", line 2: it has more than "; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-func TestMachinesThatAreNamedTwiceAreOne(t *testing.T) {
-	plan, err := options.Parse(strings.Fields("-host alpha,localhost:2,alpha:3,127.0.0.1 -n 6 p"), func(string) string {
-		return ""
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := machines(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []machine{{name: "alpha", slots: 4, ranks: []int{0, 3, 4, 5}},
-		{name: "localhost", slots: 3, local: true, ranks: []int{1, 2}}}
-	if d := cmp.Diff(want, list, cmp.AllowUnexported(machine{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
-		t.Error(d)
-	}
-}
 
 func TestEachMachineGetsTheProgramsOfItsRanks(t *testing.T) {
 	programs := []options.Program{{N: 3, Argv: []string{"a"}}, {N: 1, Number: 1, Argv: []string{"b"}},
@@ -129,10 +70,10 @@ func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
 }
 
 func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
-	block, apart := []machine{{ranks: []int{0, 1}}, {ranks: []int{2}}}, []machine{{ranks: []int{1}}, {name: "a",
-		ranks: []int{0, 2}}}
+	block := []hosts.Machine{{Ranks: []int{0, 1}}, {Ranks: []int{2}}}
+	apart := []hosts.Machine{{Ranks: []int{1}}, {Name: "a", Ranks: []int{0, 2}}}
 	for _, tt := range []struct {
-		list  []machine
+		list  []hosts.Machine
 		via   options.Via
 		agent bool
 		stays bool
@@ -226,27 +167,4 @@ func TestWordsForAShellAreQuoted(t *testing.T) {
 			t.Errorf("%q comes out as %q, %v", s, out, err)
 		}
 	}
-}
-
-func FuzzHostLines(f *testing.F) {
-	for _, line := range []string{"alpha slots=4 max_slots=8", "beta:2", "ssh://me@host:22 slots=2", "fe80::1 addr=::1",
-		"ssh://", "ssh://[::1]:22", "a slots=x", "  b  c"} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			return
-		}
-		m, at, err := parseMachine(words)
-		switch {
-		case err != nil:
-			if column := columnOf(line, at); !strings.HasPrefix(line[column-1:], words[at]) {
-				t.Errorf("%q: column %d", line, column)
-			}
-		case m.name == "" || m.name[0] == '-' || strings.HasPrefix(m.user, "-") || m.slots < 0 || m.port < 0 ||
-			m.port > 65535:
-			t.Errorf("%q: %+v", line, m)
-		}
-	})
 }

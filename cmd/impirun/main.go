@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/version"
@@ -50,7 +51,7 @@ func main() {
 		outcome.Complain("%v", err)
 		os.Exit(outcome.CodeUsage)
 	}
-	if err := settle(plan, surroundings); err != nil {
+	if err := hosts.Settle(plan, hosts.Surroundings); err != nil {
 		outcome.Complain("%v", err)
 		os.Exit(outcome.CodeUsage)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/names"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -302,7 +303,7 @@ func serveNames(plan *options.Plan) error {
 	defer outcome.OnSignal(func(s syscall.Signal) { cancel(&outcome.Error{Cause: outcome.Interrupted(s), Quiet: true}) })()
 	shown := l.Addr().String()
 	if at.IsUnspecified() {
-		shown = net.JoinHostPort(hostname(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+		shown = net.JoinHostPort(hosts.Hostname(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 	}
 	if _, err := fmt.Println(strings.TrimSpace(shown)); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -211,7 +212,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		return nil, err
 	}
 	if err := bindRanks(plan, list, ranks, s.Job, n.self.Taken); err != nil {
-		return nil, fmt.Errorf("machine %s: %w", hostname(), err)
+		return nil, fmt.Errorf("machine %s: %w", hosts.Hostname(), err)
 	}
 	at, err := n.address()
 	if err != nil {
@@ -269,7 +270,7 @@ func (n *node) address() (netip.Addr, error) {
 	if n.plan.Mode == options.Client {
 		return addressTowards(n.plan.Address)
 	}
-	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 && isOurs(words[2]) {
+	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 && hosts.IsOurs(words[2]) {
 		if a, err := netip.ParseAddr(words[2]); err == nil {
 			return a.Unmap().WithZone(""), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 )
 
@@ -42,9 +43,9 @@ func (o *occupied) giveBack(machine string, own []int) {
 }
 
 // placesAt is the key of a machine.
-func (m *machine) placesAt() string {
-	if m.local {
+func placesAt(m *hosts.Machine) string {
+	if m.Local {
 		return ""
 	}
-	return m.name
+	return m.Name
 }

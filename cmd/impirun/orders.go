@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
@@ -97,7 +98,7 @@ func (o *order) take(key, value string, file bool) (err error) {
 	switch key {
 	case "host", "hosts", "add_host":
 		for _, h := range strings.Split(value, ",") {
-			if _, _, err := parseMachine([]string{strings.TrimSpace(h)}); err != nil {
+			if _, _, err := hosts.Parse([]string{strings.TrimSpace(h)}); err != nil {
 				return err
 			}
 			o.hosts = append(o.hosts, strings.TrimSpace(h))

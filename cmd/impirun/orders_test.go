@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/quick"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup"
 )
@@ -130,14 +131,14 @@ func TestPlacesFollowTheCommands(t *testing.T) {
 		{read(on(3)), ""},
 		{read(on(3, "a,b:2")), "a [0], b [1 2], "},
 		{read(on(3, "a"), on(2, "a", "b")), "a [0 1 2 3], b [4], "},
-		{read(on(1, "a"), on(2), on(1, "a")), "a [0 3], " + hostname() + " [1 2], "},
+		{read(on(1, "a"), on(2), on(1, "a")), "a [0 3], " + hosts.Hostname() + " [1 2], "},
 		{read(inTurn), "a [0 2], b [1 3], "},
 		{read(on(2, "a"), on(0, "b")), "a [0 1], "},
 	} {
 		where, err := placesOf(tt.list, &options.Plan{})
 		got := ""
 		for _, m := range where {
-			got += fmt.Sprintf("%s %v, ", m.name, m.ranks)
+			got += fmt.Sprintf("%s %v, ", m.Name, m.Ranks)
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%q, %v; want %q", got, err, tt.want)

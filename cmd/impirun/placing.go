@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
@@ -19,7 +20,7 @@ func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int, job in
 	if !plan.Place.Local() && !plan.Show.Bindings {
 		return nil
 	}
-	m, mask := ownHardware()
+	m, mask := hosts.Hardware()
 	layout, err := plan.Place.Place(m, mask, len(list))
 	if job != 0 {
 		layout, err = plan.Place.PlaceBeside(m, mask, taken, len(list))
@@ -31,7 +32,7 @@ func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int, job in
 		list[i].CPUs = set.List()
 	}
 	if layout.Note != "" && !plan.Quiet {
-		outcome.Complain("note: on %s %s", hostname(), layout.Note)
+		outcome.Complain("note: on %s %s", hosts.Hostname(), layout.Note)
 	}
 	if plan.Show.Bindings {
 		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks, job))
@@ -47,7 +48,7 @@ func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks 
 		of = nameOf(job)
 	}
 	for i, set := range sets {
-		fmt.Fprintf(&b, "[%s:%d] MCW rank %d%s ", hostname(), os.Getpid(), rankIn(ranks, i), of)
+		fmt.Fprintf(&b, "[%s:%d] MCW rank %d%s ", hosts.Hostname(), os.Getpid(), rankIn(ranks, i), of)
 		if set == nil {
 			fmt.Fprintf(&b, "is not bound (CPUs %v)\n", mask)
 			continue
@@ -58,7 +59,7 @@ func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks 
 }
 
 // showMap says which ranks run where, if the user wants to know. done: that was all.
-func showMap(plan *options.Plan, list []machine) (done bool, err error) {
+func showMap(plan *options.Plan, list []hosts.Machine) (done bool, err error) {
 	show := plan.Show
 	if len(list) == 0 {
 		list = onlyHere(plan)
@@ -66,7 +67,7 @@ func showMap(plan *options.Plan, list []machine) (done bool, err error) {
 	text := ""
 	if show.RankMap {
 		for _, m := range list {
-			text += fmt.Sprintf("(%s:%s)\n", m.name, strings.ReplaceAll(strings.Trim(fmt.Sprint(m.ranks), "[]"), " ", ","))
+			text += fmt.Sprintf("(%s:%s)\n", m.Name, strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Ranks), "[]"), " ", ","))
 		}
 	}
 	if show.Map || show.Only && show.Bindings {
@@ -86,7 +87,7 @@ func showMap(plan *options.Plan, list []machine) (done bool, err error) {
 
 // explain prints what would be started, and where.
 func explain(plan *options.Plan) error {
-	list, err := machines(plan)
+	list, err := hosts.Of(plan)
 	if err != nil {
 		return err
 	}
@@ -106,8 +107,8 @@ func explain(plan *options.Plan) error {
 }
 
 // onlyHere is the list of machines of a user who lists none.
-func onlyHere(plan *options.Plan) []machine {
-	return []machine{{name: hostname(), local: true, ranks: upTo(plan.Size())}}
+func onlyHere(plan *options.Plan) []hosts.Machine {
+	return []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: upTo(plan.Size())}}
 }
 
 // clientOf is the client of a rank, if all are started here.
@@ -117,23 +118,23 @@ func clientOf(plan *options.Plan, rank int) int {
 
 // jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known
 // there only.
-func jobMap(plan *options.Plan, list []machine) (string, error) {
+func jobMap(plan *options.Plan, list []hosts.Machine) (string, error) {
 	var b strings.Builder
 	b.WriteString("\n ========================   JOB MAP   ========================\n")
 	for _, m := range list {
-		fmt.Fprintf(&b, "\n Data for node: %s\tNum slots: %d\tNum procs: %d\n", m.name, m.slots, len(m.ranks))
-		layout := placement.Layout{Sets: make([]hardware.Set, len(m.ranks))}
-		machine, mask := ownHardware()
-		if m.local {
+		fmt.Fprintf(&b, "\n Data for node: %s\tNum slots: %d\tNum procs: %d\n", m.Name, m.Slots, len(m.Ranks))
+		layout := placement.Layout{Sets: make([]hardware.Set, len(m.Ranks))}
+		machine, mask := hosts.Hardware()
+		if m.Local {
 			var err error
-			if layout, err = plan.Place.Place(machine, mask, len(m.ranks)); err != nil {
+			if layout, err = plan.Place.Place(machine, mask, len(m.Ranks)); err != nil {
 				return "", err
 			}
 		}
-		for i, rank := range m.ranks {
+		for i, rank := range m.Ranks {
 			bound := "no"
 			switch {
-			case plan.Place.Binds() && !m.local:
+			case plan.Place.Binds() && !m.Local:
 				bound = "by that machine"
 			case layout.Sets[i] != nil:
 				bound = placement.Say(machine, mask, layout.Sets[i])

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -33,7 +34,7 @@ func run(plan *options.Plan) error {
 			"the two launchers out, as of a script that has its own (-q if it is meant)", n)
 	}
 	plan.StdinLater = supervise.InBackground(0)
-	list, err := machines(plan)
+	list, err := hosts.Of(plan)
 	if err != nil {
 		return err
 	}
@@ -43,12 +44,12 @@ func run(plan *options.Plan) error {
 	if done, err := showMap(plan, list); done || err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(m machine) bool { return !m.local }) {
+	if slices.ContainsFunc(list, func(m hosts.Machine) bool { return !m.Local }) {
 		return runMachines(plan, list)
 	}
 	var bind netip.Addr
 	if len(list) > 0 {
-		bind = list[0].addr
+		bind = list[0].Addr
 	}
 	if plan.Mode == options.Client && plan.Iface != "" && !bind.IsValid() {
 		if bind, err = address.On(plan.Iface); err != nil {
@@ -103,7 +104,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := enoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := newSpawner(plan, os.Environ(), jobID, universe(plan))
+	spawner := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer spawner.names.close()
 	parts := make([]*part, len(shares))
 	for i, s := range shares {
@@ -139,7 +140,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 // all are running.
 func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks []int, output [2]io.Writer,
 	started func(*supervise.Job)) (*supervise.Cause, error) {
-	config := supervise.Config{Host: hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
+	config := supervise.Config{Host: hosts.Hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
 		Recovery: plan.Recovery, Streams: streams(plan, ranks, plan.Spawned), Output: output,
 		Guard: guardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -122,7 +123,7 @@ func (p *part) request(i int, end *startup.LauncherEnd, r startup.Request) error
 func (s *spawner) answer(from *part, i int, r startup.Request) startup.Answer {
 	like := from.programs[i]
 	if s.above == nil {
-		a, list := s.decide(r, from, from.left[i], like, func(where []machine) bool {
+		a, list := s.decide(r, from, from.left[i], like, func(where []hosts.Machine) bool {
 			return where == nil || allLocal(where)
 		})
 		if list != nil {
@@ -148,7 +149,7 @@ func (s *spawner) answer(from *part, i int, r startup.Request) startup.Answer {
 // is a node's, and gone is closed when the process has ended. If list is not nil, it is what is to be spawned on the
 // process's own machine, as beside says of the machines that the request names (nil: it names none).
 func (s *spawner) decide(r startup.Request, from *part, gone <-chan struct{}, like *options.Program,
-	beside func(where []machine) bool) (a startup.Answer, list []order) {
+	beside func(where []hosts.Machine) bool) (a startup.Answer, list []order) {
 	if r.Name != nil {
 		port, err := s.names.serve(from, r.Name)
 		return startup.Answer{Port: port, Err: err}, nil

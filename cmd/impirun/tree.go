@@ -3,6 +3,7 @@ package main
 import (
 	"net/netip"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
@@ -41,8 +42,8 @@ func groups(list []member, most int) [][]member {
 }
 
 // memberOf makes a member of a machine.
-func memberOf(m machine, number int) member {
-	return member{Number: number, Name: m.name, User: m.user, Port: m.port, Local: m.local, Ranks: m.ranks, Bind: m.addr}
+func memberOf(m hosts.Machine, number int) member {
+	return member{Number: number, Name: m.Name, User: m.User, Port: m.Port, Local: m.Local, Ranks: m.Ranks, Bind: m.Addr}
 }
 
 // own is what a member runs of the whole plan.

@@ -1,4 +1,4 @@
-package main
+package hosts
 
 import (
 	"errors"
@@ -46,18 +46,18 @@ func TestAnAllocationBecomesThePlansMachines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []machine
+		var list []Machine
 		noFile := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
-		err = settle(plan, allocation.Environment{Get: get, File: noFile})
+		err = Settle(plan, allocation.Environment{Get: get, File: noFile})
 		if err == nil {
-			list, err = machines(plan)
+			list, err = Of(plan)
 		}
 		got := fmt.Sprintf("%d ranks:", plan.Size())
 		for _, m := range list {
-			if m.local {
-				m.name = "here"
+			if m.Local {
+				m.Name = "here"
 			}
-			got += fmt.Sprintf(" %s:%d", m.name, len(m.ranks))
+			got += fmt.Sprintf(" %s:%d", m.Name, len(m.Ranks))
 		}
 		if err != nil {
 			got = err.Error()

@@ -1,4 +1,4 @@
-package main
+package hosts
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // Where a job runs if a resource manager has given machines to it: on these, with the slots that they have there.
 // Options choose among them, and name no others.
 
-// settle takes the allocation of this process's job into a plan, if there is one: its machines, how impirun is started
+// Settle takes the allocation of this process's job into a plan, if there is one: its machines, how impirun is started
 // on them, and, if the user says no number, as many ranks as there are slots.
-func settle(plan *options.Plan, from allocation.Environment) error {
+func Settle(plan *options.Plan, from allocation.Environment) error {
 	if len(plan.Programs) == 0 {
 		return nil
 	}
@@ -75,12 +75,12 @@ func launcherOf(m allocation.Manager, look func(string) (string, error)) string 
 }
 
 // slotsOf is the number of ranks that machines have room for.
-func slotsOf(list []machine, perHost int) (n int) {
+func slotsOf(list []Machine, perHost int) (n int) {
 	for _, m := range list {
 		if perHost > 0 {
 			n += perHost
 		} else {
-			n += max(1, m.slots)
+			n += max(1, m.Slots)
 		}
 	}
 	return max(1, n)
@@ -88,13 +88,13 @@ func slotsOf(list []machine, perHost int) (n int) {
 
 // within checks that the machines that a user has listed are in the allocation, and gives those of which he has not
 // said the slots as many as they have there. If he has listed none, they are all of it.
-func within(list []machine, plan *options.Plan) ([]machine, error) {
+func within(list []Machine, plan *options.Plan) ([]Machine, error) {
 	if plan.Site == "" {
 		return list, nil
 	}
 	if len(list) == 0 {
 		for _, h := range plan.Allocated {
-			list = append(list, machine{name: h.Name, slots: h.Slots, local: isHere(h.Name)})
+			list = append(list, Machine{Name: h.Name, Slots: h.Slots, Local: isHere(h.Name)})
 		}
 		return list, nil
 	}
@@ -106,29 +106,29 @@ func within(list []machine, plan *options.Plan) ([]machine, error) {
 	places := make([]int, len(list))
 	for i := range list {
 		m := &list[i]
-		at := a.Find(m.name)
-		for k := 0; at < 0 && m.local && k < len(a.Machines); k++ {
+		at := a.Find(m.Name)
+		for k := 0; at < 0 && m.Local && k < len(a.Machines); k++ {
 			if isHere(a.Machines[k].Name) {
 				at = k
 			}
 		}
 		if at < 0 {
 			return nil, fmt.Errorf("machine %s is not in the allocation of %s, which has %s (-rmk none runs without it)",
-				m.name, plan.Site, someOf(a.Machines))
+				m.Name, plan.Site, someOf(a.Machines))
 		}
 		places[i] = at
 		named[at]++
 	}
 	for i, at := range places {
-		if m := &list[i]; m.slots == 0 && named[at] == 1 {
-			m.slots = a.Machines[at].Slots
+		if m := &list[i]; m.Slots == 0 && named[at] == 1 {
+			m.Slots = a.Machines[at].Slots
 		}
 	}
 	return list, nil
 }
 
 // isHere says whether a name of an allocation is this machine's: managers may leave the domain out, or add it.
-func isHere(name string) bool { return isLocal(name) || allocation.SameName(name, hostname()) }
+func isHere(name string) bool { return IsLocal(name) || allocation.SameName(name, Hostname()) }
 
 // someOf names machines, and not too many of them.
 func someOf(list []allocation.Machine) string {
@@ -142,5 +142,5 @@ func someOf(list []allocation.Machine) string {
 	return strings.Join(names, ", ")
 }
 
-// surroundings are where this process finds its allocation.
-var surroundings = allocation.Environment{Get: os.Getenv, File: os.ReadFile}
+// Surroundings are where this process finds its allocation.
+var Surroundings = allocation.Environment{Get: os.Getenv, File: os.ReadFile}

@@ -1,4 +1,10 @@
-package main
+// Package hosts finds the machines of a job: which there are, how they are reached, how many ranks they have room for,
+// and which ranks of a client run on them.
+//
+// Flow: the allocation of a resource manager, if there is one, goes into the plan (Settle, site.go) -> the machines
+// that the user lists, in options or host files, or else those of the allocation -> ranks are dealt out to them as the
+// plan's placement says (Of).
+package hosts
 
 import (
 	"fmt"
@@ -14,36 +20,35 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
-	addresses "github.com/libimpi/libimpi/sockets/address"
 )
 
-// machine is where some of a client's ranks run.
-type machine struct {
-	name  string
-	addr  netip.Addr // where its ranks listen, if the user has said so
-	user  string     // for the remote shell; "": it knows
-	port  int        // likewise; 0
-	slots int        // 0: not said
-	local bool
-	ranks []int // of the client, in ascending order
+// Machine is a machine where some of a client's ranks run.
+type Machine struct {
+	Name  string
+	Addr  netip.Addr // where its ranks listen, if the user has said so
+	User  string     // for the remote shell; "": it knows
+	Port  int        // likewise; 0
+	Slots int        // 0: not said
+	Local bool
+	Ranks []int // of the client, in ascending order
 }
 
-// machines are those of a plan that get ranks, in the order of the user's list. None means this one.
-func machines(plan *options.Plan) ([]machine, error) {
+// Of returns the machines of a plan that get ranks, in the order of the user's list. None means this one.
+func Of(plan *options.Plan) ([]Machine, error) {
 	lines, err := listed(plan)
 	if err != nil {
 		return nil, err
 	}
 	list := deal(lines, plan)
-	return slices.DeleteFunc(list, func(m machine) bool { return len(m.ranks) == 0 }), nil
+	return slices.DeleteFunc(list, func(m Machine) bool { return len(m.Ranks) == 0 }), nil
 }
 
 // listed are the machines that the user has listed, line by line, or else those of the allocation: a machine may be
 // listed again.
-func listed(plan *options.Plan) ([]machine, error) {
-	var list []machine
+func listed(plan *options.Plan) ([]Machine, error) {
+	var list []Machine
 	for _, word := range plan.Hosts {
-		m, _, err := parseMachine([]string{word})
+		m, _, err := Parse([]string{word})
 		if err != nil {
 			return nil, fmt.Errorf("-host: %v", err)
 		}
@@ -59,17 +64,17 @@ func listed(plan *options.Plan) ([]machine, error) {
 	return within(list, plan)
 }
 
-// merged are the machines of some lines, each once. at says, by line, which one it is.
-func merged(lines []machine) (list []machine, at []int) {
+// Merged returns the machines of some lines, each once. at says, by line, which one it is.
+func Merged(lines []Machine) (list []Machine, at []int) {
 	for _, m := range lines {
-		i := slices.IndexFunc(list, func(x machine) bool {
-			return x.name == m.name && x.user == m.user && x.port == m.port || x.local && m.local
+		i := slices.IndexFunc(list, func(x Machine) bool {
+			return x.Name == m.Name && x.User == m.User && x.Port == m.Port || x.Local && m.Local
 		})
 		if i < 0 {
 			i = len(list)
 			list = append(list, m)
 		} else {
-			list[i].slots = max(list[i].slots, 1) + max(m.slots, 1)
+			list[i].Slots = max(list[i].Slots, 1) + max(m.Slots, 1)
 		}
 		at = append(at, i)
 	}
@@ -78,37 +83,37 @@ func merged(lines []machine) (list []machine, at []int) {
 
 // deal gives the plan's ranks to the machines of some lines, as the plan's placement says. Where the number of a
 // machine's units counts it is that of this one: each machine makes sure that it has as many.
-func deal(lines []machine, plan *options.Plan) []machine {
-	list, at := merged(lines)
+func deal(lines []Machine, plan *options.Plan) []Machine {
+	list, at := Merged(lines)
 	entries := make([]placement.Entry, len(lines))
 	for i, m := range lines {
-		entries[i] = placement.Entry{Machine: at[i], Slots: m.slots}
+		entries[i] = placement.Entry{Machine: at[i], Slots: m.Slots}
 	}
 	place, perHost, chunk := &plan.Place, plan.PerHost, 1
 	if place.PerUnit > 0 || place.Span || place.Rank == placement.Span {
-		m, mask := ownHardware()
+		m, mask := Hardware()
 		chunk = placement.Units(m, mask, place.Map, place.Group)
 	}
 	if place.PerUnit > 0 {
 		perHost = place.PerUnit * chunk
 	}
 	for i, ranks := range place.Deal(entries, plan.Size(), perHost, chunk) {
-		list[i].ranks = ranks
+		list[i].Ranks = ranks
 	}
 	return list
 }
 
 // readHostFile reads one machine a line: a name, perhaps with :slots, and words such as slots=4 and addr=10.0.0.7
 // behind it; # begins a comment.
-func readHostFile(file string) ([]machine, error) {
-	var list []machine
+func readHostFile(file string) ([]Machine, error) {
+	var list []Machine
 	err := lines.Each(file, func(number int, line string) error {
 		text, _, _ := strings.Cut(line, "#")
 		words := strings.Fields(text)
 		if len(words) == 0 {
 			return nil
 		}
-		m, at, err := parseMachine(words)
+		m, at, err := Parse(words)
 		if err != nil {
 			return fmt.Errorf("%s, line %d, column %d: %w", file, number, columnOf(text, at), err)
 		}
@@ -136,16 +141,16 @@ func columnOf(line string, word int) int {
 	}
 }
 
-// parseMachine reads a name and the words behind it. Words that only other launchers know are passed over. at is the
-// word that is wrong.
-func parseMachine(words []string) (m machine, at int, err error) {
+// Parse reads the name of a machine and the words after it. Words that only other launchers know are passed over. at is
+// the word that is wrong.
+func Parse(words []string) (m Machine, at int, err error) {
 	if rest, ok := strings.CutPrefix(words[0], "ssh://"); ok {
 		err = m.parseURL(rest)
 	} else {
-		m.name, m.slots, err = options.HostSlots(words[0])
+		m.Name, m.Slots, err = options.HostSlots(words[0])
 	}
-	if err == nil && (m.name == "" || strings.HasPrefix(m.name, "-") || strings.Contains(m.name, ":") && !isIPv6(m.name)) {
-		err = fmt.Errorf("%q is no name of a machine", m.name)
+	if err == nil && (m.Name == "" || strings.HasPrefix(m.Name, "-") || strings.Contains(m.Name, ":") && !isIPv6(m.Name)) {
+		err = fmt.Errorf("%q is no name of a machine", m.Name)
 	}
 	if err != nil {
 		return m, 0, err
@@ -155,12 +160,12 @@ func parseMachine(words []string) (m machine, at int, err error) {
 			return m, 1 + i, err
 		}
 	}
-	m.local = m.user == "" && m.port == 0 && isLocal(m.name)
+	m.Local = m.User == "" && m.Port == 0 && IsLocal(m.Name)
 	return m, 0, nil
 }
 
 // parseURL reads [USER@]NAME[:PORT].
-func (m *machine) parseURL(text string) error {
+func (m *Machine) parseURL(text string) error {
 	u, err := url.Parse("ssh://" + text)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("ssh://%s is not ssh://USER@NAME:PORT", text)
@@ -169,18 +174,18 @@ func (m *machine) parseURL(text string) error {
 		return fmt.Errorf("ssh://%s has a password, which ssh does not take", u.Redacted()[len("ssh://"):])
 	}
 	if word := u.Port(); word != "" {
-		if m.port, err = strconv.Atoi(word); err != nil || m.port < 1 || m.port > 65535 {
+		if m.Port, err = strconv.Atoi(word); err != nil || m.Port < 1 || m.Port > 65535 {
 			return fmt.Errorf("ssh://%s: ports are 1 to 65535", text)
 		}
 	}
-	if m.name, m.user = u.Hostname(), u.User.Username(); strings.HasPrefix(m.user, "-") {
-		return fmt.Errorf("%q is no name of a user", m.user)
+	if m.Name, m.User = u.Hostname(), u.User.Username(); strings.HasPrefix(m.User, "-") {
+		return fmt.Errorf("%q is no name of a user", m.User)
 	}
 	return nil
 }
 
 // parseWord reads a word behind a name.
-func (m *machine) parseWord(w string) (err error) {
+func (m *Machine) parseWord(w string) (err error) {
 	key, value, said := strings.Cut(w, "=")
 	if !said {
 		return fmt.Errorf("%q is neither NAME=VALUE nor a machine of its own: a line names one", w)
@@ -192,10 +197,10 @@ func (m *machine) parseWord(w string) (err error) {
 			return fmt.Errorf("%s: not a number of slots", w)
 		}
 		if key == "slots" {
-			m.slots = n
+			m.Slots = n
 		}
 	case "addr":
-		if m.addr, err = netip.ParseAddr(value); err != nil {
+		if m.Addr, err = netip.ParseAddr(value); err != nil {
 			return fmt.Errorf("%s: not an address", w)
 		}
 	}
@@ -207,19 +212,19 @@ func isIPv6(name string) bool {
 	return err == nil && a.Is6()
 }
 
-// isLocal answers without asking a name server, except for a name that is neither ours nor an address.
-func isLocal(name string) bool {
-	own := hostname()
+// IsLocal reports whether a name or an address is that of this machine. No name server is asked.
+func IsLocal(name string) bool {
+	own := Hostname()
 	short, _, _ := strings.Cut(own, ".")
 	if name == "localhost" || strings.EqualFold(name, own) || strings.EqualFold(name, short) {
 		return true
 	}
 	ip := net.ParseIP(name)
-	return ip != nil && (isOurs(name) || ip.IsLoopback())
+	return ip != nil && (IsOurs(name) || ip.IsLoopback())
 }
 
-// isOurs says whether an address is one of this machine's.
-func isOurs(addr string) bool {
+// IsOurs reports whether an address is one of this machine's.
+func IsOurs(addr string) bool {
 	addrs, err := net.InterfaceAddrs()
 	ip := net.ParseIP(addr)
 	if err != nil || ip == nil {
@@ -233,10 +238,8 @@ func isOurs(addr string) bool {
 	return false
 }
 
-// machineID tells this machine from all others.
-func machineID() uint64 { return addresses.Machine() }
-
-func hostname() string {
+// Hostname is the name of this machine.
+func Hostname() string {
 	name, err := os.Hostname()
 	if err != nil {
 		return "localhost"
