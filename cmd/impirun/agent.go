@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -51,7 +52,7 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
-	first += rankIn(p.ranks, 0) // those of this machine follow one another
+	first += layout.RankIn(p.ranks, 0) // those of this machine follow one another
 	me := tables.Procs[first].Host
 	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
 	defer cancel()
@@ -91,9 +92,9 @@ func other(client int32, tables *transport.Job, me int32) *int32 {
 
 // relay gives every rank its pipes and the tables, and starts the agent.
 func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
-	ours, theirs := make([][2]*pipe.End, p.n), make([][2]int, p.n)
+	ours, theirs := make([][2]*pipe.End, p.N), make([][2]int, p.N)
 	var errs []error
-	for i := range p.n {
+	for i := range p.N {
 		var err error
 		ours[i], theirs[i], err = agent.Pipes(tables, int32(first+i))
 		errs = append(errs, err)
@@ -110,7 +111,7 @@ func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
 	p.mu.Lock()
 	p.agent = a
 	p.mu.Unlock()
-	for i := range p.n {
+	for i := range p.N {
 		mine := *tables
 		mine.Me = int32(first + i)
 		if p.link(i).Job(&mine, theirs[i]) != nil {

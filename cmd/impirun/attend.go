@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -32,7 +33,7 @@ func attend() error {
 	jobID := newJobID()
 	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer s.names.close()
-	p := partOf(share{0, 1}, jobID, nil)
+	p := partOf(layout.Share{N: 1}, jobID, nil)
 	p.ends = append(p.ends, end)
 	p.once = "it was not started by a launcher"
 	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))

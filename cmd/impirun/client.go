@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -37,7 +38,7 @@ import (
 //
 // The goroutine of a rank never waits for a rank that has ended: drain closes left, which ends every wait.
 type part struct {
-	share
+	layout.Share
 	jobID    string
 	joinPlan *joinPlan              // nil: a job of one client
 	ends     []*startup.LauncherEnd // those of the links that ranks inherit
@@ -195,43 +196,43 @@ func or(v *int, otherwise int) int {
 const drainTime = 500 * time.Millisecond
 
 // newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
-func newPart(s share, jobID string, how *joinPlan, list []supervise.Process) (*part, error) {
-	shared, err := shm.Create(s.n)
+func newPart(s layout.Share, jobID string, how *joinPlan, list []supervise.Process) (*part, error) {
+	shared, err := shm.Create(s.N)
 	if err != nil {
 		return nil, err
 	}
-	if err := placeMemory(shared, list[s.first:s.first+s.n]); err != nil {
+	if err := layout.PlaceMemory(shared, list[s.First:s.First+s.N]); err != nil {
 		unix.Close(shared)
 		return nil, err
 	}
 	p := partOf(s, jobID, how)
-	p.shared, p.bound, p.once = shared, slices.Clone(list[s.first:s.first+s.n]), onlyOnce(how, list[s.first:s.first+s.n])
-	if err := servePMI(list[s.first:s.first+s.n], jobID); err != nil {
+	p.shared, p.bound, p.once = shared, slices.Clone(list[s.First:s.First+s.N]), onlyOnce(how, list[s.First:s.First+s.N])
+	if err := servePMI(list[s.First:s.First+s.N], jobID); err != nil {
 		unix.Close(shared)
 		return nil, err
 	}
-	for i := range s.n {
+	for i := range s.N {
 		end, child, err := startup.NewLauncherEnd()
 		if err != nil {
 			unix.Close(shared)
 			for k, end := range p.ends {
 				end.Close()
-				list[s.first+k].Link.Close()
+				list[s.First+k].Link.Close()
 			}
-			return nil, fmt.Errorf("the link to rank %d: %w", s.first+i, err)
+			return nil, fmt.Errorf("the link to rank %d: %w", s.First+i, err)
 		}
-		list[s.first+i].Link = child
+		list[s.First+i].Link = child
 		p.ends = append(p.ends, end)
 		p.left = append(p.left, make(chan struct{}))
 		p.heard = append(p.heard, make(chan struct{}))
 	}
-	return p, p.openDoor(list[s.first : s.first+s.n])
+	return p, p.openDoor(list[s.First : s.First+s.N])
 }
 
 // partOf makes a part without links and shared memory.
-func partOf(s share, jobID string, how *joinPlan) *part {
-	return &part{share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.n), seats: make([]seat, s.n),
-		hosts: make([]client.Host, s.n), asked: make([]int, s.n)}
+func partOf(s layout.Share, jobID string, how *joinPlan) *part {
+	return &part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
+		hosts: make([]client.Host, s.N), asked: make([]int, s.N)}
 }
 
 // enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
@@ -266,7 +267,7 @@ func descriptors(ranks int, plans []*joinPlan) int {
 // listenAll starts to listen to the ranks of a job that has been started.
 func (p *part) listenAll(job *supervise.Job, set *supervise.Set) {
 	p.job, p.set = job, set
-	for i := range p.n {
+	for i := range p.N {
 		go p.listen(i)
 	}
 	if p.door != nil {
@@ -306,7 +307,7 @@ func (p *part) read(i int, end *startup.LauncherEnd) {
 					p.set.Kill(i)
 					return
 				}
-				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.first+rankIn(p.ranks, i), err)})
+				p.job.Fail(supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d: %v", p.First+layout.RankIn(p.ranks, i), err)})
 			}
 			return
 		}
@@ -323,10 +324,10 @@ func (p *part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case startup.Finalized:
 		p.leave(i, end)
-		p.set.Finalized(p.first + i)
+		p.set.Finalized(p.First + i)
 		return end.Ack()
 	case startup.Abort:
-		p.set.Aborted(p.first+i, m.Code, m.Text, m.Answer, m.Client)
+		p.set.Aborted(p.First+i, m.Code, m.Text, m.Answer, m.Client)
 	case startup.Request:
 		return p.request(i, end, m)
 	}
@@ -399,7 +400,7 @@ func (p *part) ready(i int, h client.Host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hosts[i] = h
-	if p.hosted++; p.hosted < p.n {
+	if p.hosted++; p.hosted < p.N {
 		return
 	}
 	p.joining = make(chan struct{})
@@ -423,7 +424,7 @@ func (p *part) joinDirect() error {
 		return err
 	}
 	local := p.worldRanks(first)
-	for i := range p.n {
+	for i := range p.N {
 		mine := *tables
 		mine.Me = local[i]
 		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil {
@@ -435,9 +436,9 @@ func (p *part) joinDirect() error {
 
 // worldRanks are the ranks of this machine, by local rank. first is the client's first in MPI_COMM_WORLD.
 func (p *part) worldRanks(first int) []int32 {
-	list := make([]int32, p.n)
+	list := make([]int32, p.N)
 	for i := range list {
-		list[i] = int32(first + rankIn(p.ranks, i))
+		list[i] = int32(first + layout.RankIn(p.ranks, i))
 	}
 	return list
 }
@@ -466,7 +467,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		var lost *client.LostError
 		switch {
 		case errors.As(err, &lost):
-			p.job.PeerLost(p.first, p.n, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
+			p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
 		default:
 			m.report(err)
 		}
@@ -482,7 +483,7 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		}
 	}
 	first = firstRank(tables, m.rank)
-	p.job.First(first - p.first)
+	p.job.First(first - p.First)
 	return tables, first, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -53,7 +54,7 @@ func placesOf(list []order, site *options.Plan) ([]hosts.Machine, error) {
 			more = nil
 		}
 		if len(o.hosts)+len(o.hostFiles) == 0 && o.program.N > 0 {
-			more = []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: upTo(o.program.N)}}
+			more = []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: layout.UpTo(o.program.N)}}
 		}
 		for _, m := range more {
 			for k := range m.Ranks {
@@ -74,15 +75,6 @@ func placesOf(list []order, site *options.Plan) ([]hosts.Machine, error) {
 		all[at[i]].Ranks = append(all[at[i]].Ranks, m.Ranks...)
 	}
 	return all, nil
-}
-
-// upTo are the numbers from 0 to n-1.
-func upTo(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // allLocal says whether all are this machine.

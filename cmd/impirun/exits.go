@@ -4,6 +4,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/topology/hardware"
 )
@@ -16,7 +17,7 @@ type exits map[int]syscall.WaitStatus
 // add notes the ends of ranks by their place in a list: nil stands for 0, 1, and so on.
 func (x exits) add(ranks []int, list []syscall.WaitStatus) {
 	for i, status := range list {
-		x[rankIn(ranks, i)] = status
+		x[layout.RankIn(ranks, i)] = status
 	}
 }
 

@@ -90,7 +90,7 @@ func anyGreeted(parts []*part, first, n int) bool {
 	for _, p := range parts {
 		p.mu.Lock()
 		for i := range p.seats {
-			if rank := p.first + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
+			if rank := p.First + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
 				p.mu.Unlock()
 				return true
 			}

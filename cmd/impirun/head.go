@@ -257,24 +257,6 @@ func (h *head) grow(members []member) {
 	go b.follow()
 }
 
-// programsOf are the programs of some ranks.
-func programsOf(programs []options.Program, ranks []int) (list []options.Program) {
-	for _, rank := range ranks {
-		i := 0
-		for ; rank >= programs[i].N; i++ {
-			rank -= programs[i].N
-		}
-		if last := len(list) - 1; last >= 0 && list[last].Number == programs[i].Number {
-			list[last].N++
-			continue
-		}
-		g := programs[i]
-		g.N = 1
-		list = append(list, g)
-	}
-	return list
-}
-
 // apart says whether the ranks of a machine do not follow one another.
 func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
 

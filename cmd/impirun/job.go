@@ -7,27 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
-
-// share is the part of a job's ranks that one client starts: world ranks First to First+N-1 if the job is
-// all ours, else its own ranks 0 to N-1.
-type share struct{ first, n int }
-
-// split divides n ranks among k clients as evenly as possible, the larger shares first.
-func split(n, k int) []share {
-	shares := make([]share, k)
-	first := 0
-	for i := range shares {
-		shares[i] = share{first, n / k}
-		if i < n%k {
-			shares[i].n++
-		}
-		first += shares[i].n
-	}
-	return shares
-}
 
 // launch is what a plan's ranks are part of.
 type launch struct {
@@ -37,18 +20,10 @@ type launch struct {
 }
 
 // rank is that of the plan's rank i.
-func (l *launch) rank(i int) int { return rankIn(l.ranks, i) }
-
-// rankIn is the rank of local rank i, where ranks are those by local rank; nil: they are the same.
-func rankIn(ranks []int, i int) int {
-	if ranks == nil {
-		return i
-	}
-	return ranks[i]
-}
+func (l *launch) rank(i int) int { return layout.RankIn(l.ranks, i) }
 
 // processes makes every rank of the plan ready to start, in rank order.
-func processes(plan *options.Plan, job string, shares []share, l launch) ([]supervise.Process, error) {
+func processes(plan *options.Plan, job string, shares []layout.Share, l launch) ([]supervise.Process, error) {
 	var list []supervise.Process
 	client := 0
 	for i := range plan.Programs {
@@ -64,11 +39,11 @@ func processes(plan *options.Plan, job string, shares []share, l launch) ([]supe
 		}
 		for range g.N {
 			rank := len(list)
-			for rank >= shares[client].first+shares[client].n {
+			for rank >= shares[client].First+shares[client].N {
 				client++
 			}
-			at := place{program: g.Number, rank: l.rank(rank), size: l.size, localRank: rank - shares[client].first,
-				localSize: shares[client].n, verbose: plan.Verbose, parameters: plan.Parameters,
+			at := place{program: g.Number, rank: l.rank(rank), size: l.size, localRank: rank - shares[client].First,
+				localSize: shares[client].N, verbose: plan.Verbose, parameters: plan.Parameters,
 				front: front, preload: preloadFor(path, g.Dir, front)}
 			list = append(list, supervise.Process{
 				Path: path, Argv: g.Argv, Dir: g.Dir, Env: environment(l.base, g, job, at), Stdin: stdinOf(plan, rank),

@@ -5,29 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
-func TestRanksAreDividedAsEvenlyAsPossible(t *testing.T) {
-	for n := 1; n <= 40; n++ {
-		for k := 1; k <= min(n, 32); k++ {
-			next := 0
-			for _, s := range split(n, k) {
-				if s.first != next || s.n < n/k || s.n > n/k+1 {
-					t.Fatalf("split(%d, %d): %v", n, k, split(n, k))
-				}
-				next += s.n
-			}
-			if next != n {
-				t.Fatalf("split(%d, %d) hands out %d", n, k, next)
-			}
-		}
-	}
-}
-
 func TestMoreRanksThanCanShareMemoryAreRefusedBeforeOneIsStarted(t *testing.T) {
-	if _, err := newPart(share{0, shm.MaxLocal + 1}, "j", nil, nil); err == nil {
+	if _, err := newPart(layout.Share{N: shm.MaxLocal + 1}, "j", nil, nil); err == nil {
 		t.Error("accepted")
 	}
 }

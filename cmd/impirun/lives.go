@@ -5,10 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/shm"
-	"golang.org/x/sys/unix"
 )
 
 // A rank is the process that the launcher has started. It may be a script that runs one MPI program after the other:
@@ -62,7 +64,7 @@ func onlyOnce(how *joinPlan, ranks []supervise.Process) string {
 
 // openDoor makes a door for the ranks of a part, and tells it to their processes.
 func (p *part) openDoor(list []supervise.Process) (err error) {
-	if p.door, err = startup.OpenDoor(p.n); err != nil {
+	if p.door, err = startup.OpenDoor(p.N); err != nil {
 		return fmt.Errorf("the launcher's socket: %w", err)
 	}
 	for i := range list {
@@ -86,7 +88,7 @@ func (p *part) admit(i int, end *startup.LauncherEnd) {
 	defer s.heard.Done()
 	p.read(i, end)
 	if pid, was := p.abandoned(i, end); was {
-		p.set.Aborted(p.first+i, 1, fmt.Sprintf("process %d, which was in MPI as this rank, has ended without MPI_Finalize",
+		p.set.Aborted(p.First+i, 1, fmt.Sprintf("process %d, which was in MPI as this rank, has ended without MPI_Finalize",
 			pid), true, nil)
 	}
 }
@@ -126,7 +128,7 @@ func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now
 	if s.inside != nil {
 		return nil, fmt.Sprintf("process %d is in MPI as the same rank, %d; a rank's next program may call MPI_Init after "+
 			"that has called MPI_Finalize. To start processes from a rank, use MPI_Comm_spawn", s.pid,
-			p.first+rankIn(p.ranks, i))
+			p.First+layout.RankIn(p.ranks, i))
 	}
 	if s.lives == p.life.number {
 		if refusal := p.nextLife(); refusal != "" {
@@ -134,7 +136,7 @@ func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now
 		}
 	}
 	s.inside, s.last, s.pid, s.lives = end, end, hello.PID, p.life.number
-	p.set.Initialized(p.first + i)
+	p.set.Initialized(p.First + i)
 	p.pids[i] = distinct(p.pids, i, uint32(hello.PID))
 	p.greeted++
 	switch {
@@ -143,7 +145,7 @@ func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now
 			p.trial.waiting--
 		}
 		p.trial.wake()
-	case p.greeted == p.n:
+	case p.greeted == p.N:
 		p.closeOld()
 		close(p.welcome)
 	}
@@ -156,15 +158,15 @@ func (p *part) nextLife() (refusal string) {
 		return fmt.Sprintf("another MPI program of this rank has ended, and there can be no second one, since %s; start "+
 			"each with an impirun of its own", p.once)
 	}
-	shared, err := shm.Create(p.n)
+	shared, err := shm.Create(p.N)
 	if err == nil {
-		err = placeMemory(shared, p.bound)
+		err = layout.PlaceMemory(shared, p.bound)
 	}
 	if err != nil {
 		unix.Close(shared)
 		return fmt.Sprintf("no memory for a second program: %v", err)
 	}
-	p.old, p.life = p.life, newLife(p.life.number+1, p.n)
+	p.old, p.life = p.life, newLife(p.life.number+1, p.N)
 	p.shared = shared
 	return ""
 }

@@ -17,32 +17,6 @@ import (
 	"github.com/libimpi/libimpi/startup/client"
 )
 
-func TestEachMachineGetsTheProgramsOfItsRanks(t *testing.T) {
-	programs := []options.Program{{N: 3, Argv: []string{"a"}}, {N: 1, Number: 1, Argv: []string{"b"}},
-		{N: 4, Number: 2, Argv: []string{"c"}}}
-	for ranks := range 1 << 8 {
-		var list []int
-		want, got := "", ""
-		for r := range 8 {
-			if ranks>>r&1 != 0 {
-				list, want = append(list, r), want+"aaabcccc"[r:r+1]
-			}
-		}
-		for _, g := range programsOf(programs, list) {
-			got += strings.Repeat(g.Argv[0], g.N)
-			if g.Argv[0][0] != byte('a'+g.Number) {
-				t.Errorf("program %s is number %d", g.Argv[0], g.Number)
-			}
-		}
-		if got != want {
-			t.Errorf("ranks %v: %s, want %s", list, got, want)
-		}
-	}
-	if programs[0].N != 3 {
-		t.Error("the plan itself has changed")
-	}
-}
-
 func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
 	host := func(pids ...uint32) (h client.Host) {
 		for _, pid := range pids {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/version"
@@ -64,7 +65,7 @@ func main() {
 		}
 	}
 	if plan.Explain && plan.Mode != options.Help && plan.Mode != options.Version {
-		os.Exit(outcome.ExitCode(explain(plan)))
+		os.Exit(outcome.ExitCode(layout.Explain(plan)))
 	}
 	switch plan.Mode {
 	case options.Help:

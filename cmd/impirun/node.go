@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -207,11 +208,12 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err := os.Chdir(s.Dir); err != nil {
 		outcome.Complain("warning: %v; staying in the home directory", err)
 	}
-	list, err := processes(plan, s.JobID, []share{{0, plan.Size()}}, launch{base: s.Env, ranks: ranks, size: s.Size})
+	list, err := processes(plan, s.JobID, []layout.Share{{N: plan.Size()}},
+		launch{base: s.Env, ranks: ranks, size: s.Size})
 	if err != nil {
 		return nil, err
 	}
-	if err := bindRanks(plan, list, ranks, s.Job, n.self.Taken); err != nil {
+	if err := layout.Bind(plan, list, ranks, s.Job, n.self.Taken); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", hosts.Hostname(), err)
 	}
 	at, err := n.address()
@@ -230,7 +232,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
 		return nil, err
 	}
-	p, err := newPart(share{0, plan.Size()}, s.JobID, m, list)
+	p, err := newPart(layout.Share{N: plan.Size()}, s.JobID, m, list)
 	if err != nil {
 		return nil, err
 	}

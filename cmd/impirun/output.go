@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
@@ -21,7 +22,7 @@ func streams(plan *options.Plan, ranks []int, job int) func(rank int, name strin
 		return nil
 	}
 	return func(rank int, name string) supervise.Stream {
-		f := &options.Fields{Rank: rankIn(ranks, rank), Host: hosts.Hostname(), Job: job}
+		f := &options.Fields{Rank: layout.RankIn(ranks, rank), Host: hosts.Hostname(), Job: job}
 		s := supervise.Stream{Stamp: stamp(plan, f, name), Merged: o.Merge && name == "stderr"}
 		pattern := o.Out
 		if name == "stderr" {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -41,7 +42,7 @@ func run(plan *options.Plan) error {
 	if plan.Mode == options.Run && plan.Clients == 0 {
 		plan.Parameters = parameters(plan)
 	}
-	if done, err := showMap(plan, list); done || err != nil {
+	if done, err := layout.ShowMap(plan, list); done || err != nil {
 		return err
 	}
 	if slices.ContainsFunc(list, func(m hosts.Machine) bool { return !m.Local }) {
@@ -83,13 +84,13 @@ func parameters(plan *options.Plan) string {
 
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
 func runHere(plan *options.Plan, bind netip.Addr) error {
-	shares := split(plan.Size(), max(1, plan.Clients))
+	shares := layout.Split(plan.Size(), max(1, plan.Clients))
 	jobID := newJobID()
 	ranks, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
 	if err != nil {
 		return err
 	}
-	if err := bindRanks(plan, ranks, nil, 0, nil); err != nil {
+	if err := layout.Bind(plan, ranks, nil, 0, nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -147,11 +148,11 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
 	}
 	if plan.Spawned != 0 {
-		config.Name = nameOf(plan.Spawned)
+		config.Name = layout.OfJob(plan.Spawned)
 	}
 	config.Drain = func(rank int) {
 		for _, p := range parts {
-			if i := rank - p.first; i >= 0 && i < p.n {
+			if i := rank - p.First; i >= 0 && i < p.N {
 				p.drain(i)
 			}
 		}
@@ -172,7 +173,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 	}
 	started(job)
 	cause := job.Wait()
-	if rankIn(ranks, 0) == 0 { // on several machines one says it
+	if layout.RankIn(ranks, 0) == 0 { // on several machines one says it
 		warnOfOthers(plan, list, parts, job, watch.end())
 	}
 	return cause, nil

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -73,21 +74,10 @@ func (s *spawner) serve(job *supervise.Job) {
 // spawn makes the spawner serve the ranks of one of the plan's parts.
 func (p *part) spawn(s *spawner, plan *options.Plan) {
 	p.spawner, p.universe = s, s.universe
-	s.places.take("", p.n)
-	for i := range p.n {
-		p.programs = append(p.programs, programOf(plan, p.first+i))
+	s.places.take("", p.N)
+	for i := range p.N {
+		p.programs = append(p.programs, layout.ProgramOf(plan, p.First+i))
 	}
-}
-
-// programOf is what a rank of a plan runs.
-func programOf(plan *options.Plan, rank int) *options.Program {
-	for i := range plan.Programs {
-		if g := &plan.Programs[i]; rank < g.N {
-			return g
-		}
-		rank -= plan.Programs[i].N
-	}
-	return &options.Program{}
 }
 
 // doom is told that the job is to end.
@@ -258,10 +248,10 @@ func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 	n := len(run)
 	processes := make([]supervise.Process, n)
 	before, places := s.places.take("", n)
-	err := bindRanks(plan, processes, nil, number, before)
+	err := layout.Bind(plan, processes, nil, number, before)
 	var p *part
 	if err == nil {
-		p, err = newPart(share{0, n}, newJobID(), nil, processes)
+		p, err = newPart(layout.Share{N: n}, newJobID(), nil, processes)
 	}
 	if err != nil {
 		s.places.giveBack("", places)
@@ -291,7 +281,7 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
 	}
 	return supervise.SetConfig{
-		Name: nameOf(number), Names: names, Streams: streams(s.plan, nil, number),
+		Name: layout.OfJob(number), Names: names, Streams: streams(s.plan, nil, number),
 		Drain: p.drain,
 		Ended: func(k int, how string) {
 			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.programs[k].Argv[0], k, number)
@@ -308,9 +298,6 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 		Over: func() { p.discard() },
 	}
 }
-
-// nameOf follows a rank of a spawned job in messages.
-func nameOf(number int) string { return fmt.Sprintf(" of spawned job %d", number) }
 
 // jobPrefix stands before such a rank in prefixes of output.
 func jobPrefix(number int) string {
@@ -410,7 +397,7 @@ func (s *spawner) undo(p *part, n int, why error) startup.Spawned {
 func (p *part) begin(numbers, run []int, size int) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	mine := make([]int, p.n)
+	mine := make([]int, p.N)
 	var pids []uint32
 	var spare []int
 	var kept []supervise.Process
@@ -421,12 +408,12 @@ func (p *part) begin(numbers, run []int, size int) (bool, error) {
 			spare = append(spare, k)
 		}
 	}
-	if size < p.n { // the memory is for as many as there are
+	if size < p.N { // the memory is for as many as there are
 		shared, err := shm.Create(size)
 		if err != nil {
 			return false, err
 		}
-		if err := placeMemory(shared, kept); err != nil {
+		if err := layout.PlaceMemory(shared, kept); err != nil {
 			unix.Close(shared)
 			return false, err
 		}

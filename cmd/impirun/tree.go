@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
@@ -35,8 +36,8 @@ func groups(list []member, most int) [][]member {
 	if k == 0 {
 		return nil
 	}
-	for _, s := range split(len(list), k) {
-		all = append(all, list[s.first:s.first+s.n])
+	for _, s := range layout.Split(len(list), k) {
+		all = append(all, list[s.First:s.First+s.N])
 	}
 	return all
 }
@@ -48,7 +49,7 @@ func memberOf(m hosts.Machine, number int) member {
 
 // own is what a member runs of the whole plan.
 func (m *member) own(plan options.Plan) *options.Plan {
-	plan.Programs = programsOf(plan.Programs, m.Ranks)
+	plan.Programs = layout.ProgramsOf(plan.Programs, m.Ranks)
 	m.assign(&plan)
 	return &plan
 }

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"fmt"
@@ -7,59 +7,13 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
-	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/topology/hardware"
 )
 
-// bindRanks gives the processes of this machine, which have these ranks, their CPUs, and says so if the user wants to
-// know. job is that of which they are if they were spawned, and taken are the places of those that run here already.
-func bindRanks(plan *options.Plan, list []supervise.Process, ranks []int, job int, taken []int) error {
-	if !plan.Place.Local() && !plan.Show.Bindings {
-		return nil
-	}
-	m, mask := hosts.Hardware()
-	layout, err := plan.Place.Place(m, mask, len(list))
-	if job != 0 {
-		layout, err = plan.Place.PlaceBeside(m, mask, taken, len(list))
-	}
-	if err != nil {
-		return err
-	}
-	for i, set := range layout.Sets {
-		list[i].CPUs = set.List()
-	}
-	if layout.Note != "" && !plan.Quiet {
-		outcome.Complain("note: on %s %s", hosts.Hostname(), layout.Note)
-	}
-	if plan.Show.Bindings {
-		fmt.Fprint(os.Stderr, bindings(m, mask, layout.Sets, ranks, job))
-	}
-	return nil
-}
-
-// bindings is a line for each rank, in the form that people know from Open MPI.
-func bindings(m hardware.Machine, mask hardware.Set, sets []hardware.Set, ranks []int, job int) string {
-	var b strings.Builder
-	of := ""
-	if job != 0 {
-		of = nameOf(job)
-	}
-	for i, set := range sets {
-		fmt.Fprintf(&b, "[%s:%d] MCW rank %d%s ", hosts.Hostname(), os.Getpid(), rankIn(ranks, i), of)
-		if set == nil {
-			fmt.Fprintf(&b, "is not bound (CPUs %v)\n", mask)
-			continue
-		}
-		fmt.Fprintf(&b, "bound to %s\n", placement.Say(m, mask, set))
-	}
-	return b.String()
-}
-
-// showMap says which ranks run where, if the user wants to know. done: that was all.
-func showMap(plan *options.Plan, list []hosts.Machine) (done bool, err error) {
+// ShowMap prints which ranks run where, if the user wants to know. done: he wants nothing else.
+func ShowMap(plan *options.Plan, list []hosts.Machine) (done bool, err error) {
 	show := plan.Show
 	if len(list) == 0 {
 		list = onlyHere(plan)
@@ -85,8 +39,8 @@ func showMap(plan *options.Plan, list []hosts.Machine) (done bool, err error) {
 	return show.Only, err
 }
 
-// explain prints what would be started, and where.
-func explain(plan *options.Plan) error {
+// Explain prints what would be started, and where.
+func Explain(plan *options.Plan) error {
 	list, err := hosts.Of(plan)
 	if err != nil {
 		return err
@@ -108,12 +62,12 @@ func explain(plan *options.Plan) error {
 
 // onlyHere is the list of machines of a user who lists none.
 func onlyHere(plan *options.Plan) []hosts.Machine {
-	return []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: upTo(plan.Size())}}
+	return []hosts.Machine{{Name: hosts.Hostname(), Local: true, Ranks: UpTo(plan.Size())}}
 }
 
 // clientOf is the client of a rank, if all are started here.
 func clientOf(plan *options.Plan, rank int) int {
-	return slices.IndexFunc(split(plan.Size(), plan.Clients), func(s share) bool { return rank < s.first+s.n })
+	return slices.IndexFunc(Split(plan.Size(), plan.Clients), func(s Share) bool { return rank < s.First+s.N })
 }
 
 // jobMap is the map in the form that people know from Open MPI. What ranks of other machines are bound to is known
@@ -143,7 +97,7 @@ func jobMap(plan *options.Plan, list []hosts.Machine) (string, error) {
 			if plan.Clients > 0 {
 				client = fmt.Sprintf("Client: %d ", clientOf(plan, rank))
 			}
-			fmt.Fprintf(&b, " \t%sApp: %d Process rank: %d Bound: %s\n", client, programOf(plan, rank).Number, rank, bound)
+			fmt.Fprintf(&b, " \t%sApp: %d Process rank: %d Bound: %s\n", client, ProgramOf(plan, rank).Number, rank, bound)
 		}
 	}
 	b.WriteString("\n =============================================================\n")
