@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/auth"
@@ -79,16 +80,16 @@ func (l *appLine) command(rsh string, address netip.AddrPort) (*exec.Cmd, error)
 	}
 	var c *exec.Cmd
 	if l.machine == "" || hosts.IsLocal(l.machine) {
-		c = exec.Command("/bin/sh", "-c", "exec "+quote(self)+" "+l.words)
+		c = exec.Command("/bin/sh", "-c", "exec "+shells.Quote(self)+" "+l.words)
 		c.Env = append(os.Environ(), "hostport="+address.String())
 	} else {
 		words := strings.Fields(rsh)
 		if len(words) == 0 {
 			return nil, errors.New("-rsh: no command")
 		}
-		script := `while IFS= read -r v; do export "$v"; done; export hostport=` + quote(address.String()) +
-			"; p=" + quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + l.words
-		c = exec.Command(words[0], append(words[1:], l.machine, "exec sh -c "+quote(script))...)
+		script := `while IFS= read -r v; do export "$v"; done; export hostport=` + shells.Quote(address.String()) +
+			"; p=" + shells.Quote(self) + `; [ -x "$p" ] || p=impirun; exec "$p" ` + l.words
+		c = exec.Command(words[0], append(words[1:], l.machine, "exec sh -c "+shells.Quote(script))...)
 		c.Stdin = strings.NewReader(secrets(os.LookupEnv))
 	}
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 )
 
 // A branch of the tree: a process on another machine, or a node on this one, that a launcher has started, and the
@@ -41,7 +43,7 @@ type branch struct {
 // launching is what all branches of a process have in common, and whom they tell. Functions are called by a goroutine
 // of the branch's own.
 type launching struct {
-	shell *shell
+	shell *shells.Shell
 	start startFrame      // without members
 	time  context.Context // over when the time for starting is, or nobody is to be started any more
 	limit time.Duration   // that time
@@ -103,7 +105,7 @@ func (b *branch) reach() error {
 		if over := context.Cause(b.l.time); over != nil { // we have ended it
 			return withReason(over, reason)
 		}
-		if !b.l.shell.mayComeLater(said) {
+		if !b.l.shell.MayComeLater(said) {
 			return err
 		}
 		b.l.waits(b, reason)
@@ -140,7 +142,7 @@ func (b *branch) attempt() (said string, err error) {
 	}
 	err = b.finish(err)
 	said = b.errors.text()
-	if !b.l.shell.mayComeLater(said) || b.members[0].Local {
+	if !b.l.shell.MayComeLater(said) || b.members[0].Local {
 		b.errors.release()
 	}
 	return said, err
@@ -149,9 +151,9 @@ func (b *branch) attempt() (said string, err error) {
 // launch starts the command with pipes to it.
 func (b *branch) launch() error {
 	m := &b.members[0]
-	cmd := exec.Command(b.l.shell.Self, nodeWord)
+	cmd := exec.Command(b.l.shell.Self, shells.NodeWord)
 	if !m.Local {
-		cmd = b.l.shell.command(m, b.l.size)
+		cmd = b.l.shell.Command(m.Name, m.User, m.Port, b.l.size)
 	}
 	// What is typed at the terminal, ^C above all, is for us, and not for a shell, whose end would look like a machine's.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: !m.Local && !b.l.shell.Asks}
@@ -187,7 +189,7 @@ func (b *branch) launch() error {
 	if b.errors.pipe != nil {
 		go b.errors.copy()
 	}
-	b.through, b.stdin, b.stdout = through(cmd), in, out
+	b.through, b.stdin, b.stdout = shells.Through(cmd), in, out
 	b.frames = &frames{in: out, out: in}
 	return nil
 }
@@ -198,7 +200,7 @@ func (b *branch) greet() error {
 	if _, err := io.ReadFull(b.frames.in, begin[:]); err != nil {
 		return err
 	}
-	sent := string(begin[:]) == absent[:8]
+	sent := string(begin[:]) == shells.Absent[:8]
 	if sent {
 		if err := b.send(); err != nil {
 			return err
@@ -231,9 +233,9 @@ func (b *branch) send() error {
 		}
 		line = append(line, one[0])
 	}
-	if there := strings.TrimPrefix(string(line), absent[8:]); there != architecture() {
+	if there := strings.TrimPrefix(string(line), shells.Absent[8:]); there != shells.Architecture() {
 		return fmt.Errorf("impirun is not there, neither at %s nor in its PATH, and ours is for %s, not for %s",
-			b.l.shell.Self, architecture(), there)
+			b.l.shell.Self, shells.Architecture(), there)
 	}
 	f, err := os.Open("/proc/self/exe")
 	if err != nil {

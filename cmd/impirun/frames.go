@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/wire"
@@ -81,7 +82,7 @@ type startFrame struct {
 	Universe int32
 	Job      int           // its number, if it was spawned; 0: it was not
 	Parent   string        // the port of those who have spawned it
-	Shell    *shell        // by which others are started
+	Shell    *shells.Shell // by which others are started
 	Limit    time.Duration // for that
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 )
 
 // The guard ends what the ranks have started when the launcher itself is killed. The kernel then kills the ranks, but
@@ -21,7 +23,7 @@ const guardWord = "--guard"
 
 // guardCommand is the guard of a job; none if we do not know where we are.
 func guardCommand(job string) []string {
-	self, err := selfPath()
+	self, err := shells.Self()
 	if err != nil {
 		return nil
 	}

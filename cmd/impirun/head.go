@@ -14,6 +14,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -183,7 +184,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	if err != nil {
 		return err
 	}
-	shell, err := newShell(h.plan)
+	shell, err := shells.New(h.plan)
 	if err != nil {
 		return err
 	}

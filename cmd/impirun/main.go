@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/startup"
@@ -24,11 +25,11 @@ import (
 func init() { runtime.LockOSThread() }
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == nodeWord && os.Args[2] == sentWord {
+	if len(os.Args) == 3 && os.Args[1] == shells.NodeWord && os.Args[2] == shells.SentWord {
 		syscall.CloseOnExec(3) // our own file
 		os.Args = os.Args[:2]
 	}
-	if len(os.Args) == 2 && os.Args[1] == nodeWord {
+	if len(os.Args) == 2 && os.Args[1] == shells.NodeWord {
 		os.Exit(runNode())
 	}
 	if len(os.Args) == 3 && os.Args[1] == guardWord {

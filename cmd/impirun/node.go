@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
@@ -25,13 +26,6 @@ import (
 	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/tcp"
-)
-
-// nodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several. sentWord
-// behind it says that the program was sent there, and that descriptor 3 is its file.
-const (
-	nodeWord = "--node"
-	sentWord = "sent"
 )
 
 // node starts the ranks of one machine and reports to the launcher. It does what the launcher does on one machine
@@ -121,7 +115,7 @@ func beginNode() (*frames, *startFrame, error) {
 	}
 	m, err := up.receive()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", nodeWord, err)
+		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", shells.NodeWord, err)
 	}
 	if s := m.Start; s == nil || s.Plan == nil || s.Shell == nil || !wellFormed(s.Members, s.Size) {
 		return nil, nil, fmt.Errorf("the launcher is of another release")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup/client"
 )
@@ -81,65 +82,6 @@ func TestGroupsAreTheListInItsOrder(t *testing.T) {
 	}
 }
 
-func TestCommandsOfRemoteShells(t *testing.T) {
-	t.Setenv("SLURM_NTASKS_PER_NODE", "4")
-	for _, tt := range []struct {
-		launcher, rsh string
-		m             member
-		want          string
-	}{
-		{"", "", member{Name: "a"}, "ssh -o BatchMode=yes -x a"},
-		{"ssh", "", member{Name: "a", User: "u", Port: 22}, "ssh -o BatchMode=yes -x -p 22 -l u a"},
-		{"ssh", "/my/ssh -4", member{Name: "a"}, "/my/ssh -4 -x a"},
-		{"rsh", "", member{Name: "a", User: "u", Port: 22}, "rsh -x -l u a"},
-		{"lsf", "", member{Name: "a"}, "blaunch -x a"},
-		{"sge", "", member{Name: "a"}, "qrsh -inherit -x a"},
-		{"fork", "", member{Name: "a"}, "/bin/sh -c"},
-		{"slurm", "/no/srun", member{Name: "a"},
-			"/no/srun -x --nodes=1 --ntasks=1 --nodelist=a --mpi=none --cpu-bind=none --quiet /bin/sh -c"},
-	} {
-		s, err := newShell(&options.Plan{Launcher: tt.launcher, Rsh: tt.rsh, RshExtra: []string{"-x"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := s.command(&tt.m, 7)
-		script := cmd.Args[len(cmd.Args)-1]
-		if got := strings.Join(cmd.Args[:len(cmd.Args)-1], " "); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.launcher, got, tt.want)
-		}
-		if !strings.Contains(script, nodeWord) || !strings.Contains(script, "head -c 7") {
-			t.Errorf("%s: %q", tt.launcher, script)
-		}
-		if tt.launcher == "slurm" && slices.Contains(cmd.Env, "SLURM_NTASKS_PER_NODE=4") {
-			t.Error("srun is told of the tasks of the job")
-		}
-	}
-	if _, err := newShell(&options.Plan{Rsh: " "}); err != nil {
-		t.Errorf("a command of blanks is as good as none: %v", err)
-	}
-}
-
-func TestOnlyMachinesThatMayComeAreTriedAgain(t *testing.T) {
-	s := &shell{Launcher: "ssh"}
-	for said, want := range map[string]bool{
-		"ssh: Could not resolve hostname pi-worker-0.pi: Name or service not known":            true,
-		"ssh: Could not resolve hostname w: Temporary failure in name resolution":              true,
-		"ssh: connect to host w port 22: Connection refused":                                   true,
-		"kex_exchange_identification: Connection closed by remote host":                        true,
-		"user@w: Permission denied (publickey).":                                               false,
-		"Host key verification failed.":                                                        false,
-		"ssh: connect to host w port 22: No route to host":                                     false,
-		"sh: impirun: not found":                                                               false,
-		"":                                                                                     false,
-		"srun: error: Unable to create step for job 17: Requested nodes are busy":              false,
-		"Warning: Permanently added 'w' to the list of known hosts.\nssh: connection refused.": true,
-	} {
-		if got := s.mayComeLater(said); got != want {
-			t.Errorf("%q: %v", said, got)
-		}
-	}
-}
-
 func TestAllThatAreMissingAreNamed(t *testing.T) {
 	list := []missedNode{{0, "a", "gone"}, {2, "c", "other"}, {3, "d", "gone"}}
 	for _, tt := range []struct {
@@ -181,7 +123,7 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 	defer null.Close()
 	for rsh, want := range map[string]string{"/no/such/shell": "no such file", "false": "exit status 1",
 		"echo": "not what impirun says"} {
-		s, err := newShell(&options.Plan{Rsh: rsh})
+		s, err := shells.New(&options.Plan{Rsh: rsh})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +139,7 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 
 // On the clock of a bubble time passes only when all wait for it.
 func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
-	s, err := newShell(&options.Plan{Rsh: "/no/such/shell"})
+	s, err := shells.New(&options.Plan{Rsh: "/no/such/shell"})
 	if err != nil {
 		t.Fatal(err)
 	}

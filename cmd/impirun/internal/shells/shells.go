@@ -1,4 +1,9 @@
-package main
+// Package shells is how impirun starts itself on other machines: by ssh, or by the command of a resource manager.
+//
+// Flow: a plan says which command (New) -> the command of a node on a machine (Command) runs impirun there, or asks for
+// the program by a line that begins with Absent, and then reads it on its standard input -> a command that has failed
+// says on stderr whether to try again (MayComeLater).
+package shells
 
 import (
 	"errors"
@@ -14,9 +19,16 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
-// shell is what starts a command on another machine: ssh, or the command of a resource manager. All of those here hand
-// on the standard input and output of the command, on which the launchers talk (frames.go).
-type shell struct {
+// NodeWord makes impirun a node: the launcher starts it so on every machine of a client that has several. SentWord
+// after it says that the program was sent there, and that descriptor 3 is its file.
+const (
+	NodeWord = "--node"
+	SentWord = "sent"
+)
+
+// Shell is what starts a command on another machine: ssh, or the command of a resource manager. All of those here hand
+// on the standard input and output of the command, on which the launchers talk (package tree).
+type Shell struct {
 	Launcher string   // one of options.Launchers
 	Words    []string // the command
 	Extra    []string // that follow it
@@ -25,13 +37,13 @@ type shell struct {
 	Asks     bool     // it may ask the user at the terminal, as one may that he has named
 }
 
-// newShell is the shell that a plan asks for.
-func newShell(plan *options.Plan) (*shell, error) {
-	self, err := selfPath()
+// New returns the shell that a plan asks for.
+func New(plan *options.Plan) (*Shell, error) {
+	self, err := Self()
 	if err != nil {
 		return nil, err
 	}
-	s := &shell{Launcher: plan.Launcher, Words: strings.Fields(plan.Rsh), Extra: plan.RshExtra, Self: self}
+	s := &Shell{Launcher: plan.Launcher, Words: strings.Fields(plan.Rsh), Extra: plan.RshExtra, Self: self}
 	s.Asks = len(s.Words) > 0
 	if s.Launcher == "" {
 		s.Launcher = "ssh"
@@ -49,8 +61,8 @@ func newShell(plan *options.Plan) (*shell, error) {
 	return s, nil
 }
 
-// selfPath is where this program is. A program that was sent here, and has no name any more, is found by its process.
-func selfPath() (string, error) {
+// Self returns where this program is. A program that was sent here, and has no name any more, is found by its process.
+func Self() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -61,27 +73,28 @@ func selfPath() (string, error) {
 	return self, nil
 }
 
-// command is the command of a node on another machine.
-func (s *shell) command(m *member, size int64) *exec.Cmd {
+// Command returns the command of a node on another machine. user and port are the remote shell's, zero if it knows
+// them; size is the length of this program, in bytes.
+func (s *Shell) Command(name, user string, port int, size int64) *exec.Cmd {
 	script := s.script(size)
 	words := slices.Concat(s.Words, s.Extra)
 	switch s.Launcher {
 	case "fork":
 		words = []string{"/bin/sh", "-c", script}
 	case "slurm":
-		words = append(words, "--nodes=1", "--ntasks=1", "--nodelist="+m.Name, "--mpi=none", "--cpu-bind=none", "--quiet")
+		words = append(words, "--nodes=1", "--ntasks=1", "--nodelist="+name, "--mpi=none", "--cpu-bind=none", "--quiet")
 		if s.Overlap {
 			words = append(words, "--overlap")
 		}
 		words = append(words, "/bin/sh", "-c", script)
 	default:
-		if s.Launcher == "ssh" && m.Port != 0 {
-			words = append(words, "-p", strconv.Itoa(m.Port))
+		if s.Launcher == "ssh" && port != 0 {
+			words = append(words, "-p", strconv.Itoa(port))
 		}
-		if m.User != "" {
-			words = append(words, "-l", m.User)
+		if user != "" {
+			words = append(words, "-l", user)
 		}
-		words = append(words, m.Name, "exec sh -c "+quote(script))
+		words = append(words, name, "exec sh -c "+Quote(script))
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	if s.Launcher == "slurm" {
@@ -98,20 +111,20 @@ func ofStep(setting string) bool {
 		"SLURM_MPI_TYPE", "SLURM_NNODES", "SLURM_NTASKS_PER_CORE", "SLURM_NTASKS_PER_SOCKET"}, name)
 }
 
-// absent begins the line by which the script below asks for the program; what follows is the machine's architecture.
-const absent = "impirun: absent on "
+// Absent begins the line by which the script below asks for the program; the machine's architecture follows.
+const Absent = "impirun: absent on "
 
 // script starts a node: impirun under the path that it has here, or where the other machine finds it, or, if there is
 // none, what comes on standard input: size bytes, in a file that has no name from the beginning.
-func (s *shell) script(size int64) string {
+func (s *Shell) script(size int64) string {
 	return fmt.Sprintf(`p=%s; [ -x "$p" ] || p=$(command -v impirun) || p=; [ -z "$p" ] || exec "$p" %s; `+
 		`echo "%s$(uname -m)"; f=$(mktemp "${TMPDIR:-/tmp}/impirun.XXXXXX") && chmod 700 "$f" && `+
 		`exec 4>"$f" 3<"$f" && rm "$f" && head -c %d >&4 && exec 4>&- && exec /proc/self/fd/3 %s %s; exit 126`,
-		quote(s.Self), nodeWord, absent, size, nodeWord, sentWord)
+		Quote(s.Self), NodeWord, Absent, size, NodeWord, SentWord)
 }
 
-// architecture is this machine's, as uname -m says it.
-func architecture() string {
+// Architecture returns that of this machine, as uname -m says it.
+func Architecture() string {
 	switch runtime.GOARCH {
 	case "amd64":
 		return "x86_64"
@@ -126,19 +139,19 @@ func architecture() string {
 var later = []string{"could not resolve hostname", "name or service not known", "temporary failure in name resolution",
 	"unknown host", "connection refused", "kex_exchange_identification", "ssh_exchange_identification"}
 
-// mayComeLater says whether to try again, by what a remote shell has said.
-func (s *shell) mayComeLater(said string) bool {
+// MayComeLater reports whether to try again, by what a remote shell has said on stderr.
+func (s *Shell) MayComeLater(said string) bool {
 	said = strings.ToLower(said)
 	return slices.ContainsFunc(later, func(w string) bool { return strings.Contains(said, w) })
 }
 
-// through is the command's name in messages.
-func through(cmd *exec.Cmd) string {
+// Through returns the name of a command in messages.
+func Through(cmd *exec.Cmd) string {
 	if cmd.Args[0] == "/bin/sh" {
 		return "sh"
 	}
 	return filepath.Base(cmd.Args[0])
 }
 
-// quote makes a word of s for a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// Quote returns s as one word for a shell.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
