@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -30,7 +31,7 @@ func attend() error {
 	if err != nil {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
-	jobID := newJobID()
+	jobID := programs.NewJobID()
 	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer s.names.close()
 	p := partOf(layout.Share{N: 1}, jobID, nil)

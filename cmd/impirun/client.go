@@ -529,3 +529,18 @@ func (p *part) finish(cause *supervise.Cause) {
 		p.joinPlan.report(p.session.Fini())
 	}
 }
+
+// anyGreeted says whether one of n ranks from first on has come to join.
+func anyGreeted(parts []*part, first, n int) bool {
+	for _, p := range parts {
+		p.mu.Lock()
+		for i := range p.seats {
+			if rank := p.First + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
+				p.mu.Unlock()
+				return true
+			}
+		}
+		p.mu.Unlock()
+	}
+	return false
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 )
 
@@ -58,7 +59,7 @@ func processesOf(job string) (pids []int) {
 			continue
 		}
 		env, err := os.ReadFile("/proc/" + name + "/environ")
-		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+envJob+"="+job+"\x00")) {
+		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+programs.EnvJob+"="+job+"\x00")) {
 			pids = append(pids, pid)
 		}
 	}

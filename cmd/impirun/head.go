@@ -14,6 +14,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -191,7 +192,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	plan := *h.plan
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
 	plan.StdinLater = false // what comes in frames is waited for here
-	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: newJobID(),
+	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
 		Agent: h.joinPlan != nil && h.joinPlan.agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
 		Shell: shell}
 	limit := startLimit(h.plan, os.Getenv)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/shm"
@@ -56,7 +57,7 @@ func onlyOnce(how *joinPlan, ranks []supervise.Process) string {
 	switch {
 	case how != nil:
 		return "the job has several clients, or machines"
-	case len(ranks) > 0 && valueIn(ranks[0].Env, startup.EnvLocal) != "":
+	case len(ranks) > 0 && programs.ValueIn(ranks[0].Env, startup.EnvLocal) != "":
 		return "its ranks talk by another MPI library (" + startup.EnvLocal + ")"
 	}
 	return ""

@@ -17,6 +17,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/names"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup"
@@ -180,7 +181,7 @@ func (b *nameBook) ask(start bool, do func(*names.Client) error) error {
 }
 
 func (b *nameBook) connect(start bool) (*names.Client, error) {
-	lookup := func(name string) (string, bool) { v := valueIn(b.base, name); return v, v != "" }
+	lookup := func(name string) (string, bool) { v := programs.ValueIn(b.base, name); return v, v != "" }
 	if at := b.spawner.plan.NameServer; at != "" {
 		m, err := auth.FromEnv(lookup)
 		if err != nil && !errors.Is(err, auth.ErrNoMethod) {
@@ -188,7 +189,7 @@ func (b *nameBook) connect(start bool) (*names.Client, error) {
 		}
 		return names.NewClient(names.At(at), m.Secret), nil
 	}
-	folder := names.Folder(func(name string) string { return valueIn(b.base, name) })
+	folder := names.Folder(func(name string) string { return programs.ValueIn(b.base, name) })
 	if !start {
 		return names.NewClient(names.In(folder, nil), ""), nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -202,8 +203,8 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err := os.Chdir(s.Dir); err != nil {
 		outcome.Complain("warning: %v; staying in the home directory", err)
 	}
-	list, err := processes(plan, s.JobID, []layout.Share{{N: plan.Size()}},
-		launch{base: s.Env, ranks: ranks, size: s.Size})
+	list, err := programs.Processes(plan, s.JobID, []layout.Share{{N: plan.Size()}},
+		programs.Launch{Base: s.Env, Ranks: ranks, Size: s.Size})
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	silence, err := tcp.ParseSilence(valueIn(s.Env, "IMPI_SILENCE"))
+	silence, err := tcp.ParseSilence(programs.ValueIn(s.Env, "IMPI_SILENCE"))
 	if err != nil {
 		return nil, err
 	}

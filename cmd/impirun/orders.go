@@ -10,9 +10,9 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/lines"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
-	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
 )
 
@@ -72,10 +72,9 @@ func (o *order) find(base []string, abi string) {
 		return
 	}
 	var err error
-	o.path, err = supervise.FindProgram(o.program.Argv[0], o.program.Dir, searchPath(&o.program, base))
+	o.path, err = programs.Find(&o.program, base)
 	if err == nil && !o.plain {
-		o.front, err = needs{choice: abi, program: o.path, dir: o.program.Dir, name: o.program.Argv[0],
-			env: slices.Concat(base, o.program.Set), ranks: 2}.front() // it is to join the job that spawns it
+		o.front, err = programs.Front(&o.program, o.path, abi, base, 2) // it is to join the job that spawns it
 	}
 	if err != nil {
 		o.fault = err.Error()

@@ -5,16 +5,18 @@ import (
 	"net"
 	"os"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/manager/pmi"
-	"golang.org/x/sys/unix"
 )
 
 // servePMI gives the ranks of a client a PMI server if they need one: another MPI library by which they talk finds its
 // processes by PMI-1. Whoever breaks its rules is served no more: how the rank ends will tell.
 func servePMI(ranks []supervise.Process, jobID string) error {
-	if len(ranks) == 0 || valueIn(ranks[0].Env, startup.EnvLocal) == "" {
+	if len(ranks) == 0 || programs.ValueIn(ranks[0].Env, startup.EnvLocal) == "" {
 		return nil
 	}
 	server := pmi.NewServer(len(ranks), "impi_"+jobID)

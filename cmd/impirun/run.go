@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -72,7 +73,7 @@ func parameters(plan *options.Plan) string {
 	if err != nil {
 		return ""
 	}
-	p, from, err := tuned.Find(func(name string) string { return valueIn(env, name) }, prefix)
+	p, from, err := tuned.Find(func(name string) string { return programs.ValueIn(env, name) }, prefix)
 	if err != nil {
 		outcome.Complain("warning: %v; the parameters that are built in are used", err)
 	}
@@ -85,8 +86,8 @@ func parameters(plan *options.Plan) string {
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
 func runHere(plan *options.Plan, bind netip.Addr) error {
 	shares := layout.Split(plan.Size(), max(1, plan.Clients))
-	jobID := newJobID()
-	ranks, err := processes(plan, jobID, shares, launch{base: os.Environ(), size: plan.Size()})
+	jobID := programs.NewJobID()
+	ranks, err := programs.Processes(plan, jobID, shares, programs.Launch{Base: os.Environ(), Size: plan.Size()})
 	if err != nil {
 		return err
 	}
@@ -158,11 +159,11 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 		}
 	}
 	config.Doomed = parts[0].spawner.doom
-	var watch *lookout
-	if plan.ABI != options.ABINative && !plan.Quiet && valueIn(list[0].Env, startup.EnvSize) != "1" {
-		watch = lookOut(list)
+	var watch *programs.Lookout
+	if plan.ABI != options.ABINative && !plan.Quiet && programs.ValueIn(list[0].Env, startup.EnvSize) != "1" {
+		watch = programs.Watch(list)
 	}
-	defer watch.end()
+	defer watch.End()
 	job, err := supervise.Start(config, list)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,8 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 	started(job)
 	cause := job.Wait()
 	if layout.RankIn(ranks, 0) == 0 { // on several machines one says it
-		warnOfOthers(plan, list, parts, job, watch.end())
+		greeted := func(first, n int) bool { return anyGreeted(parts, first, n) }
+		programs.WarnOfOthers(plan, list, greeted, job, watch.End())
 	}
 	return cause, nil
 }

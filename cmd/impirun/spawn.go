@@ -10,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -251,7 +252,7 @@ func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 	err := layout.Bind(plan, processes, nil, number, before)
 	var p *part
 	if err == nil {
-		p, err = newPart(layout.Share{N: n}, newJobID(), nil, processes)
+		p, err = newPart(layout.Share{N: n}, programs.NewJobID(), nil, processes)
 	}
 	if err != nil {
 		s.places.giveBack("", places)
@@ -266,10 +267,10 @@ func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 	p.plain = plain
 	for k, at := range run {
 		o := &list[slots[at]]
-		place := place{program: slots[at], rank: k, size: n, localRank: k, localSize: n, verbose: s.plan.Verbose,
-			parameters: s.plan.Parameters, front: o.front, preload: preloadFor(o.path, o.program.Dir, o.front)}
+		place := programs.Place{Program: slots[at], Rank: k, Size: n, LocalRank: k, LocalSize: n, Verbose: s.plan.Verbose,
+			Parameters: s.plan.Parameters, Front: o.front, Preload: programs.Preload(o.path, o.program.Dir, o.front)}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
-		processes[k].Env = append(environment(s.base, &o.program, s.jobID, place), p.door.Env(k))
+		processes[k].Env = append(programs.Environment(s.base, &o.program, s.jobID, place), p.door.Env(k))
 		p.programs = append(p.programs, &o.program)
 	}
 	return p, processes, servePMI(processes, p.jobID)
@@ -290,7 +291,7 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 			} else {
 				text += how + " before MPI_Init had returned"
 			}
-			if lib := otherLibrary(list[slots[run[k]]].path); lib != "" {
+			if lib := programs.OtherLibrary(list[slots[run[k]]].path); lib != "" {
 				text += fmt.Sprintf("; it is linked with another MPI library (%s)", lib)
 			}
 			p.failed(k, text)

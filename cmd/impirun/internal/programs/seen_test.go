@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"io"
@@ -40,7 +40,7 @@ func TestALibraryOfAnotherMPIThatAProcessOfTheJobMapsIsSeen(t *testing.T) {
 		t.Fatalf("cc: %v %s", err, out)
 	}
 	os.Symlink("libmpi.so.40.1", filepath.Join(folder, "libmpi.so.40"))
-	watch := lookOut([]supervise.Process{{Path: "/bin/sh", Env: []string{"LD_LIBRARY_PATH=" + folder}}})
+	watch := Watch([]supervise.Process{{Path: "/bin/sh", Env: []string{"LD_LIBRARY_PATH=" + folder}}})
 	if watch == nil {
 		t.Fatal("there is nothing to look for")
 	}
@@ -53,7 +53,7 @@ func TestALibraryOfAnotherMPIThatAProcessOfTheJobMapsIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-watch.done
-	seen := watch.end()
+	seen := watch.End()
 	stay.Close()
 	if err := child.Wait(); err != nil {
 		t.Error(err)
@@ -64,12 +64,12 @@ func TestALibraryOfAnotherMPIThatAProcessOfTheJobMapsIsSeen(t *testing.T) {
 }
 
 func TestOurOwnLibrariesAndThoseOfOthersProcessesAreNotSeen(t *testing.T) {
-	l := &lookout{ours: map[string]bool{}}
+	l := &Lookout{ours: map[string]bool{}}
 	if l.look() {
 		t.Errorf("%+v", l.seen)
 	}
-	var none *lookout
-	if none.end() != nil {
+	var none *Lookout
+	if none.End() != nil {
 		t.Error("nobody has looked")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"os"
@@ -19,27 +19,27 @@ import (
 // processes have mapped: of other processes of the machine it learns nothing. Nothing is looked at while no such
 // library is opened.
 
-// sighting is a process of the job that had a library of another MPI mapped.
-type sighting struct {
+// Sighting is a process of the job that had a library of another MPI mapped.
+type Sighting struct {
 	pid     int
 	name    string // of its program
 	library string
 }
 
-// lookout notes the first such process.
-type lookout struct {
+// Lookout notes the first process of the job that has a library of another MPI mapped.
+type Lookout struct {
 	events *os.File
 	done   chan struct{}
 	ours   map[string]bool // files that are libimpi's or no MPI library
 
-	seen *sighting // when done is closed
+	seen *Sighting // when done is closed
 }
 
 // looks are the times after an event at which processes are looked at: a library is opened before it is mapped.
 var looks = []time.Duration{0, time.Millisecond, 4 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 
-// lookOut begins to look, if there is a library to look for; nil: there is none.
-func lookOut(list []supervise.Process) *lookout {
+// Watch begins to look at the processes of a job. It returns nil if there is no library to look for.
+func Watch(list []supervise.Process) *Lookout {
 	files := otherLibraries(list)
 	if len(files) == 0 {
 		return nil
@@ -51,13 +51,13 @@ func lookOut(list []supervise.Process) *lookout {
 	for _, file := range files {
 		unix.InotifyAddWatch(fd, file, unix.IN_OPEN)
 	}
-	l := &lookout{events: os.NewFile(uintptr(fd), "inotify"), done: make(chan struct{}), ours: map[string]bool{}}
+	l := &Lookout{events: os.NewFile(uintptr(fd), "inotify"), done: make(chan struct{}), ours: map[string]bool{}}
 	go l.run()
 	return l
 }
 
 // run looks after every event until the file is closed.
-func (l *lookout) run() {
+func (l *Lookout) run() {
 	defer close(l.done)
 	buf := make([]byte, 4096)
 	for {
@@ -73,8 +73,8 @@ func (l *lookout) run() {
 	}
 }
 
-// end is what was seen, nil if nothing was.
-func (l *lookout) end() *sighting {
+// End ends that, and returns what was seen, nil if nothing was. It may be called again, and on nil.
+func (l *Lookout) End() *Sighting {
 	if l == nil {
 		return nil
 	}
@@ -84,12 +84,12 @@ func (l *lookout) end() *sighting {
 }
 
 // look looks at all descendants, and says whether one has another MPI's library mapped.
-func (l *lookout) look() bool {
+func (l *Lookout) look() bool {
 	for _, pid := range descendants(os.Getpid()) {
 		for _, file := range mapped(pid) {
 			if l.isOther(file) {
 				name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-				l.seen = &sighting{pid: pid, name: strings.TrimSpace(string(name)), library: file}
+				l.seen = &Sighting{pid: pid, name: strings.TrimSpace(string(name)), library: file}
 				return true
 			}
 		}
@@ -97,7 +97,7 @@ func (l *lookout) look() bool {
 	return false
 }
 
-func (l *lookout) isOther(file string) bool {
+func (l *Lookout) isOther(file string) bool {
 	ours, known := l.ours[file]
 	if !known {
 		ours = !isOtherMPI(file)
@@ -146,12 +146,12 @@ func descendants(pid int) (list []int) {
 // loader, beside the programs of PATH and the job's own, and in those of Python's environments.
 func otherLibraries(list []supervise.Process) (files []string) {
 	env := list[0].Env
-	folders := append(linked.Usual(), filepath.SplitList(valueIn(env, "LD_LIBRARY_PATH"))...)
-	for _, bin := range append(filepath.SplitList(valueIn(env, "PATH")), filepath.Dir(list[0].Path)) {
+	folders := append(linked.Usual(), filepath.SplitList(ValueIn(env, "LD_LIBRARY_PATH"))...)
+	for _, bin := range append(filepath.SplitList(ValueIn(env, "PATH")), filepath.Dir(list[0].Path)) {
 		folders = append(folders, filepath.Join(bin, "..", "lib"), filepath.Join(bin, "..", "lib64"))
 	}
 	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		if prefix := valueIn(env, name); prefix != "" {
+		if prefix := ValueIn(env, name); prefix != "" {
 			folders = append(folders, filepath.Join(prefix, "lib"))
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ var reordering = []string{"R", "Rscript", "r"}
 // mostScript is how much of a script is looked at.
 const mostScript = 1 << 20
 
-// preloadFor is the library that a program needs preloaded so that the folders in front stay the first; "": none.
-func preloadFor(program, dir, front string) string {
+// Preload returns the library that a program needs preloaded so that the folders in front stay the first; "": none.
+func Preload(program, dir, front string) string {
 	if front == "" {
 		return ""
 	}

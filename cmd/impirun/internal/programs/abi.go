@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"debug/elf"
@@ -68,11 +68,11 @@ func (n needs) front() (string, error) {
 	if !filepath.IsAbs(program) {
 		program = filepath.Join(n.dir, program)
 	}
-	list, ok := linked.Libraries(program, valueIn(n.env, "LD_LIBRARY_PATH"), isMPI)
+	list, ok := linked.Libraries(program, ValueIn(n.env, "LD_LIBRARY_PATH"), isMPI)
 	name := n.choice
 	switch {
 	case name == options.ABINative:
-		if n.ranks == 1 || valueIn(n.env, "LD_PRELOAD") != "" {
+		if n.ranks == 1 || ValueIn(n.env, "LD_PRELOAD") != "" {
 			return "", nil // what is loaded before all may be what brings the program to libimpi
 		}
 		return "", n.staysApart(program, list)

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"debug/elf"
@@ -19,8 +19,9 @@ import (
 // rank 0 of 1, and does all of the work. What can be known of it beforehand is refused (abi.go); the rest is told apart
 // by what does not happen: no rank greets us.
 
-// otherLibrary is the other MPI library that a program is linked with; "" is none, or no program of this system's kind.
-func otherLibrary(file string) string {
+// OtherLibrary returns the other MPI library that a program is linked with; "": none, or the file is no program of
+// this system's kind.
+func OtherLibrary(file string) string {
 	f, err := elf.Open(file)
 	if err != nil {
 		return ""
@@ -35,15 +36,17 @@ func otherLibrary(file string) string {
 	return ""
 }
 
-// warnOfOthers says, once, that the ranks of a program did not join because of what it is linked with, or has loaded
-// (seen, nil if nothing was seen). All have ended. Those that the loader has given up never ran.
-func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, job *supervise.Job, seen *sighting) {
-	alone := valueIn(list[0].Env, startup.EnvSize) == "1"
+// WarnOfOthers warns, once, that the ranks of a program did not join because of what it is linked with, or has loaded
+// (seen, nil if nothing was seen). All have ended. Those that the loader has given up never ran. greeted reports
+// whether one of n ranks from first on has come to join.
+func WarnOfOthers(plan *options.Plan, list []supervise.Process, greeted func(first, n int) bool, job *supervise.Job,
+	seen *Sighting) {
+	alone := ValueIn(list[0].Env, startup.EnvSize) == "1"
 	if plan.Quiet || plan.ABI == options.ABINative && alone {
 		return // with its own library a rank is alone, as it was to be
 	}
 	_, ends := job.Exits()
-	if seen != nil && !anyGreeted(parts, 0, len(list)) {
+	if seen != nil && !greeted(0, len(list)) {
 		outcome.Complain("warning: no rank has joined the job: %s (pid %d) had loaded %s, another MPI library, so that "+
 			"each process was a job of its own; %s", seen.name, seen.pid, seen.library, insteadOf(seen.library))
 		return
@@ -53,14 +56,14 @@ func warnOfOthers(plan *options.Plan, list []supervise.Process, parts []*part, j
 		g := &plan.Programs[i]
 		ranks := first
 		first += g.N
-		if anyGreeted(parts, ranks, g.N) || ends[ranks].ExitStatus() == supervise.CodeNotFound {
+		if greeted(ranks, g.N) || ends[ranks].ExitStatus() == supervise.CodeNotFound {
 			continue
 		}
 		file := list[ranks].Path
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(g.Dir, file)
 		}
-		if lib := otherLibrary(file); lib != "" {
+		if lib := OtherLibrary(file); lib != "" {
 			why := ", whose ABI libimpi does not have"
 			if fronts[lib] != "" {
 				why = ""
@@ -83,19 +86,4 @@ func insteadOf(library string) string {
 		}
 	}
 	return "start it with " + ownLauncher(l)
-}
-
-// anyGreeted says whether one of n ranks from first on has come to join.
-func anyGreeted(parts []*part, first, n int) bool {
-	for _, p := range parts {
-		p.mu.Lock()
-		for i := range p.seats {
-			if rank := p.First + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
-				p.mu.Unlock()
-				return true
-			}
-		}
-		p.mu.Unlock()
-	}
-	return false
 }

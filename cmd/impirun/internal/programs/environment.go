@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"path/filepath"
@@ -11,32 +11,32 @@ import (
 	"github.com/libimpi/libimpi/startup"
 )
 
-// place is where a rank stands in its job.
-type place struct {
-	program              int // on the command line
-	rank, size           int // in the part of the job that this launcher starts
-	localRank, localSize int // in this client
-	verbose              bool
-	parameters           string
-	front                string // folders of libraries with other MPIs' ABIs, which the program needs; "": none
-	preload              string // what makes sure that these come first, if the program may change that; "": nothing
+// Place says where a rank stands in its job.
+type Place struct {
+	Program              int // on the command line
+	Rank, Size           int // in the part of the job that this launcher starts
+	LocalRank, LocalSize int // in this client
+	Verbose              bool
+	Parameters           string
+	Front                string // folders of libraries with other MPIs' ABIs, which the program needs; "": none
+	Preload              string // what makes sure that these come first, if the program may change that; "": nothing
 }
 
-// envJob names the job in the environment of all that belongs to it.
-const envJob = "IMPI_JOB"
+// EnvJob names the job in the environment of all that belongs to it.
+const EnvJob = "IMPI_JOB"
 
 // ours are variables that we set ourselves; what an outer launcher left there must not reach a rank.
 var ours = []string{
 	startup.EnvFD, startup.EnvDoor, startup.EnvRank, startup.EnvSize, startup.EnvLocalRank, startup.EnvLocalSize,
 	startup.EnvAppNum,
-	startup.EnvErrhandler, startup.EnvMemoryKinds, startup.EnvVerbose, startup.EnvParameters, envJob, envFronts,
+	startup.EnvErrhandler, startup.EnvMemoryKinds, startup.EnvVerbose, startup.EnvParameters, EnvJob, envFronts,
 	"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT",
 }
 
-// environment is what one rank gets: of the launcher's own what the program asks for, then what the options
+// Environment returns what one rank gets: of the launcher's own what the program asks for, then what the options
 // set, then who the rank is. Only IMPI_BOOT_FD, IMPI_APPNUM, IMPI_INITIAL_ERRHANDLER,
 // IMPI_MEMORY_ALLOC_KINDS, IMPI_VERBOSE and IMPI_PARAMETERS mean something to the library; the rest is for scripts.
-func environment(base []string, g *options.Program, job string, p place) []string {
+func Environment(base []string, g *options.Program, job string, p Place) []string {
 	env := make([]string, 0, len(base)+len(g.Set)+len(ours))
 	for _, setting := range base {
 		name, _, _ := strings.Cut(setting, "=")
@@ -52,31 +52,31 @@ func environment(base []string, g *options.Program, job string, p place) []strin
 		}
 	}
 	number := func(name string, value int) { env = append(env, name+"="+strconv.Itoa(value)) }
-	env = append(env, envJob+"="+job)
-	env = append(env, startup.RankEnv(supervise.LinkFD, p.rank, p.size, p.localRank, p.localSize)...)
-	number(startup.EnvAppNum, p.program)
+	env = append(env, EnvJob+"="+job)
+	env = append(env, startup.RankEnv(supervise.LinkFD, p.Rank, p.Size, p.LocalRank, p.LocalSize)...)
+	number(startup.EnvAppNum, p.Program)
 	if g.Errhandler != "" {
 		env = append(env, startup.EnvErrhandler+"="+g.Errhandler)
 	}
 	if g.MemoryKinds != "" {
 		env = append(env, startup.EnvMemoryKinds+"="+g.MemoryKinds)
 	}
-	if p.verbose {
+	if p.Verbose {
 		number(startup.EnvVerbose, 1)
 	}
-	if p.parameters != "" {
-		env = append(env, startup.EnvParameters+"="+p.parameters)
+	if p.Parameters != "" {
+		env = append(env, startup.EnvParameters+"="+p.Parameters)
 	}
-	number("PMI_RANK", p.rank)
-	number("PMI_SIZE", p.size)
-	number("MPI_LOCALRANKID", p.localRank)
-	number("MPI_LOCALNRANKS", p.localSize)
-	if p.front != "" {
-		env = before(p.front, env, "LD_LIBRARY_PATH")
-		env = byDefault(env, envLibMPI4py, filepath.Join(filepath.SplitList(p.front)[0], "libmpi.so"))
+	number("PMI_RANK", p.Rank)
+	number("PMI_SIZE", p.Size)
+	number("MPI_LOCALRANKID", p.LocalRank)
+	number("MPI_LOCALNRANKS", p.LocalSize)
+	if p.Front != "" {
+		env = before(p.Front, env, "LD_LIBRARY_PATH")
+		env = byDefault(env, envLibMPI4py, filepath.Join(filepath.SplitList(p.Front)[0], "libmpi.so"))
 	}
-	if p.preload != "" {
-		env = append(before(p.preload, env, "LD_PRELOAD"), envFronts+"="+p.front)
+	if p.Preload != "" {
+		env = append(before(p.Preload, env, "LD_PRELOAD"), envFronts+"="+p.Front)
 		env = before(asanAllows, env, "ASAN_OPTIONS")
 	}
 	return env
