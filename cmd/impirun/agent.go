@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
-	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup/client"
@@ -36,13 +32,13 @@ const agentTime = 2 * time.Second
 // joinAgent joins the other clients as the one host of this client, and starts to relay.
 func (p *part) joinAgent() error {
 	m := p.joinPlan
-	listener, err := tcp.ListenBetween(m.bind, m.port, m.portTo)
+	listener, err := tcp.ListenBetween(m.Bind, m.Port, m.PortTo)
 	if err != nil {
 		return fmt.Errorf("listening for other clients: %w", err)
 	}
 	defer listener.Close()
-	if m.verbose {
-		outcome.Complain("client %d: its agent is listening at %v", m.rank, listener.Addr())
+	if m.Verbose {
+		outcome.Complain("client %d: its agent is listening at %v", m.Rank, listener.Addr())
 	}
 	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: address.Machine(), Others: 1}}
 	for _, pid := range p.pids {
@@ -54,11 +50,11 @@ func (p *part) joinAgent() error {
 	}
 	first += layout.RankIn(p.ranks, 0) // those of this machine follow one another
 	me := tables.Procs[first].Host
-	ctx, cancel := context.WithTimeout(m.ctx, meshTime)
+	ctx, cancel := context.WithTimeout(m.Ctx, meshTime)
 	defer cancel()
 	warn := func(text string) { outcome.Complain("%s", text) }
 	peers, err := tcp.Mesh(ctx, tables, me, listener,
-		tcp.Options{Warn: warn, Silence: m.silence, Apart: otherMachines(tables, me)})
+		tcp.Options{Warn: warn, Silence: m.Silence, Apart: otherMachines(tables, me)})
 	var gone *tcp.HostGone
 	if errors.As(err, &gone) { // it may have lost another itself
 		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(gone.Client, tables, me)})
@@ -67,7 +63,7 @@ func (p *part) joinAgent() error {
 	if err != nil {
 		return err
 	}
-	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.silence, Warn: warn,
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.Silence, Warn: warn,
 		Lost: func(client int32, err error) {
 			p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(client, tables, me)})
 		}})
@@ -130,56 +126,4 @@ func (p *part) finishAgent(well bool) {
 	default:
 		p.agent.Close()
 	}
-}
-
-// longDistance is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
-// distance, and connections cost more there.
-const longDistance = 2 * time.Millisecond
-
-// choose decides for an agent if the user leaves it to us: by the round trip to the server, as the system has measured
-// it when connecting. That connection is the one on which the client joins: a server may take every connection for a
-// client. One that does not answer is no reason for an agent.
-func (j *joinPlan) choose(via options.Via) {
-	if via != options.ViaAuto {
-		j.agent = via == options.ViaAgent
-		return
-	}
-	at, err := net.ResolveTCPAddr("tcp", j.address)
-	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine
-		return
-	}
-	c, err := net.DialTimeout("tcp", at.String(), time.Second)
-	if err != nil {
-		return
-	}
-	j.conn, j.dialled = c, time.Now()
-	j.agent = roundTrip(c.(*net.TCPConn)) >= longDistance
-}
-
-// stale is the age at which a connection on which nothing has been said may be too old for the server.
-const stale = 10 * time.Second
-
-// connection is that of choose, once, if it is there and not too old. nil: there is none.
-func (j *joinPlan) connection() net.Conn {
-	c := j.conn
-	j.conn = nil
-	if c != nil && time.Since(j.dialled) > stale {
-		c.Close()
-		return nil
-	}
-	return c
-}
-
-// roundTrip is what the system knows of a new connection's; 0: nothing.
-func roundTrip(c *net.TCPConn) (d time.Duration) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	raw.Control(func(fd uintptr) {
-		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
-			d = time.Duration(info.Rtt) * time.Microsecond
-		}
-	})
-	return d
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -15,13 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
@@ -40,7 +37,7 @@ import (
 type part struct {
 	layout.Share
 	jobID    string
-	joinPlan *joinPlan              // nil: a job of one client
+	joinPlan *join.Plan             // nil: a job of one client
 	ends     []*startup.LauncherEnd // those of the links that ranks inherit
 	door     *startup.Door          // where processes come that have not; nil: there is none
 	left     []chan struct{}        // closed when the rank's process has ended
@@ -74,129 +71,12 @@ type part struct {
 	agent   *agent.Agent // nil: there is none, or not yet
 }
 
-// joinPlan says where and how a client joins the other clients of its job.
-type joinPlan struct {
-	ctx     context.Context
-	cancel  context.CancelCauseFunc // ends ctx for this client alone; nil in a node
-	address string
-	rank    int32
-	methods auth.Methods
-	bind    netip.Addr
-	values  options.Values
-	agent   bool // the launcher's process is the host of all ranks
-	port    int  // where the agent, or each rank, listens: this port, or up to portTo the first that is free
-	portTo  int
-	verbose bool
-	silence time.Duration // after which a server of which nothing is heard is lost
-	join    time.Duration // for a server to answer; 0: the default
-
-	conn    net.Conn // to the server, if it was needed before: connection
-	dialled time.Time
-
-	outbound bool // nobody can connect to us
-
-	// viaHead, if not nil, joins the others in our place, as one machine of several. first is our first world rank.
-	viaHead func(hosts []client.Host) (tables *transport.Job, first int, err error)
-}
-
-// options are those of the conversation with the server.
-func (j *joinPlan) options() client.Options {
-	opt := client.Options{Conn: j.connection(), Silence: j.silence, ConnectTimeout: j.join}
-	opt.Absent = func(limit time.Duration) {
-		patience := fmt.Sprintf("for up to %v", limit)
-		if limit == math.MaxInt64 {
-			patience = "for as long as it takes"
-		}
-		outcome.Complain("client %d is waiting for an IMPI server at %s %s (-deadline join)", j.rank, j.address, patience)
-	}
-	if j.verbose {
-		opt.Waiting = func() { outcome.Complain("client %d is waiting for the others", j.rank) }
-	}
-	return opt
-}
-
-// withdraw tells the server that this client has ended well, and will not join the others.
-func (j *joinPlan) withdraw() {
-	if !plainIMPI() {
-		why := errors.New("it has ended, and none of its processes has called MPI_Init")
-		j.report(client.Withdraw(j.ctx, j.address, j.rank, j.methods, why, j.options()))
-	}
-}
-
-// plainIMPI says whether this client is to say nothing beyond IMPI 0.0.
-func plainIMPI() bool { return os.Getenv("IMPI_PLAIN") == "1" }
-
-// giveUp tells the other clients that this one has ended. If the attempt to join them has begun (joining, which is
-// closed when it is over) that attempt says so; otherwise a connection to the server is made for this alone.
-func (j *joinPlan) giveUp(cause *supervise.Cause, joining <-chan struct{}) {
-	why := errors.New(cause.Text)
-	if joining != nil {
-		j.cancel(why)
-		<-joining
-		return
-	}
-	if !plainIMPI() {
-		j.report(client.Decline(j.ctx, j.address, j.rank, j.methods, why, j.options()))
-	}
-}
-
-// report says what is wrong with the server, which a job can do without (IMPI 0.0, 2.4), if the user wants to know.
-func (j *joinPlan) report(err error) {
-	if err != nil && j.verbose {
-		outcome.Complain("warning: %v", err)
-	}
-}
-
-// contribution is what this client tells the others: the user's values, and the defaults for the rest.
-func (j *joinPlan) contribution(hosts []client.Host) client.Contribution {
-	c := client.Default(hosts...)
-	if !plainIMPI() {
-		own := wire.Mine()
-		if j.values.DataLen != nil {
-			own.Stream = 0 // the user has a length in mind
-		} else if j.agent {
-			own.Stream = agent.Stream
-		}
-		own.Streams = uint32(or(j.values.Streams, 1))
-		if j.outbound {
-			own.Flags |= wire.FlagOutbound
-		}
-		c.Own = &own
-	}
-	v := &j.values
-	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
-	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
-	ackMark, hiWater := or(v.AckMark, 0), or(v.HiWater, 0)
-	if ackMark == 0 && hiWater == 0 {
-		ackMark, hiWater = wideAckMark, wideHiWater
-	}
-	for i := range c.Hosts {
-		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(ackMark), uint32(hiWater)
-	}
-	return c
-}
-
-// The window that this client proposes for a pair of processes, in packets of the usual length: wide enough for what a
-// fast network carries in a tenth of a second. The job uses the least that any client proposes; IMPI's defaults are 10
-// and 20.
-const (
-	wideAckMark = 32
-	wideHiWater = 192
-)
-
-func or(v *int, otherwise int) int {
-	if v == nil {
-		return otherwise
-	}
-	return *v
-}
-
 // drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
 // end open. What the process itself had sent is there already.
 const drainTime = 500 * time.Millisecond
 
 // newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
-func newPart(s layout.Share, jobID string, how *joinPlan, list []supervise.Process) (*part, error) {
+func newPart(s layout.Share, jobID string, how *join.Plan, list []supervise.Process) (*part, error) {
 	shared, err := shm.Create(s.N)
 	if err != nil {
 		return nil, err
@@ -230,14 +110,14 @@ func newPart(s layout.Share, jobID string, how *joinPlan, list []supervise.Proce
 }
 
 // partOf makes a part without links and shared memory.
-func partOf(s layout.Share, jobID string, how *joinPlan) *part {
+func partOf(s layout.Share, jobID string, how *join.Plan) *part {
 	return &part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
 		hosts: make([]client.Host, s.N), asked: make([]int, s.N)}
 }
 
 // enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
 // needs. Later this would show as connections that nobody answers.
-func enoughDescriptors(ranks int, plans []*joinPlan) error {
+func enoughDescriptors(ranks int, plans []*join.Plan) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil
@@ -250,15 +130,15 @@ func enoughDescriptors(ranks int, plans []*joinPlan) error {
 }
 
 // descriptors is an upper bound, and not much more, of how many descriptors the launcher needs for its clients' ranks.
-func descriptors(ranks int, plans []*joinPlan) int {
+func descriptors(ranks int, plans []*join.Plan) int {
 	const own, each = 11, 5 // of the launcher, and of a client: its talk with the server, and where it listens
 	need := own + 2*ranks   // both ends of all links
 	for _, m := range plans {
 		if m != nil {
 			need += each
 		}
-		if m != nil && m.agent { // pipes, and sockets to the others: one at least where we do not know them
-			need += 3*ranks/len(plans) + max(1, len(plans)-1)*or(m.values.Streams, 1)
+		if m != nil && m.Agent { // pipes, and sockets to the others: one at least where we do not know them
+			need += 3*ranks/len(plans) + max(1, len(plans)-1)*m.Streams()
 		}
 	}
 	return need
@@ -357,10 +237,10 @@ func (p *part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error
 	case p.joinPlan == nil:
 		w.Job = startup.OneClient(pids...)
 		w.Job.Me = int32(rank)
-	case p.joinPlan.agent:
+	case p.joinPlan.Agent:
 		w.IMPI, w.Agent = true, true
 	default:
-		w.IMPI, w.Bind, w.Ports = true, p.joinPlan.bind, [2]int{p.joinPlan.port, p.joinPlan.portTo}
+		w.IMPI, w.Bind, w.Ports = true, p.joinPlan.Bind, [2]int{p.joinPlan.Port, p.joinPlan.PortTo}
 	}
 	if err := end.Welcome(w); err != nil || !w.Agent {
 		return err
@@ -407,7 +287,7 @@ func (p *part) ready(i int, h client.Host) {
 	go func() {
 		defer close(p.joining)
 		join := p.joinDirect
-		if p.joinPlan.agent {
+		if p.joinPlan.Agent {
 			join = p.joinAgent
 		}
 		if err := join(); err != nil {
@@ -446,17 +326,17 @@ func (p *part) worldRanks(first int) []int32 {
 // connect joins the other clients through the server. first is the client's first rank in MPI_COMM_WORLD.
 func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
 	m := p.joinPlan
-	if m.viaHead != nil {
-		tables, first, err := m.viaHead(hosts)
+	if m.ViaHead != nil {
+		tables, first, err := m.ViaHead(hosts)
 		if err == nil {
 			p.job.First(first)
 		}
 		return tables, first, err
 	}
-	if m.verbose {
-		outcome.Complain("joining the server at %s as client %d", m.address, m.rank)
+	if m.Verbose {
+		outcome.Complain("joining the server at %s as client %d", m.Address, m.Rank)
 	}
-	tables, session, err := client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
+	tables, session, err := m.Connect(hosts)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -469,32 +349,22 @@ func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		case errors.As(err, &lost):
 			p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
 		default:
-			m.report(err)
+			m.Report(err)
 		}
 	})
-	if m.verbose {
-		outcome.Complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.rank,
+	if m.Verbose {
+		outcome.Complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.Rank,
 			tables.Clients, tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
 		for _, h := range tables.Hosts {
-			if h.Client != m.rank && h.Streams > 1 {
-				outcome.Complain("client %d: %d connections with each host of client %d", m.rank, h.Streams, h.Client)
+			if h.Client != m.Rank && h.Streams > 1 {
+				outcome.Complain("client %d: %d connections with each host of client %d", m.Rank, h.Streams, h.Client)
 				break
 			}
 		}
 	}
-	first = firstRank(tables, m.rank)
+	first = join.FirstRank(tables, m.Rank)
 	p.job.First(first - p.First)
 	return tables, first, nil
-}
-
-// firstRank is the lowest world rank of a client.
-func firstRank(tables *transport.Job, rank int32) int {
-	for r, proc := range tables.Procs {
-		if proc.Client == rank {
-			return r
-		}
-	}
-	return 0
 }
 
 // joined says whether this client has joined the others.
@@ -508,13 +378,13 @@ func (p *part) joined() bool {
 func (p *part) finish(cause *supervise.Cause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m := p.joinPlan; m != nil && m.cancel != nil {
+	if m := p.joinPlan; m != nil && m.Alone() {
 		joining := p.joining
 		p.mu.Unlock()
 		if cause != nil {
-			m.giveUp(cause, joining)
+			m.GiveUp(cause, joining)
 		} else if joining == nil {
-			m.withdraw()
+			m.Withdraw()
 		}
 		p.mu.Lock()
 	}
@@ -526,7 +396,7 @@ func (p *part) finish(cause *supervise.Cause) {
 	if cause != nil {
 		p.session.Fail(cause.Text, cause.Blamed)
 	} else {
-		p.joinPlan.report(p.session.Fini())
+		p.joinPlan.Report(p.session.Fini())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
@@ -34,7 +35,7 @@ import (
 // name them all.
 type head struct {
 	plan     *options.Plan
-	joinPlan *joinPlan // nil: a job of one client
+	joinPlan *join.Plan // nil: a job of one client
 	nodes    []*nodeLink
 	branches []*branch
 	l        *launching
@@ -119,7 +120,7 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	joins, _, err := joinPlans(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
+	joins, _, err := join.Plans(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
 	if err != nil {
 		return err
 	}
@@ -152,14 +153,14 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 	}
 	if m := h.joinPlan; m != nil && h.joining {
 		if h.cause != nil {
-			m.cancel(errors.New(h.cause.Text))
+			m.Abandon(errors.New(h.cause.Text))
 		}
 		h.session = (<-h.joined).session // the server has heard why
 	} else if m != nil && h.hosted < len(h.nodes) {
 		if h.cause != nil {
-			m.giveUp(h.cause, nil)
+			m.GiveUp(h.cause, nil)
 		} else {
-			m.withdraw()
+			m.Withdraw()
 		}
 	}
 	cancel()
@@ -193,7 +194,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
 	plan.StdinLater = false // what comes in frames is waited for here
 	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
-		Agent: h.joinPlan != nil && h.joinPlan.agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
+		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
 		Shell: shell}
 	limit := startLimit(h.plan, os.Getenv)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, lateError(limit))
@@ -234,9 +235,9 @@ func (h *head) occupy(m *hosts.Machine) (before []int) {
 
 // oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI
 // numbers the ranks of a client host by host (IMPI 0.0, 2.3.5).
-func oneHostEach(plan *options.Plan, m *joinPlan, list []hosts.Machine) error {
+func oneHostEach(plan *options.Plan, m *join.Plan, list []hosts.Machine) error {
 	i := slices.IndexFunc(list, func(m hosts.Machine) bool { return apart(m.Ranks) })
-	if m == nil || !m.agent || i < 0 {
+	if m == nil || !m.Agent || i < 0 {
 		return nil
 	}
 	if plan.Via == options.ViaAgent {
@@ -244,7 +245,7 @@ func oneHostEach(plan *options.Plan, m *joinPlan, list []hosts.Machine) error {
 			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].Ranks,
 			list[i].Name)
 	}
-	m.agent = false
+	m.Agent = false
 	return nil
 }
 
@@ -418,7 +419,7 @@ func (h *head) lack() {
 	}
 	of := ""
 	if h.joinPlan != nil {
-		of = fmt.Sprintf(" of client %d", h.joinPlan.rank)
+		of = fmt.Sprintf(" of client %d", h.joinPlan.Rank)
 	}
 	c := &supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d%s on %s ended without calling MPI_Init, which rank %d has "+
 		"called", h.nodes[gone].Ranks[0], of, h.nodes[gone].Name, h.nodes[waits].Ranks[0])}
@@ -493,9 +494,9 @@ func (h *head) join() {
 	var o joinResult
 	hosts := inRankOrder(h.nodes)
 	if m := h.joinPlan; m != nil {
-		o.tables, o.session, o.err = client.Connect(m.ctx, m.address, m.rank, m.methods, m.contribution(hosts), m.options())
+		o.tables, o.session, o.err = m.Connect(hosts)
 		if o.err == nil {
-			o.first = firstRank(o.tables, m.rank)
+			o.first = join.FirstRank(o.tables, m.Rank)
 		}
 	} else {
 		o.tables, o.err = client.Alone(client.Default(hosts...))

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -53,7 +54,7 @@ type seat struct {
 }
 
 // onlyOnce says why the ranks of a part may have one life only.
-func onlyOnce(how *joinPlan, ranks []supervise.Process) string {
+func onlyOnce(how *join.Plan, ranks []supervise.Process) string {
 	switch {
 	case how != nil:
 		return "the job has several clients, or machines"

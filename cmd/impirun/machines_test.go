@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
@@ -56,10 +57,10 @@ func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
 		{apart, options.ViaAgent, true, true, true}, {apart, options.ViaAuto, true, false, false},
 		{apart, options.ViaDirect, false, false, false},
 	} {
-		m := &joinPlan{agent: tt.agent}
+		m := &join.Plan{Agent: tt.agent}
 		err := oneHostEach(&options.Plan{Via: tt.via}, m, tt.list)
-		if (err != nil) != tt.fails || m.agent != tt.stays {
-			t.Errorf("%+v: agent %v, %v", tt, m.agent, err)
+		if (err != nil) != tt.fails || m.Agent != tt.stays {
+			t.Errorf("%+v: agent %v, %v", tt, m.Agent, err)
 		}
 	}
 	if err := oneHostEach(&options.Plan{}, nil, apart); err != nil {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
@@ -219,12 +220,12 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &joinPlan{ctx: context.Background(), silence: silence, bind: at, values: plan.Values, agent: s.Agent,
-		port: plan.Port, portTo: plan.PortTo, verbose: plan.Verbose, viaHead: n.joinOthers}
+	m := &join.Plan{Ctx: context.Background(), Silence: silence, Bind: at, Values: plan.Values, Agent: s.Agent,
+		Port: plan.Port, PortTo: plan.PortTo, Verbose: plan.Verbose, ViaHead: n.joinOthers}
 	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
 		return nil, err
 	}
-	if err := enoughDescriptors(plan.Size(), []*joinPlan{m}); err != nil {
+	if err := enoughDescriptors(plan.Size(), []*join.Plan{m}); err != nil {
 		return nil, err
 	}
 	p, err := newPart(layout.Share{N: plan.Size()}, s.JobID, m, list)
@@ -265,7 +266,7 @@ func (n *node) address() (netip.Addr, error) {
 		return address.On(n.plan.Iface)
 	}
 	if n.plan.Mode == options.Client {
-		return addressTowards(n.plan.Address)
+		return join.AddressTowards(n.plan.Address)
 	}
 	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 && hosts.IsOurs(words[2]) {
 		if a, err := netip.ParseAddr(words[2]); err == nil {

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
-	"math"
-	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -14,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
@@ -23,9 +21,6 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/startup/auth"
-	"github.com/libimpi/libimpi/startup/server"
-	"github.com/libimpi/libimpi/transport/tcp"
 )
 
 // run starts the plan's ranks as one client, or as several with a server among them, and waits for their end.
@@ -96,7 +91,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	joins, farewell, err := joinPlans(ctx, plan, bind)
+	joins, farewell, err := join.Plans(ctx, plan, bind)
 	if err != nil {
 		return err
 	}
@@ -188,105 +183,4 @@ func finishAll(parts []*part, cause *supervise.Cause) {
 		done.Go(func() { p.finish(cause) })
 	}
 	done.Wait()
-}
-
-// joinPlans says how each client joins the others: not at all (nil), through the server that the user named, or through
-// a server of our own. farewell waits until our own server has finished.
-func joinPlans(ctx context.Context, plan *options.Plan,
-	bind netip.Addr) (list []*joinPlan, farewell func(), err error) {
-	farewell = func() {}
-	switch {
-	case plan.Mode == options.Client:
-		m := &joinPlan{address: plan.Address, rank: int32(plan.Rank), values: plan.Values, verbose: plan.Verbose,
-			outbound: plan.Outbound, bind: bind, join: plan.Limits.Join}
-		m.ctx, m.cancel = context.WithCancelCause(ctx)
-		if err := reachable(plan.Address); err != nil {
-			return nil, nil, err
-		}
-		if m.silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
-			return nil, nil, err
-		}
-		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil && !bind.IsValid() {
-			m.bind, err = addressTowards(plan.Address)
-		}
-		if m.port, m.portTo = plan.Port, plan.PortTo; err == nil {
-			m.choose(plan.Via)
-		}
-		return []*joinPlan{m}, farewell, err
-	case plan.Clients > 0:
-		return ownServer(ctx, plan)
-	}
-	return []*joinPlan{nil}, farewell, nil
-}
-
-// reachable is an error if a server is on this machine, and no process of the machine can be reached. Names are looked
-// up only where that may be so.
-func reachable(at string) error {
-	if address.Loopback() == nil {
-		return nil
-	}
-	tcp, err := net.ResolveTCPAddr("tcp", at)
-	if err != nil { // connecting to it will fail, and say so
-		return nil
-	}
-	if err := address.Reachable(tcp.AddrPort().Addr()); err != nil {
-		return fmt.Errorf("the server at %s is on this machine: %w", at, err)
-	}
-	return nil
-}
-
-// addressTowards is the address of this machine that a route to the server uses: other clients can reach the
-// server, so the same way most likely leads to us. Nothing is sent.
-func addressTowards(address string) (netip.Addr, error) {
-	c, err := net.Dial("udp", address)
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("the server's address %s: %w", address, err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
-}
-
-// ownServer starts a server for the plan's clients on this machine. Its errors are not reported: they show in a client
-// or in a rank, which reports them.
-func ownServer(ctx context.Context, plan *options.Plan) ([]*joinPlan, func(), error) {
-	methods, err := ownMethods()
-	if err != nil {
-		return nil, nil, err
-	}
-	silence, err := tcp.ParseSilence(os.Getenv("IMPI_SILENCE"))
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := address.Loopback(); err != nil {
-		return nil, nil, err
-	}
-	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	s, err := server.Listen(server.Options{Clients: plan.Clients, Bind: loopback, Auth: methods,
-		// No deadlines: our own ranks, whose ends we see, may take their time before MPI_Init.
-		GatherTimeout: math.MaxInt64, RemindTime: math.MaxInt64})
-	if err != nil {
-		return nil, nil, err
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		s.Serve(ctx)
-	}()
-	list := make([]*joinPlan, plan.Clients)
-	for i := range list {
-		list[i] = &joinPlan{ctx: ctx, address: s.Addr().String(), rank: int32(i), methods: methods, bind: loopback,
-			values: plan.Values, agent: plan.Via == options.ViaAgent, verbose: plan.Verbose, silence: silence}
-	}
-	return list, func() { <-served }, nil
-}
-
-// ownMethods are the methods that the user enabled, and, unless there is one already, a secret that nobody knows.
-func ownMethods() (auth.Methods, error) {
-	return auth.FromEnv(func(name string) (string, bool) {
-		value, set := os.LookupEnv(name)
-		if name == auth.EnvSecret && value == "" && os.Getenv(auth.EnvSecretFile) == "" {
-			return rand.Text(), true
-		}
-		return value, set
-	})
 }

@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"net"
@@ -28,14 +28,14 @@ func TestTheChoiceOfAnAgentTakesNoConnectionOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	m := &joinPlan{address: l.Addr().String()}
+	m := &Plan{Address: l.Addr().String()}
 	m.choose(options.ViaAuto)
 	kept := m.connection()
 	if kept == nil {
 		t.Fatal("the connection was not kept")
 	}
 	defer kept.Close()
-	if m.agent {
+	if m.Agent {
 		t.Error("an agent for a server on this machine")
 	}
 	if m.connection() != nil {
@@ -55,7 +55,7 @@ func TestTheChoiceOfAnAgentTakesNoConnectionOfItsOwn(t *testing.T) {
 		t.Error("a second connection")
 	}
 	m.choose(options.ViaAgent)
-	if !m.agent || m.conn != nil {
+	if !m.Agent || m.conn != nil {
 		t.Error("the user has chosen")
 	}
 	old, other := net.Pipe()
