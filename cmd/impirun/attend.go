@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -34,23 +33,15 @@ func attend() error {
 	jobID := programs.NewJobID()
 	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer s.names.close()
-	p := partOf(layout.Share{N: 1}, jobID, nil)
-	p.ends = append(p.ends, end)
-	p.once = "it was not started by a launcher"
-	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
-	p.spawn(s, plan)
+	p := attended(end, jobID)
+	s.serve(p, plan)
 	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
-		Guard: guardCommand(jobID), Doomed: s.doom}, nil)
+		Guard: guardCommand(jobID), Doomed: s.Doom}, nil)
 	if err != nil {
 		return err
 	}
-	s.serve(job)
-	p.listenAll(job, job.Initial())
-	go func() {
-		<-p.heard[0]
-		close(p.left[0])
-		job.Initial().Left(0)
-	}()
+	s.Running(job)
+	p.attend(job)
 	if cause := s.finish(job.Wait()); cause != nil {
 		return &outcome.Error{Cause: cause, Quiet: s.number() == 1} // of a process that has spawned nothing we need not speak
 	}

@@ -46,14 +46,13 @@ type part struct {
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
 
-	spawner  *spawner           // starts what ranks ask for
+	spawner  Spawner            // answers what ranks ask for
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
 	universe int32
 	plain    bool                // spawned, of programs that do not use MPI
 	once     string              // why its ranks have one MPI life; "": they may have several
 	ranks    []int               // of a node: the ranks among the client's, by local rank; nil: they follow one another
-	places   []int               // spawned: what is given back when all have ended
 	bound    []supervise.Process // spawned: only their CPUs are read
 
 	mu      sync.Mutex // guards what follows
@@ -114,6 +113,29 @@ func partOf(s layout.Share, jobID string, how *join.Plan) *part {
 	return &part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
 		hosts: make([]client.Host, s.N), asked: make([]int, s.N)}
 }
+
+// attended makes the part of a process that runs already, and is the one rank of its job. end is its link.
+func attended(end *startup.LauncherEnd, jobID string) *part {
+	p := partOf(layout.Share{N: 1}, jobID, nil)
+	p.ends = append(p.ends, end)
+	p.once = "it was not started by a launcher"
+	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
+	return p
+}
+
+// attend starts to listen to that process, whose end is that of its link.
+func (p *part) attend(job *supervise.Job) {
+	p.listenAll(job, job.Initial())
+	go func() {
+		<-p.heard[0]
+		close(p.left[0])
+		job.Initial().Left(0)
+	}()
+}
+
+// ofNode says that the part is a node's, which has these ranks of the client. parent is the port of those who have
+// spawned them, "" if nobody has.
+func (p *part) ofNode(ranks []int, parent string) { p.ranks, p.parent = ranks, parent }
 
 // enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
 // needs. Later this would show as connections that nobody answers.

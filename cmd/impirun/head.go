@@ -470,7 +470,7 @@ func (h *head) fail(c *supervise.Cause) {
 	h.cause = c
 	switch {
 	case h.job == 0:
-		h.spawner.doom(*c)
+		h.spawner.Doom(*c)
 	case h.begun:
 		h.spawner.fail(*c)
 	}

@@ -235,10 +235,10 @@ func (n *node) run() (*supervise.Cause, error) {
 	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
 	spawner.above = n
 	spawner.places.taken = map[string][]int{"": n.self.Taken}
-	p.ranks = ranks
-	p.spawn(spawner, plan)
+	p.ofNode(ranks, s.Parent)
+	spawner.serve(p, plan)
 	if s.Job != 0 {
-		p.parent, plan.Spawned = s.Parent, s.Job
+		plan.Spawned = s.Job
 	}
 	cause, err := runParts(plan, list, []*part{p}, ranks, n.output(), func(job *supervise.Job) {
 		n.frames.send(frame{Started: true})

@@ -89,3 +89,11 @@ func inJSON(f *options.Fields, name string) supervise.Stamp {
 		return append(append(b, object...), '\n')
 	}
 }
+
+// jobPrefix stands before such a rank in prefixes of output.
+func jobPrefix(number int) string {
+	if number == 0 {
+		return ""
+	}
+	return fmt.Sprintf("s%d:", number)
+}

@@ -108,7 +108,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		if parts[i], err = newPart(s, jobID, joins[i], ranks); err != nil {
 			return err
 		}
-		parts[i].spawn(spawner, plan)
+		spawner.serve(parts[i], plan)
 	}
 	var job *supervise.Job
 	cause, err := runParts(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { job = j })
@@ -153,7 +153,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 			}
 		}
 	}
-	config.Doomed = parts[0].spawner.doom
+	config.Doomed = parts[0].spawner.Doom
 	var watch *programs.Lookout
 	if plan.ABI != options.ABINative && !plan.Quiet && programs.ValueIn(list[0].Env, startup.EnvSize) != "1" {
 		watch = programs.Watch(list)
@@ -163,7 +163,7 @@ func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks
 	if err != nil {
 		return nil, err
 	}
-	parts[0].spawner.serve(job)
+	parts[0].spawner.Running(job)
 	for _, p := range parts {
 		p.listenAll(job, job.Initial())
 	}

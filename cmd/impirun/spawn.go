@@ -6,15 +6,12 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/transport/shm"
 )
 
 // Jobs that ranks spawn on this machine.
@@ -53,9 +50,6 @@ type superior interface {
 	ask(r startup.Request, like *options.Program) (a startup.Answer, here int)
 }
 
-// maxRequests bounds the requests of one rank that have no answer yet.
-const maxRequests = 1 << 10
-
 // errSpawn is MPI_ERR_SPAWN.
 const errSpawn = startup.CodeSpawn
 
@@ -65,24 +59,21 @@ func newSpawner(plan *options.Plan, base []string, jobID string, universe int32)
 	return s
 }
 
-// serve is told of the job when its first processes run.
-func (s *spawner) serve(job *supervise.Job) {
+// Running notes the job, whose first processes run.
+func (s *spawner) Running(job *supervise.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.job = job
 }
 
-// spawn makes the spawner serve the ranks of one of the plan's parts.
-func (p *part) spawn(s *spawner, plan *options.Plan) {
-	p.spawner, p.universe = s, s.universe
+// serve makes the spawner serve the ranks of one of the plan's parts.
+func (s *spawner) serve(p *part, plan *options.Plan) {
+	p.serveBy(s, plan, s.universe)
 	s.places.take("", p.N)
-	for i := range p.N {
-		p.programs = append(p.programs, layout.ProgramOf(plan, p.First+i))
-	}
 }
 
-// doom is told that the job is to end.
-func (s *spawner) doom(c supervise.Cause) {
+// Doom ends the jobs on other machines, since the job is to end, and lets none begin.
+func (s *spawner) Doom(c supervise.Cause) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doomed == nil {
@@ -93,28 +84,11 @@ func (s *spawner) doom(c supervise.Cause) {
 	}
 }
 
-// request has a rank's request answered.
-func (p *part) request(i int, end *startup.LauncherEnd, r startup.Request) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.asked[i] == maxRequests {
-		return fmt.Errorf("the process asks for more than %d things at a time", maxRequests)
-	}
-	p.asked[i]++
-	go func() {
-		end.Answer(r.ID, p.spawner.answer(p, i, r)) // a rank that has gone needs none
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.asked[i]--
-	}()
-	return nil
-}
-
-// answer answers a request of rank i of a part.
-func (s *spawner) answer(from *part, i int, r startup.Request) startup.Answer {
-	like := from.programs[i]
+// Answer answers a request of rank i of a part.
+func (s *spawner) Answer(from *part, i int, r startup.Request) startup.Answer {
+	like := from.program(i)
 	if s.above == nil {
-		a, list := s.decide(r, from, from.left[i], like, func(where []hosts.Machine) bool {
+		a, list := s.decide(r, from, from.gone(i), like, func(where []hosts.Machine) bool {
 			return where == nil || allLocal(where)
 		})
 		if list != nil {
@@ -169,21 +143,6 @@ func (s *spawner) number() int {
 	return s.count
 }
 
-// trial is what is known of the processes of a job that is being spawned; part.mu guards it.
-type trial struct {
-	waiting int           // processes that have neither said hello nor ended
-	failed  []string      // by process: why it is none of the job; "" as long as it is
-	changed chan struct{} // something has happened
-	over    chan struct{} // closed when no process is left
-}
-
-func (t *trial) wake() {
-	select {
-	case t.changed <- struct{}{}:
-	default:
-	}
-}
-
 // here spawns a job on this machine.
 func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
 	plain := false
@@ -210,13 +169,13 @@ func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number
 	if plan.Place, err = policyOf(list, plan.Place); err != nil {
 		return nothing(len(slots), err)
 	}
-	p, processes, err := s.newPart(r, &plan, list, slots, run, number, plain)
+	p, places, processes, err := s.newPart(r, &plan, list, slots, run, number, plain)
 	if err != nil {
 		return nothing(len(slots), err)
 	}
-	set, broken, err := s.job.Add(s.setConfig(p, list, slots, run, number), processes)
+	set, broken, err := s.job.Add(s.setConfig(p, places, list, slots, run, number), processes)
 	if err != nil {
-		p.discard()
+		s.discard(p, places)
 		return nothing(len(slots), err)
 	}
 	p.listenAll(s.job, set)
@@ -230,7 +189,7 @@ func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number
 	if plain {
 		settle = s.settlePlain
 	}
-	return settle(from.left[i], p, list, failed, run)
+	return settle(from.gone(i), p, list, failed, run)
 }
 
 // nothing is the answer if there is no job.
@@ -242,41 +201,41 @@ func nothing(n int, why error) startup.Spawned {
 	return a
 }
 
-// newPart makes the part of a job that is spawned, and its processes: run are the places of those among all that were
-// asked for, and plan says how they are bound.
+// newPart makes the part of a job that is spawned, and its processes, which have places: run are the places of those
+// among all that were asked for, and plan says how they are bound.
 func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
-	plain bool) (*part, []supervise.Process, error) {
+	plain bool) (p *part, places []int, processes []supervise.Process, err error) {
 	n := len(run)
-	processes := make([]supervise.Process, n)
+	processes = make([]supervise.Process, n)
 	before, places := s.places.take("", n)
-	err := layout.Bind(plan, processes, nil, number, before)
-	var p *part
-	if err == nil {
-		p, err = newPart(layout.Share{N: n}, programs.NewJobID(), nil, processes)
-	}
-	if err != nil {
-		s.places.giveBack("", places)
-		return nil, nil, err
-	}
-	p.places, p.once = places, "it was spawned"
-	p.spawner, p.parent, p.universe = s, r.Parent, s.universe
-	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
-	if plain {
-		p.trial.waiting = 0
-	}
-	p.plain = plain
+	how := spawned{by: s, parent: r.Parent, universe: s.universe, plain: plain}
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := programs.Place{Program: slots[at], Rank: k, Size: n, LocalRank: k, LocalSize: n, Verbose: s.plan.Verbose,
 			Parameters: s.plan.Parameters, Front: o.front, Preload: programs.Preload(o.path, o.program.Dir, o.front)}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
-		processes[k].Env = append(programs.Environment(s.base, &o.program, s.jobID, place), p.door.Env(k))
-		p.programs = append(p.programs, &o.program)
+		processes[k].Env = programs.Environment(s.base, &o.program, s.jobID, place)
+		how.programs = append(how.programs, &o.program)
 	}
-	return p, processes, servePMI(processes, p.jobID)
+	if err = layout.Bind(plan, processes, nil, number, before); err == nil {
+		p, err = newSpawned(how, processes)
+	}
+	if err != nil {
+		s.places.giveBack("", places)
+		return nil, nil, nil, err
+	}
+	return p, places, processes, nil
 }
 
-func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int) supervise.SetConfig {
+// discard gives up what a job that was spawned has, when no process is left of it, or none was started.
+func (s *spawner) discard(p *part, places []int) {
+	if p.discard() {
+		s.places.giveBack("", places)
+		s.names.forget(p)
+	}
+}
+
+func (s *spawner) setConfig(p *part, places []int, list []order, slots, run []int, number int) supervise.SetConfig {
 	names := make([]string, len(run))
 	for k, at := range run {
 		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
@@ -285,7 +244,7 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 		Name: layout.OfJob(number), Names: names, Streams: streams(s.plan, nil, number),
 		Drain: p.drain,
 		Ended: func(k int, how string) {
-			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.programs[k].Argv[0], k, number)
+			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.program(k).Argv[0], k, number)
 			if how == "ended" {
 				text += "ended without calling MPI_Init"
 			} else {
@@ -296,41 +255,18 @@ func (s *spawner) setConfig(p *part, list []order, slots, run []int, number int)
 			}
 			p.failed(k, text)
 		},
-		Over: func() { p.discard() },
+		Over: func() { s.discard(p, places) },
 	}
-}
-
-// jobPrefix stands before such a rank in prefixes of output.
-func jobPrefix(number int) string {
-	if number == 0 {
-		return ""
-	}
-	return fmt.Sprintf("s%d:", number)
-}
-
-// failed notes that a process of a job that is being spawned has failed.
-func (p *part) failed(k int, why string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.trial
-	if t.failed[k] == "" {
-		if t.failed[k] = why; p.pids[k] == 0 && !p.plain {
-			t.waiting--
-		}
-	}
-	t.wake()
 }
 
 // settle waits until it is clear which processes are the job, and welcomes them. asker is closed when the process that
 // has asked is gone; failed is why processes could not be tried.
 func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
 	for {
-		p.mu.Lock()
+		now, waiting := p.failures()
 		for k, at := range run {
-			failed[at] = p.trial.failed[k]
+			failed[at] = now[k]
 		}
-		waiting := p.trial.waiting
-		p.mu.Unlock()
 		numbers, size, ok := choose(list, failed)
 		if !ok || size == 0 {
 			return s.undo(p, len(failed), whyNot(failed))
@@ -352,7 +288,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 			return a
 		}
 		select {
-		case <-p.trial.changed:
+		case <-p.changed():
 		case <-asker:
 			return s.undo(p, len(failed), errors.New("the process that has asked has ended"))
 		case <-s.job.Ended():
@@ -364,17 +300,15 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 // settlePlain is settle for programs that do not use MPI: all that have been started are well, and there is no job to
 // be connected with.
 func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
-	all := make([]int, len(run))
-	p.mu.Lock()
+	now, _ := p.failures()
 	for k, at := range run {
-		failed[at], all[k] = p.trial.failed[k], k
+		failed[at] = now[k]
 	}
-	p.mu.Unlock()
 	numbers, _, ok := choose(list, failed)
 	if !ok {
 		return s.undo(p, len(failed), whyNot(failed))
 	}
-	p.set.Connected(nil)
+	p.beginPlain()
 	a := startup.Spawned{Codes: make([]int32, len(failed))}
 	for at, number := range numbers {
 		if number < 0 {
@@ -386,65 +320,10 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed [
 
 // undo ends the processes of a job that has failed, and answers when none is left.
 func (s *spawner) undo(p *part, n int, why error) startup.Spawned {
-	p.set.Kill()
+	p.kill()
 	select {
-	case <-p.trial.over:
+	case <-p.over():
 	case <-s.job.Ended():
 	}
 	return nothing(n, why)
-}
-
-// begin makes the processes that have a number the job, and welcomes them. It answers false if one of them has ended.
-func (p *part) begin(numbers, run []int, size int) (bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	mine := make([]int, p.N)
-	var pids []uint32
-	var spare []int
-	var kept []supervise.Process
-	for k, at := range run {
-		if mine[k] = numbers[at]; mine[k] >= 0 {
-			pids, kept = append(pids, p.pids[k]), append(kept, p.bound[k])
-		} else {
-			spare = append(spare, k)
-		}
-	}
-	if size < p.N { // the memory is for as many as there are
-		shared, err := shm.Create(size)
-		if err != nil {
-			return false, err
-		}
-		if err := layout.PlaceMemory(shared, kept); err != nil {
-			unix.Close(shared)
-			return false, err
-		}
-		unix.Close(p.shared)
-		p.shared = shared
-	}
-	if !p.set.Connected(mine) {
-		return false, nil
-	}
-	if len(spare) > 0 {
-		p.set.Kill(spare...)
-	}
-	p.numbers, p.members = mine, pids
-	close(p.welcome)
-	return true, nil
-}
-
-// discard closes what a job that was spawned has open. No process is left of it, or none was started.
-func (p *part) discard() {
-	p.mu.Lock()
-	if p.shared < 0 {
-		p.mu.Unlock()
-		return
-	}
-	p.closeLives()
-	for _, end := range p.ends {
-		end.Close()
-	}
-	close(p.trial.over)
-	p.mu.Unlock()
-	p.spawner.places.giveBack("", p.places)
-	p.spawner.names.forget(p)
 }
