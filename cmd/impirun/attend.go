@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -33,15 +34,15 @@ func attend() error {
 	jobID := programs.NewJobID()
 	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer s.names.close()
-	p := attended(end, jobID)
+	p := job.Attended(end, jobID)
 	s.serve(p, plan)
 	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
-		Guard: guardCommand(jobID), Doomed: s.Doom}, nil)
+		Guard: job.GuardCommand(jobID), Doomed: s.Doom}, nil)
 	if err != nil {
 		return err
 	}
 	s.Running(job)
-	p.attend(job)
+	p.Attend(job)
 	if cause := s.finish(job.Wait()); cause != nil {
 		return &outcome.Error{Cause: cause, Quiet: s.number() == 1} // of a process that has spawned nothing we need not speak
 	}

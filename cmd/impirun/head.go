@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
@@ -42,7 +43,7 @@ type head struct {
 	unstart  context.CancelCauseFunc // ends the time for starting
 	turns    chan func()             // what is done by the goroutine of serve
 	left     int                     // branches that are not over
-	exits    exits                   // nil: nobody asks for them
+	exits    job.Exits               // nil: nobody asks for them
 	first    int                     // its first world rank, once that is known
 	hosted   int
 	cause    *supervise.Cause
@@ -131,7 +132,7 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
 	if plan.Exits {
-		h.exits = exits{}
+		h.exits = job.Exits{}
 	}
 	h.spawner = newSpawner(plan, os.Environ(), "", hosts.Universe(plan))
 	h.spawner.head = h
@@ -172,7 +173,7 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 		}
 	}
 	if plan.Exits {
-		h.exits.say(h.first, plan.Size(), outcome.Complain)
+		h.exits.Say(h.first, plan.Size(), outcome.Complain)
 	}
 	if h.cause != nil {
 		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet}
@@ -371,7 +372,7 @@ func (h *head) take(r *nodeLink, m frame) {
 		r.end()
 		r.told = true
 		if h.exits != nil && len(m.End.Exits) == len(r.Ranks) {
-			h.exits.add(r.Ranks, m.End.Exits)
+			h.exits.Add(r.Ranks, m.End.Exits)
 		}
 		h.pour()
 		h.judge(m.End)

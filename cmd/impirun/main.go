@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
@@ -32,8 +33,8 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == shells.NodeWord {
 		os.Exit(runNode())
 	}
-	if len(os.Args) == 3 && os.Args[1] == guardWord {
-		guard(os.Args[2])
+	if len(os.Args) == 3 && os.Args[1] == job.GuardWord {
+		job.Guard(os.Args[2])
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == startup.SummonWord {

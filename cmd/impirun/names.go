@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/names"
@@ -40,8 +41,8 @@ type nameBook struct {
 
 type published struct {
 	port   string
-	owner  *part // nil: a process of another node
-	common bool  // the server has it
+	owner  *job.Part // nil: a process of another node
+	common bool      // the server has it
 }
 
 func newNameBook(s *spawner, base []string) *nameBook {
@@ -78,7 +79,7 @@ func scopeOf(info [][2]string) (sc scope, err error) {
 }
 
 // serve carries out what a rank asks for. from is nil if the rank is a node's.
-func (b *nameBook) serve(from *part, n *startup.Name) (port string, err error) {
+func (b *nameBook) serve(from *job.Part, n *startup.Name) (port string, err error) {
 	where, err := scopeOf(n.Info)
 	if err != nil {
 		return "", err
@@ -97,7 +98,7 @@ func (b *nameBook) serve(from *part, n *startup.Name) (port string, err error) {
 // maxNames bounds what a job may publish.
 const maxNames = 4 << 10
 
-func (b *nameBook) publish(from *part, n *startup.Name, where scope) error {
+func (b *nameBook) publish(from *job.Part, n *startup.Name, where scope) error {
 	if p, there := b.mine[n.Service]; there {
 		return startup.Refuse(startup.ErrNameExists, "service %q is published already, at port %s", n.Service, p.port)
 	}
@@ -224,7 +225,7 @@ func (b *nameBook) startServer(folder string) error {
 }
 
 // forget takes back the names of a spawned job that has ended.
-func (b *nameBook) forget(owner *part) {
+func (b *nameBook) forget(owner *job.Part) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for service, p := range b.mine {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
@@ -225,22 +226,22 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
 		return nil, err
 	}
-	if err := enoughDescriptors(plan.Size(), []*join.Plan{m}); err != nil {
+	if err := job.EnoughDescriptors(plan.Size(), []*join.Plan{m}); err != nil {
 		return nil, err
 	}
-	p, err := newPart(layout.Share{N: plan.Size()}, s.JobID, m, list)
+	p, err := job.New(layout.Share{N: plan.Size()}, s.JobID, m, list)
 	if err != nil {
 		return nil, err
 	}
 	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
 	spawner.above = n
 	spawner.places.taken = map[string][]int{"": n.self.Taken}
-	p.ofNode(ranks, s.Parent)
+	p.OfNode(ranks, s.Parent)
 	spawner.serve(p, plan)
 	if s.Job != 0 {
 		plan.Spawned = s.Job
 	}
-	cause, err := runParts(plan, list, []*part{p}, ranks, n.output(), func(job *supervise.Job) {
+	cause, err := job.Run(plan, list, []*job.Part{p}, ranks, n.output(), func(job *supervise.Job) {
 		n.frames.send(frame{Started: true})
 		n.serveInput()
 		n.mu.Lock()
@@ -250,7 +251,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		}
 	})
 	if err == nil {
-		p.finish(cause)
+		p.Finish(cause)
 	}
 	return cause, err
 }

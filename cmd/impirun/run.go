@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
@@ -98,89 +97,36 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
 		return err
 	}
-	if err := enoughDescriptors(plan.Size(), joins); err != nil {
+	if err := job.EnoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
 	spawner := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
 	defer spawner.names.close()
-	parts := make([]*part, len(shares))
+	parts := make([]*job.Part, len(shares))
 	for i, s := range shares {
-		if parts[i], err = newPart(s, jobID, joins[i], ranks); err != nil {
+		if parts[i], err = job.New(s, jobID, joins[i], ranks); err != nil {
 			return err
 		}
 		spawner.serve(parts[i], plan)
 	}
-	var job *supervise.Job
-	cause, err := runParts(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { job = j })
+	var running *supervise.Job
+	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { running = j })
 	if err != nil {
 		return err
 	}
 	cause = spawner.finish(cause)
-	finishAll(parts, cause)
+	job.FinishAll(parts, cause)
 	if plan.Exits {
-		ends := exits{}
-		first, list := job.Exits()
-		ends.add(nil, list)
-		ends.say(first, len(list), outcome.Complain)
+		ends := job.Exits{}
+		first, list := running.Exits()
+		ends.Add(nil, list)
+		ends.Say(first, len(list), outcome.Complain)
 	}
 	if cause != nil {
 		return &outcome.Error{Cause: cause, Quiet: plan.Quiet}
 	}
-	if parts[0].joined() { // not if the programs never called MPI_Init
+	if parts[0].Joined() { // not if the programs never called MPI_Init
 		farewell()
 	}
 	return nil
-}
-
-// runParts starts all processes and answers why they ended badly, if they did. ranks are theirs, as they stand before
-// their output, nil if they count from 0; output are where lines with prefixes go, nil our own; started is called when
-// all are running.
-func runParts(plan *options.Plan, list []supervise.Process, parts []*part, ranks []int, output [2]io.Writer,
-	started func(*supervise.Job)) (*supervise.Cause, error) {
-	config := supervise.Config{Host: hosts.Hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Streams: streams(plan, ranks, plan.Spawned), Output: output,
-		Guard: guardCommand(parts[0].jobID)}
-	if plan.Mode == options.Client {
-		config.Part = fmt.Sprintf(" of client %d", plan.Rank)
-	}
-	if plan.Spawned != 0 {
-		config.Name = layout.OfJob(plan.Spawned)
-	}
-	config.Drain = func(rank int) {
-		for _, p := range parts {
-			if i := rank - p.First; i >= 0 && i < p.N {
-				p.drain(i)
-			}
-		}
-	}
-	config.Doomed = parts[0].spawner.Doom
-	var watch *programs.Lookout
-	if plan.ABI != options.ABINative && !plan.Quiet && programs.ValueIn(list[0].Env, startup.EnvSize) != "1" {
-		watch = programs.Watch(list)
-	}
-	defer watch.End()
-	job, err := supervise.Start(config, list)
-	if err != nil {
-		return nil, err
-	}
-	parts[0].spawner.Running(job)
-	for _, p := range parts {
-		p.listenAll(job, job.Initial())
-	}
-	started(job)
-	cause := job.Wait()
-	if layout.RankIn(ranks, 0) == 0 { // on several machines one says it
-		greeted := func(first, n int) bool { return anyGreeted(parts, first, n) }
-		programs.WarnOfOthers(plan, list, greeted, job, watch.End())
-	}
-	return cause, nil
-}
-
-// finishAll ends all clients' connections with the server at the same time, and returns when the last is done.
-func finishAll(parts []*part, cause *supervise.Cause) {
-	var done sync.WaitGroup
-	for _, p := range parts {
-		done.Go(func() { p.finish(cause) })
-	}
-	done.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
@@ -67,8 +68,8 @@ func (s *spawner) Running(job *supervise.Job) {
 }
 
 // serve makes the spawner serve the ranks of one of the plan's parts.
-func (s *spawner) serve(p *part, plan *options.Plan) {
-	p.serveBy(s, plan, s.universe)
+func (s *spawner) serve(p *job.Part, plan *options.Plan) {
+	p.ServeBy(s, plan, s.universe)
 	s.places.take("", p.N)
 }
 
@@ -85,10 +86,10 @@ func (s *spawner) Doom(c supervise.Cause) {
 }
 
 // Answer answers a request of rank i of a part.
-func (s *spawner) Answer(from *part, i int, r startup.Request) startup.Answer {
-	like := from.program(i)
+func (s *spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answer {
+	like := from.Program(i)
 	if s.above == nil {
-		a, list := s.decide(r, from, from.gone(i), like, func(where []hosts.Machine) bool {
+		a, list := s.decide(r, from, from.Gone(i), like, func(where []hosts.Machine) bool {
 			return where == nil || allLocal(where)
 		})
 		if list != nil {
@@ -113,7 +114,7 @@ func (s *spawner) Answer(from *part, i int, r startup.Request) startup.Answer {
 // decide answers, in the first launcher, a request of a process that runs like a program: from is its part, nil if that
 // is a node's, and gone is closed when the process has ended. If list is not nil, it is what is to be spawned on the
 // process's own machine, as beside says of the machines that the request names (nil: it names none).
-func (s *spawner) decide(r startup.Request, from *part, gone <-chan struct{}, like *options.Program,
+func (s *spawner) decide(r startup.Request, from *job.Part, gone <-chan struct{}, like *options.Program,
 	beside func(where []hosts.Machine) bool) (a startup.Answer, list []order) {
 	if r.Name != nil {
 		port, err := s.names.serve(from, r.Name)
@@ -144,7 +145,7 @@ func (s *spawner) number() int {
 }
 
 // here spawns a job on this machine.
-func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
+func (s *spawner) here(from *job.Part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
 	plain := false
 	var slots []int // the command of each process
 	for k := range list {
@@ -178,18 +179,18 @@ func (s *spawner) here(from *part, i int, r *startup.Spawn, list []order, number
 		s.discard(p, places)
 		return nothing(len(slots), err)
 	}
-	p.listenAll(s.job, set)
+	p.ListenAll(s.job, set)
 	for k, err := range broken {
 		if err != nil {
-			p.drain(k)
-			p.failed(k, err.Error())
+			p.Drain(k)
+			p.Failed(k, err.Error())
 		}
 	}
 	settle := s.settle
 	if plain {
 		settle = s.settlePlain
 	}
-	return settle(from.gone(i), p, list, failed, run)
+	return settle(from.Gone(i), p, list, failed, run)
 }
 
 // nothing is the answer if there is no job.
@@ -204,21 +205,21 @@ func nothing(n int, why error) startup.Spawned {
 // newPart makes the part of a job that is spawned, and its processes, which have places: run are the places of those
 // among all that were asked for, and plan says how they are bound.
 func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
-	plain bool) (p *part, places []int, processes []supervise.Process, err error) {
+	plain bool) (p *job.Part, places []int, processes []supervise.Process, err error) {
 	n := len(run)
 	processes = make([]supervise.Process, n)
 	before, places := s.places.take("", n)
-	how := spawned{by: s, parent: r.Parent, universe: s.universe, plain: plain}
+	how := job.Spawned{By: s, Parent: r.Parent, Universe: s.universe, Plain: plain}
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := programs.Place{Program: slots[at], Rank: k, Size: n, LocalRank: k, LocalSize: n, Verbose: s.plan.Verbose,
 			Parameters: s.plan.Parameters, Front: o.front, Preload: programs.Preload(o.path, o.program.Dir, o.front)}
 		processes[k].Path, processes[k].Argv, processes[k].Dir = o.path, o.program.Argv, o.program.Dir
 		processes[k].Env = programs.Environment(s.base, &o.program, s.jobID, place)
-		how.programs = append(how.programs, &o.program)
+		how.Programs = append(how.Programs, &o.program)
 	}
 	if err = layout.Bind(plan, processes, nil, number, before); err == nil {
-		p, err = newSpawned(how, processes)
+		p, err = job.NewSpawned(how, processes)
 	}
 	if err != nil {
 		s.places.giveBack("", places)
@@ -228,23 +229,23 @@ func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 }
 
 // discard gives up what a job that was spawned has, when no process is left of it, or none was started.
-func (s *spawner) discard(p *part, places []int) {
-	if p.discard() {
+func (s *spawner) discard(p *job.Part, places []int) {
+	if p.Discard() {
 		s.places.giveBack("", places)
 		s.names.forget(p)
 	}
 }
 
-func (s *spawner) setConfig(p *part, places []int, list []order, slots, run []int, number int) supervise.SetConfig {
+func (s *spawner) setConfig(p *job.Part, places []int, list []order, slots, run []int, number int) supervise.SetConfig {
 	names := make([]string, len(run))
 	for k, at := range run {
 		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
 	}
 	return supervise.SetConfig{
-		Name: layout.OfJob(number), Names: names, Streams: streams(s.plan, nil, number),
-		Drain: p.drain,
+		Name: layout.OfJob(number), Names: names, Streams: job.Streams(s.plan, nil, number),
+		Drain: p.Drain,
 		Ended: func(k int, how string) {
-			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.program(k).Argv[0], k, number)
+			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.Program(k).Argv[0], k, number)
 			if how == "ended" {
 				text += "ended without calling MPI_Init"
 			} else {
@@ -253,7 +254,7 @@ func (s *spawner) setConfig(p *part, places []int, list []order, slots, run []in
 			if lib := programs.OtherLibrary(list[slots[run[k]]].path); lib != "" {
 				text += fmt.Sprintf("; it is linked with another MPI library (%s)", lib)
 			}
-			p.failed(k, text)
+			p.Failed(k, text)
 		},
 		Over: func() { s.discard(p, places) },
 	}
@@ -261,9 +262,9 @@ func (s *spawner) setConfig(p *part, places []int, list []order, slots, run []in
 
 // settle waits until it is clear which processes are the job, and welcomes them. asker is closed when the process that
 // has asked is gone; failed is why processes could not be tried.
-func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
+func (s *spawner) settle(asker <-chan struct{}, p *job.Part, list []order, failed []string, run []int) startup.Spawned {
 	for {
-		now, waiting := p.failures()
+		now, waiting := p.Failures()
 		for k, at := range run {
 			failed[at] = now[k]
 		}
@@ -274,7 +275,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 		begun := false
 		if waiting == 0 {
 			var err error
-			if begun, err = p.begin(numbers, run, size); err != nil {
+			if begun, err = p.Begin(numbers, run, size); err != nil {
 				return s.undo(p, len(failed), err)
 			}
 		}
@@ -288,7 +289,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 			return a
 		}
 		select {
-		case <-p.changed():
+		case <-p.Changed():
 		case <-asker:
 			return s.undo(p, len(failed), errors.New("the process that has asked has ended"))
 		case <-s.job.Ended():
@@ -299,8 +300,9 @@ func (s *spawner) settle(asker <-chan struct{}, p *part, list []order, failed []
 
 // settlePlain is settle for programs that do not use MPI: all that have been started are well, and there is no job to
 // be connected with.
-func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed []string, run []int) startup.Spawned {
-	now, _ := p.failures()
+func (s *spawner) settlePlain(_ <-chan struct{}, p *job.Part, list []order, failed []string,
+	run []int) startup.Spawned {
+	now, _ := p.Failures()
 	for k, at := range run {
 		failed[at] = now[k]
 	}
@@ -308,7 +310,7 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed [
 	if !ok {
 		return s.undo(p, len(failed), whyNot(failed))
 	}
-	p.beginPlain()
+	p.BeginPlain()
 	a := startup.Spawned{Codes: make([]int32, len(failed))}
 	for at, number := range numbers {
 		if number < 0 {
@@ -319,10 +321,10 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *part, list []order, failed [
 }
 
 // undo ends the processes of a job that has failed, and answers when none is left.
-func (s *spawner) undo(p *part, n int, why error) startup.Spawned {
-	p.kill()
+func (s *spawner) undo(p *job.Part, n int, why error) startup.Spawned {
+	p.Kill()
 	select {
-	case <-p.over():
+	case <-p.Over():
 	case <-s.job.Ended():
 	}
 	return nothing(n, why)

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"bytes"
@@ -19,20 +19,20 @@ import (
 // standard input, a pipe of which the launcher has the other end -> the end of it: the launcher has gone without
 // ending us.
 
-// guardWord makes impirun a guard; the job's name follows.
-const guardWord = "--guard"
+// GuardWord makes impirun a guard; the job's name follows.
+const GuardWord = "--guard"
 
-// guardCommand is the guard of a job; none if we do not know where we are.
-func guardCommand(job string) []string {
+// GuardCommand returns the command of a job's guard; none if we do not know where we are.
+func GuardCommand(job string) []string {
 	self, err := shells.Self()
 	if err != nil {
 		return nil
 	}
-	return []string{self, guardWord, job}
+	return []string{self, GuardWord, job}
 }
 
-// guard waits for the launcher's end and kills the job's processes, until none is found: one may have started another.
-func guard(job string) {
+// Guard waits for the launcher's end and kills the job's processes, until none is found: one may have started another.
+func Guard(job string) {
 	io.Copy(io.Discard, os.Stdin)
 	for rounds := 0; rounds < 100; rounds++ {
 		list := processesOf(job)

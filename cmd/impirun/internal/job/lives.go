@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func onlyOnce(how *join.Plan, ranks []supervise.Process) string {
 }
 
 // openDoor makes a door for the ranks of a part, and tells it to their processes.
-func (p *part) openDoor(list []supervise.Process) (err error) {
+func (p *Part) openDoor(list []supervise.Process) (err error) {
 	if p.door, err = startup.OpenDoor(p.N); err != nil {
 		return fmt.Errorf("the launcher's socket: %w", err)
 	}
@@ -76,7 +76,7 @@ func (p *part) openDoor(list []supervise.Process) (err error) {
 }
 
 // admit serves a program of rank i that has come through the door.
-func (p *part) admit(i int, end *startup.LauncherEnd) {
+func (p *Part) admit(i int, end *startup.LauncherEnd) {
 	defer end.Close()
 	s := &p.seats[i]
 	p.mu.Lock()
@@ -96,7 +96,7 @@ func (p *part) admit(i int, end *startup.LauncherEnd) {
 }
 
 // drainSeat reads what the programs of rank i, which has ended, have sent through the door.
-func (p *part) drainSeat(i int, limit time.Time) {
+func (p *Part) drainSeat(i int, limit time.Time) {
 	s := &p.seats[i]
 	p.mu.Lock()
 	s.gone = true
@@ -108,7 +108,7 @@ func (p *part) drainSeat(i int, limit time.Time) {
 }
 
 // abandoned forgets a link that is at its end, and says whether a program was in MPI by it.
-func (p *part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
+func (p *Part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.seats[i]
@@ -123,7 +123,7 @@ func (p *part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
 
 // arrive notes a hello, of which life it is, and who has said it; after the last one all are welcome. refusal says why
 // the program cannot be the rank.
-func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now *life, refusal string) {
+func (p *Part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now *life, refusal string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.seats[i]
@@ -155,7 +155,7 @@ func (p *part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now
 }
 
 // nextLife begins a life: its first rank has come, which was in all before. p.mu is held.
-func (p *part) nextLife() (refusal string) {
+func (p *Part) nextLife() (refusal string) {
 	if p.once != "" {
 		return fmt.Sprintf("another MPI program of this rank has ended, and there can be no second one, since %s; start "+
 			"each with an impirun of its own", p.once)
@@ -174,7 +174,7 @@ func (p *part) nextLife() (refusal string) {
 }
 
 // leave notes that a program of rank i has finalized.
-func (p *part) leave(i int, end *startup.LauncherEnd) {
+func (p *Part) leave(i int, end *startup.LauncherEnd) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := &p.seats[i]; s.inside == end {
@@ -183,7 +183,7 @@ func (p *part) leave(i int, end *startup.LauncherEnd) {
 }
 
 // link is that of the program of rank i that is in MPI, or was last.
-func (p *part) link(i int) *startup.LauncherEnd {
+func (p *Part) link(i int) *startup.LauncherEnd {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := p.seats[i].last; end != nil {
@@ -193,7 +193,7 @@ func (p *part) link(i int) *startup.LauncherEnd {
 }
 
 // closeOld closes the memory of the life before, which all have that are in the present one. p.mu is held.
-func (p *part) closeOld() {
+func (p *Part) closeOld() {
 	if p.old != nil {
 		unix.Close(p.old.shared)
 		p.old = nil
@@ -201,7 +201,7 @@ func (p *part) closeOld() {
 }
 
 // closeLives closes the memory of all lives, and the door. p.mu is held.
-func (p *part) closeLives() {
+func (p *Part) closeLives() {
 	p.closeOld()
 	unix.Close(p.shared)
 	p.shared = -1

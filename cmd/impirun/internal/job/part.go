@@ -1,4 +1,15 @@
-package main
+// Package job is the ranks of a job on this machine: what the launcher says to them, and why the job ends.
+//
+// Flow: processes that are ready to start, and how their clients join each other -> a Part for each client, with the
+// links of its ranks (New) -> all processes start (Run) -> the goroutine of each rank reads its link: hello, where it
+// listens, what it asks for (requests.go), its end (part.go, lives.go) -> each client joins the others (client.go,
+// agent.go) -> the processes end, and Run returns the job's cause, nil if all went well -> the server is told of it
+// (Finish). Ranks write to the streams that the plan says (Streams). A guard (guard.go) ends what they leave if the
+// launcher is killed.
+//
+// A spawned job is a Part on trial (NewSpawned): it runs beside the others, and whoever spawns it decides which of its
+// processes belong to it (trial.go).
+package job
 
 import (
 	"errors"
@@ -14,19 +25,17 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
-	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// A part is the ranks of one client, which share this machine's memory, and what the launcher says to them.
+// A Part is the ranks of one client, which share this machine's memory, and what the launcher says to them.
 //
 // Flow: a goroutine for each rank reads its link (listen) -> hello; when all have said it, each is welcomed
 // with the shared memory -> in a job of several clients each then says where it listens; when all have, one of
@@ -34,7 +43,7 @@ import (
 // Behind an agent (agent.go) nobody says where it listens: when all are welcomed, the launcher does it for them.
 //
 // The goroutine of a rank never waits for a rank that has ended: drain closes left, which ends every wait.
-type part struct {
+type Part struct {
 	layout.Share
 	jobID    string
 	joinPlan *join.Plan             // nil: a job of one client
@@ -74,8 +83,9 @@ type part struct {
 // end open. What the process itself had sent is there already.
 const drainTime = 500 * time.Millisecond
 
-// newPart makes the links of one client's ranks and puts the ranks' ends into their processes.
-func newPart(s layout.Share, jobID string, how *join.Plan, list []supervise.Process) (*part, error) {
+// New makes the part of one client: the links of its ranks, whose ends it puts into their processes. how is how it
+// joins the others, nil in a job of one client.
+func New(s layout.Share, jobID string, how *join.Plan, list []supervise.Process) (*Part, error) {
 	shared, err := shm.Create(s.N)
 	if err != nil {
 		return nil, err
@@ -109,13 +119,13 @@ func newPart(s layout.Share, jobID string, how *join.Plan, list []supervise.Proc
 }
 
 // partOf makes a part without links and shared memory.
-func partOf(s layout.Share, jobID string, how *join.Plan) *part {
-	return &part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
+func partOf(s layout.Share, jobID string, how *join.Plan) *Part {
+	return &Part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
 		hosts: make([]client.Host, s.N), asked: make([]int, s.N)}
 }
 
-// attended makes the part of a process that runs already, and is the one rank of its job. end is its link.
-func attended(end *startup.LauncherEnd, jobID string) *part {
+// Attended makes the part of a process that runs already, and is the one rank of its job. end is its link.
+func Attended(end *startup.LauncherEnd, jobID string) *Part {
 	p := partOf(layout.Share{N: 1}, jobID, nil)
 	p.ends = append(p.ends, end)
 	p.once = "it was not started by a launcher"
@@ -123,9 +133,9 @@ func attended(end *startup.LauncherEnd, jobID string) *part {
 	return p
 }
 
-// attend starts to listen to that process, whose end is that of its link.
-func (p *part) attend(job *supervise.Job) {
-	p.listenAll(job, job.Initial())
+// Attend starts to listen to the process of Attended, whose end is that of its link.
+func (p *Part) Attend(job *supervise.Job) {
+	p.ListenAll(job, job.Initial())
 	go func() {
 		<-p.heard[0]
 		close(p.left[0])
@@ -133,41 +143,12 @@ func (p *part) attend(job *supervise.Job) {
 	}()
 }
 
-// ofNode says that the part is a node's, which has these ranks of the client. parent is the port of those who have
+// OfNode tells the part that it is a node's, which has these ranks of the client. parent is the port of those who have
 // spawned them, "" if nobody has.
-func (p *part) ofNode(ranks []int, parent string) { p.ranks, p.parent = ranks, parent }
+func (p *Part) OfNode(ranks []int, parent string) { p.ranks, p.parent = ranks, parent }
 
-// enoughDescriptors answers an error, before a rank is started, if the launcher may not open as many descriptors as it
-// needs. Later this would show as connections that nobody answers.
-func enoughDescriptors(ranks int, plans []*join.Plan) error {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return nil
-	}
-	if need := descriptors(ranks, plans); uint64(need) > limit.Cur {
-		return fmt.Errorf("the launcher needs some %d descriptors for %d ranks, and may have %d: raise ulimit -n", need,
-			ranks, limit.Cur)
-	}
-	return nil
-}
-
-// descriptors is an upper bound, and not much more, of how many descriptors the launcher needs for its clients' ranks.
-func descriptors(ranks int, plans []*join.Plan) int {
-	const own, each = 11, 5 // of the launcher, and of a client: its talk with the server, and where it listens
-	need := own + 2*ranks   // both ends of all links
-	for _, m := range plans {
-		if m != nil {
-			need += each
-		}
-		if m != nil && m.Agent { // pipes, and sockets to the others: one at least where we do not know them
-			need += 3*ranks/len(plans) + max(1, len(plans)-1)*m.Streams()
-		}
-	}
-	return need
-}
-
-// listenAll starts to listen to the ranks of a job that has been started.
-func (p *part) listenAll(job *supervise.Job, set *supervise.Set) {
+// ListenAll starts to listen to the ranks, which have been started as a set of the job.
+func (p *Part) ListenAll(job *supervise.Job, set *supervise.Set) {
 	p.job, p.set = job, set
 	for i := range p.N {
 		go p.listen(i)
@@ -177,8 +158,8 @@ func (p *part) listenAll(job *supervise.Job, set *supervise.Set) {
 	}
 }
 
-// drain returns when all has been read that rank i, which has ended, had sent.
-func (p *part) drain(i int) {
+// Drain returns when all has been read that rank i, which has ended, had sent.
+func (p *Part) Drain(i int) {
 	close(p.left[i])
 	limit := time.Now().Add(drainTime)
 	p.ends[i].SetDeadline(limit)
@@ -188,13 +169,13 @@ func (p *part) drain(i int) {
 }
 
 // listen reads the link of rank i to its end.
-func (p *part) listen(i int) {
+func (p *Part) listen(i int) {
 	defer close(p.heard[i])
 	p.read(i, p.ends[i])
 }
 
 // read reads a link of rank i to its end, and reports it if that is an error.
-func (p *part) read(i int, end *startup.LauncherEnd) {
+func (p *Part) read(i int, end *startup.LauncherEnd) {
 	for {
 		m, err := end.Next()
 		if err == nil {
@@ -205,7 +186,7 @@ func (p *part) read(i int, end *startup.LauncherEnd) {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) &&
 				!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, net.ErrClosed) {
 				if p.onTrial() {
-					p.failed(i, fmt.Sprintf("program %s: %v", p.programs[i].Argv[0], err))
+					p.Failed(i, fmt.Sprintf("program %s: %v", p.programs[i].Argv[0], err))
 					p.set.Kill(i)
 					return
 				}
@@ -217,7 +198,7 @@ func (p *part) read(i int, end *startup.LauncherEnd) {
 }
 
 // take acts on one message of rank i, on one of its links.
-func (p *part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
+func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 	switch m := m.(type) {
 	case startup.Hello:
 		return p.greet(i, end, m)
@@ -237,7 +218,7 @@ func (p *part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 }
 
 // greet waits until all ranks have said hello, and welcomes rank i.
-func (p *part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error {
+func (p *Part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error {
 	now, refusal := p.arrive(i, end, hello)
 	if refusal != "" {
 		return end.Refuse(refusal)
@@ -283,156 +264,15 @@ func distinct(pids []uint32, i int, pid uint32) uint32 {
 	return pid
 }
 
-func (p *part) pidOf(i int) uint32 {
+func (p *Part) pidOf(i int) uint32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pids[i]
 }
 
 // onTrial says whether it is not decided yet who belongs to the job.
-func (p *part) onTrial() bool {
+func (p *Part) onTrial() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.trial != nil && !p.plain && p.numbers == nil
-}
-
-// ready notes that rank i waits for the job's tables, and where it listens; after the last one this client joins the
-// others.
-func (p *part) ready(i int, h client.Host) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hosts[i] = h
-	if p.hosted++; p.hosted < p.N {
-		return
-	}
-	p.joining = make(chan struct{})
-	go func() {
-		defer close(p.joining)
-		join := p.joinDirect
-		if p.joinPlan.Agent {
-			join = p.joinAgent
-		}
-		if err := join(); err != nil {
-			p.job.Fail(supervise.Cause{Code: 1, Text: err.Error()})
-		}
-	}()
-}
-
-// joinDirect joins the other clients through the server and hands the tables to the ranks, which then connect
-// themselves.
-func (p *part) joinDirect() error {
-	tables, first, err := p.connect(p.hosts)
-	if err != nil {
-		return err
-	}
-	local := p.worldRanks(first)
-	for i := range p.N {
-		mine := *tables
-		mine.Me = local[i]
-		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil {
-			return nil // the rank has ended: the job is over
-		}
-	}
-	return nil
-}
-
-// worldRanks are the ranks of this machine, by local rank. first is the client's first in MPI_COMM_WORLD.
-func (p *part) worldRanks(first int) []int32 {
-	list := make([]int32, p.N)
-	for i := range list {
-		list[i] = int32(first + layout.RankIn(p.ranks, i))
-	}
-	return list
-}
-
-// connect joins the other clients through the server. first is the client's first rank in MPI_COMM_WORLD.
-func (p *part) connect(hosts []client.Host) (tables *transport.Job, first int, err error) {
-	m := p.joinPlan
-	if m.ViaHead != nil {
-		tables, first, err := m.ViaHead(hosts)
-		if err == nil {
-			p.job.First(first)
-		}
-		return tables, first, err
-	}
-	if m.Verbose {
-		outcome.Complain("joining the server at %s as client %d", m.Address, m.Rank)
-	}
-	tables, session, err := m.Connect(hosts)
-	if err != nil {
-		return nil, 0, err
-	}
-	p.mu.Lock()
-	p.session = session
-	p.mu.Unlock()
-	session.Watch(func(err error) {
-		var lost *client.LostError
-		switch {
-		case errors.As(err, &lost):
-			p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
-		default:
-			m.Report(err)
-		}
-	})
-	if m.Verbose {
-		outcome.Complain("client %d of %d: datalen %d, ackmark %d, hiwater %d, tagub %d, xsize %d, maxlinear %d", m.Rank,
-			tables.Clients, tables.MaxDataLen, tables.AckMark, tables.HiWater, tables.TagUB, tables.XSize, tables.MaxLinear)
-		for _, h := range tables.Hosts {
-			if h.Client != m.Rank && h.Streams > 1 {
-				outcome.Complain("client %d: %d connections with each host of client %d", m.Rank, h.Streams, h.Client)
-				break
-			}
-		}
-	}
-	first = join.FirstRank(tables, m.Rank)
-	p.job.First(first - p.First)
-	return tables, first, nil
-}
-
-// joined says whether this client has joined the others.
-func (p *part) joined() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.session != nil
-}
-
-// finish ends what the part has open: with a farewell to the server if all went well, else with the cause.
-func (p *part) finish(cause *supervise.Cause) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if m := p.joinPlan; m != nil && m.Alone() {
-		joining := p.joining
-		p.mu.Unlock()
-		if cause != nil {
-			m.GiveUp(cause, joining)
-		} else if joining == nil {
-			m.Withdraw()
-		}
-		p.mu.Lock()
-	}
-	p.closeLives()
-	p.finishAgent(cause == nil)
-	if p.session == nil {
-		return
-	}
-	if cause != nil {
-		p.session.Fail(cause.Text, cause.Blamed)
-	} else {
-		p.joinPlan.Report(p.session.Fini())
-	}
-}
-
-// anyGreeted says whether one of n ranks from first on has come to join.
-func anyGreeted(parts []*part, first, n int) bool {
-	for _, p := range parts {
-		p.mu.Lock()
-		for i := range p.seats {
-			if rank := p.First + i; p.seats[i].lives > 0 && rank >= first && rank < first+n {
-				p.mu.Unlock()
-				return true
-			}
-		}
-		p.mu.Unlock()
-	}
-	return false
 }

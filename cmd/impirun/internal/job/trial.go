@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"slices"
@@ -20,27 +20,27 @@ type trial struct {
 	over    chan struct{} // closed when no process is left
 }
 
-// spawned is what is known of a job that is being spawned beside its processes.
-type spawned struct {
-	by       Spawner            // answers its ranks
-	programs []*options.Program // by process
-	parent   string             // the port of those who spawn it
-	universe int32
-	plain    bool // of programs that do not use MPI
+// Spawned says of a job that is being spawned what its processes do not say.
+type Spawned struct {
+	By       Spawner            // answers what its ranks ask for
+	Programs []*options.Program // by process
+	Parent   string             // the port of those who spawn it
+	Universe int32
+	Plain    bool // of programs that do not use MPI
 }
 
-// newSpawned makes the part of a job that is being spawned, on trial. Its processes are ready to start, but for their
+// NewSpawned makes the part of a job that is being spawned, on trial. Its processes are ready to start, but for their
 // links.
-func newSpawned(s spawned, list []supervise.Process) (*part, error) {
+func NewSpawned(s Spawned, list []supervise.Process) (*Part, error) {
 	n := len(list)
-	p, err := newPart(layout.Share{N: n}, programs.NewJobID(), nil, list)
+	p, err := New(layout.Share{N: n}, programs.NewJobID(), nil, list)
 	if err != nil {
 		return nil, err
 	}
 	p.once = "it was spawned"
-	p.spawner, p.programs, p.parent, p.universe, p.plain = s.by, s.programs, s.parent, s.universe, s.plain
+	p.spawner, p.programs, p.parent, p.universe, p.plain = s.By, s.Programs, s.Parent, s.Universe, s.Plain
 	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
-	if s.plain {
+	if s.Plain {
 		p.trial.waiting = 0
 	}
 	return p, nil
@@ -53,8 +53,8 @@ func (t *trial) wake() {
 	}
 }
 
-// failed notes that a process of a job that is being spawned has failed.
-func (p *part) failed(k int, why string) {
+// Failed notes that a process of a job that is being spawned has failed.
+func (p *Part) Failed(k int, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.trial
@@ -66,28 +66,30 @@ func (p *part) failed(k int, why string) {
 	t.wake()
 }
 
-// failures are, by process, why it is none of the job, "" as long as it is; waiting is how many have neither said hello
-// nor ended.
-func (p *part) failures() (failed []string, waiting int) {
+// Failures returns, by process, why it does not belong to the job, "" as long as it does; waiting is how many have
+// neither said hello nor ended.
+func (p *Part) Failures() (failed []string, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.trial.failed), p.trial.waiting
 }
 
-// changed tells when failures has become another.
-func (p *part) changed() <-chan struct{} { return p.trial.changed }
+// Changed returns a channel on which something comes when Failures has become another.
+func (p *Part) Changed() <-chan struct{} { return p.trial.changed }
 
-// over is closed when no process of a spawned job is left.
-func (p *part) over() <-chan struct{} { return p.trial.over }
+// Over returns a channel that is closed when no process of a spawned job is left.
+func (p *Part) Over() <-chan struct{} { return p.trial.over }
 
-// kill ends the processes of a spawned job.
-func (p *part) kill() { p.set.Kill() }
+// Kill ends the processes of a spawned job.
+func (p *Part) Kill() { p.set.Kill() }
 
-// beginPlain makes all processes the job, of programs that do not use MPI.
-func (p *part) beginPlain() { p.set.Connected(nil) }
+// BeginPlain makes all processes the job, of programs that do not use MPI.
+func (p *Part) BeginPlain() { p.set.Connected(nil) }
 
-// begin makes the processes that have a number the job, and welcomes them. It answers false if one of them has ended.
-func (p *part) begin(numbers, run []int, size int) (bool, error) {
+// Begin makes the processes that have a number the job, of this size, and welcomes them: numbers are by their places
+// among all that were asked for, and run are the places of the part's processes. It returns false if one of them has
+// ended.
+func (p *Part) Begin(numbers, run []int, size int) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	mine := make([]int, p.N)
@@ -124,9 +126,9 @@ func (p *part) begin(numbers, run []int, size int) (bool, error) {
 	return true, nil
 }
 
-// discard closes what a job that was spawned has open, and says whether it had. No process is left of it, or none was
-// started.
-func (p *part) discard() bool {
+// Discard closes what a spawned job has open, and reports whether it had anything open. No process is left of it, or
+// none was started.
+func (p *Part) Discard() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shared < 0 {

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"fmt"
@@ -9,36 +9,36 @@ import (
 	"github.com/libimpi/libimpi/startup"
 )
 
-// Spawner answers what the ranks of a part ask for while they run: jobs to be spawned, and names. It is told of the
+// A Spawner answers what the ranks of a part ask for while they run: jobs to be spawned, and names. It is told of the
 // job.
 type Spawner interface {
 	// Answer answers a request of rank i. It blocks until a job that the rank spawns has begun, or cannot begin.
-	Answer(from *part, i int, r startup.Request) startup.Answer
+	Answer(from *Part, i int, r startup.Request) startup.Answer
 	// Running says that the first processes of the job run. It does not block.
 	Running(job *supervise.Job)
 	// Doom says that the job is to end, and why. It does not block.
 	Doom(c supervise.Cause)
 }
 
-// serveBy makes a spawner answer the ranks of a part, which run the plan's programs. universe is MPI_UNIVERSE_SIZE.
-func (p *part) serveBy(s Spawner, plan *options.Plan, universe int32) {
+// ServeBy makes a spawner answer the ranks of the part, which run the plan's programs. universe is MPI_UNIVERSE_SIZE.
+func (p *Part) ServeBy(s Spawner, plan *options.Plan, universe int32) {
 	p.spawner, p.universe = s, universe
 	for i := range p.N {
 		p.programs = append(p.programs, layout.ProgramOf(plan, p.First+i))
 	}
 }
 
-// program is what rank i runs.
-func (p *part) program(i int) *options.Program { return p.programs[i] }
+// Program returns what rank i runs.
+func (p *Part) Program(i int) *options.Program { return p.programs[i] }
 
-// gone is closed when the process of rank i has ended.
-func (p *part) gone(i int) <-chan struct{} { return p.left[i] }
+// Gone returns a channel that is closed when the process of rank i has ended.
+func (p *Part) Gone(i int) <-chan struct{} { return p.left[i] }
 
 // maxRequests bounds the requests of one rank that have no answer yet.
 const maxRequests = 1 << 10
 
 // request has a rank's request answered.
-func (p *part) request(i int, end *startup.LauncherEnd, r startup.Request) error {
+func (p *Part) request(i int, end *startup.LauncherEnd, r startup.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked[i] == maxRequests {

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const meshTime = 60 * time.Second
 const agentTime = 2 * time.Second
 
 // joinAgent joins the other clients as the one host of this client, and starts to relay.
-func (p *part) joinAgent() error {
+func (p *Part) joinAgent() error {
 	m := p.joinPlan
 	listener, err := tcp.ListenBetween(m.Bind, m.Port, m.PortTo)
 	if err != nil {
@@ -87,7 +87,7 @@ func other(client int32, tables *transport.Job, me int32) *int32 {
 }
 
 // relay gives every rank its pipes and the tables, and starts the agent.
-func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
+func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	ours, theirs := make([][2]*pipe.End, p.N), make([][2]int, p.N)
 	var errs []error
 	for i := range p.N {
@@ -118,7 +118,7 @@ func (p *part) relay(tables *transport.Job, first int, c agent.Config) error {
 }
 
 // finishAgent ends the agent, in order if all went well. p.mu is held.
-func (p *part) finishAgent(well bool) {
+func (p *Part) finishAgent(well bool) {
 	switch {
 	case p.agent == nil:
 	case well:

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"strings"
@@ -11,19 +11,19 @@ import (
 
 // How each rank has ended, for -print-all-exitcodes: a line for each end that there was, with all ranks that had it.
 
-// exits are the ends of ranks, by their numbers in this client.
-type exits map[int]syscall.WaitStatus
+// Exits are the ends of ranks, by their numbers in this client.
+type Exits map[int]syscall.WaitStatus
 
-// add notes the ends of ranks by their place in a list: nil stands for 0, 1, and so on.
-func (x exits) add(ranks []int, list []syscall.WaitStatus) {
+// Add notes the ends of ranks by their place in a list: nil stands for 0, 1, and so on.
+func (x Exits) Add(ranks []int, list []syscall.WaitStatus) {
 	for i, status := range list {
 		x[layout.RankIn(ranks, i)] = status
 	}
 }
 
-// say calls line for each end, in the order of the ranks that had it first. They have size numbers, of which 0 is world
+// Say calls line for each end, in the order of the ranks that had it first. They have size numbers, of which 0 is world
 // rank first; nobody knows of those that are missing.
-func (x exits) say(first, size int, line func(format string, args ...any)) {
+func (x Exits) Say(first, size int, line func(format string, args ...any)) {
 	var order []string
 	with := map[string]hardware.Set{} // of ranks: it writes them as ranges
 	for rank := range size {

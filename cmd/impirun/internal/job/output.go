@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"encoding/json"
@@ -13,10 +13,10 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
-// streams says where the output of ranks goes, of the job that was spawned as number job, or of the one that was
-// started (0). ranks are their numbers, nil if these count from 0. It answers nil if ranks write to our own standard
+// Streams returns where the output of ranks goes, of the job that was spawned as number job, or of the one that was
+// started (0). ranks are their numbers, nil if these count from 0. It is nil if ranks write to our own standard
 // output and error themselves.
-func streams(plan *options.Plan, ranks []int, job int) func(rank int, name string) supervise.Stream {
+func Streams(plan *options.Plan, ranks []int, job int) func(rank int, name string) supervise.Stream {
 	o := &plan.Output
 	if *o == (options.Output{}) {
 		return nil
