@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/serve"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/version"
@@ -75,9 +76,9 @@ func main() {
 	case options.Version:
 		fmt.Printf("%s (%s)\n", name, version.Text())
 	case options.Names:
-		os.Exit(outcome.ExitCode(serveNames(plan)))
+		os.Exit(outcome.ExitCode(serve.Names(plan)))
 	case options.Server:
-		os.Exit(outcome.ExitCode(serve(plan)))
+		os.Exit(outcome.ExitCode(serve.Clients(plan)))
 	default:
 		os.Exit(outcome.ExitCode(run(plan)))
 	}

@@ -1,26 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/netip"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
-	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/names"
-	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
 )
@@ -242,76 +230,4 @@ func (b *nameBook) close() {
 	if b.server != nil {
 		b.server.Close()
 	}
-}
-
-// namesWord makes impirun the name server of a user on this machine; the folder of its socket follows, and perhaps
-// after how many seconds without anything to do it ends.
-const namesWord = "--names-here"
-
-func serveNamesHere(words []string) int {
-	dropInherited()
-	idle := names.IdleTime
-	if len(words) > 1 {
-		if n, err := strconv.ParseFloat(words[1], 64); err == nil && n > 0 {
-			idle = time.Duration(n * float64(time.Second))
-		}
-	}
-	if names.ServeIn(context.Background(), words[0], idle) != nil {
-		return 1
-	}
-	return 0
-}
-
-// dropInherited closes what the user's shell or a script has left open beyond the standard files: somebody may wait for
-// the end of a pipe, and this process outlives the job that it was started for. What the Go runtime opens itself is not
-// inherited by others, which tells the two apart.
-func dropInherited() {
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return
-	}
-	for _, entry := range list {
-		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd <= 2 {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			unix.Close(fd)
-		}
-	}
-}
-
-// serveNames is impirun -names: one line on stdout, and then a name server until a signal ends it.
-func serveNames(plan *options.Plan) error {
-	m, err := auth.FromEnv(os.LookupEnv)
-	if err != nil && !errors.Is(err, auth.ErrNoMethod) {
-		return err
-	}
-	at := netip.IPv4Unspecified()
-	switch {
-	case plan.Listen != "" || plan.Iface != "":
-		if at, err = listenAt(plan); err != nil {
-			return err
-		}
-	case m.Secret == "":
-		at = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	}
-	l, err := net.Listen("tcp", netip.AddrPortFrom(at, uint16(plan.Port)).String())
-	if err != nil {
-		return fmt.Errorf("-names: %w", err)
-	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	defer outcome.OnSignal(func(s syscall.Signal) { cancel(&outcome.Error{Cause: outcome.Interrupted(s), Quiet: true}) })()
-	shown := l.Addr().String()
-	if at.IsUnspecified() {
-		shown = net.JoinHostPort(hosts.Hostname(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-	}
-	if _, err := fmt.Println(strings.TrimSpace(shown)); err != nil {
-		return err
-	}
-	if err := names.Serve(ctx, l, names.Config{Secret: m.Secret}); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
 }

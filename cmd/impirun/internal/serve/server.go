@@ -1,4 +1,10 @@
-package main
+// Package serve is impirun as a server, without ranks of its own: the meeting point of the clients of a job (-server),
+// with the clients of an application file if there is one (-file), and a name server (-names).
+//
+// Flow: options -> where to listen, and what those who connect have to prove -> one line on stdout, with the address ->
+// clients are served until all have finished, one is lost, or a signal comes -> an error with the cause, nil if all
+// went well.
+package serve
 
 import (
 	"context"
@@ -20,8 +26,8 @@ import (
 	"github.com/libimpi/libimpi/transport/tcp"
 )
 
-// serve is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
-func serve(plan *options.Plan) error {
+// Clients is impirun -server: one line on stdout, then the meeting point of the clients until all have finished.
+func Clients(plan *options.Plan) error {
 	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { outcome.Complain("%s", line) },
 		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange,
 		RunTimeout: plan.Limits.Run}
