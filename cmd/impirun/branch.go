@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -40,28 +39,6 @@ type branch struct {
 	over    bool
 }
 
-// launching is what all branches of a process have in common, and whom they tell. Functions are called by a goroutine
-// of the branch's own.
-type launching struct {
-	shell *shells.Shell
-	start startFrame      // without members
-	time  context.Context // over when the time for starting is, or nobody is to be started any more
-	limit time.Duration   // that time
-	run   func(*exec.Cmd) (command, error)
-	size  int64     // of this program, in bytes
-	err   io.Writer // where what remote shells and other machines write to stderr goes
-
-	hello  func(*branch)               // it has been reached
-	letter func(*branch, letter) error // one has come up; an error: it is nonsense
-	ended  func(b *branch, why error)  // it was reached, and says no more
-	missed func(b *branch, why error)  // it was not reached
-
-	mu      sync.Mutex // guards what follows
-	waiting []string   // machines that are tried again
-	since   time.Time  // from when on
-	told    bool       // the user knows
-}
-
 // The pauses between attempts.
 const (
 	firstPause = 250 * time.Millisecond
@@ -71,7 +48,7 @@ const (
 // follow starts a branch and hears it to its end.
 func (b *branch) follow() {
 	if err := b.reach(); err != nil {
-		b.l.missed(b, err)
+		b.l.by.missed(b, err)
 		return
 	}
 	start := b.l.start
@@ -80,15 +57,15 @@ func (b *branch) follow() {
 		start.Limit = time.Until(until)
 	}
 	b.mail.begin(b.frames, b.stdin, start)
-	b.l.hello(b)
+	b.l.by.hello(b)
 	for {
 		x, err := b.frames.letter()
 		if err == nil {
-			err = b.l.letter(b, x)
+			err = b.l.by.letter(b, x)
 		}
 		if err != nil {
 			b.mail.close()
-			b.l.ended(b, b.finish(err))
+			b.l.by.ended(b, b.finish(err))
 			return
 		}
 	}
@@ -180,7 +157,7 @@ func (b *branch) launch() error {
 		defer w.Close()
 		cmd.Stderr, b.errors.pipe = w, r
 	}
-	if b.cmd, err = b.l.run(cmd); err != nil {
+	if b.cmd, err = b.l.by.run(cmd); err != nil {
 		b.errors.drop()
 		in.Close()
 		out.Close()
@@ -263,6 +240,17 @@ func (b *branch) finish(err error) error {
 	return err
 }
 
+// put sends a letter down the branch, after those before it. It does not block.
+func (b *branch) put(x letter) { b.mail.put(x) }
+
+// leave notes that one of its machines has ended. The last ends its stream. Like reached and over it is for the
+// launcher's loop alone.
+func (b *branch) leave() {
+	if b.open--; b.open == 0 {
+		b.mail.finish()
+	}
+}
+
 // kill kills the command. What it has started notices that its launcher has gone.
 func (b *branch) kill() {
 	if b.reached && !b.over {
@@ -271,180 +259,13 @@ func (b *branch) kill() {
 	}
 }
 
-// newBranch makes a branch of a launching; follow starts it.
-func (l *launching) newBranch(members []member) *branch {
-	return &branch{l: l, members: members, open: len(members), mail: newMailbox()}
-}
-
 // has says whether a machine is one of a branch's. Members are in the order of their numbers.
 func (b *branch) has(number int) bool {
 	_, found := slices.BinarySearchFunc(b.members, number, func(m member, n int) int { return m.Number - n })
 	return found
 }
 
-// patience is how long machines are waited for before the user is told, once.
-const patience = 1500 * time.Millisecond
-
-// waits notes that a machine will be tried again.
-func (l *launching) waits(b *branch, reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.since.IsZero() {
-		l.since = time.Now()
-	}
-	if name := b.members[0].Name; !slices.Contains(l.waiting, name) {
-		l.waiting = append(l.waiting, name)
-	}
-	if l.told || time.Since(l.since) < patience {
-		return
-	}
-	l.told = true
-	fmt.Fprintf(l.err, "impirun: waiting for %s, which cannot be reached yet: %s. It is tried again until %v are over "+
-		"(-deadline start)\n", strings.Join(l.waiting, ", "), reason, l.limit)
-}
-
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-}
-
-// heldErrors is the stderr of a command: held back until it is clear whether the command is tried again, in which case
-// nobody need know what it said.
-type heldErrors struct {
-	pipe *os.File // nil: it is our own, and not ours to hold
-	to   io.Writer
-	done chan struct{} // closed when all has been read
-
-	mu   sync.Mutex
-	held []byte
-	free bool
-}
-
-// unbound is what srun says where Slurm binds nobody, of our wish that it bind nobody.
-var unbound = []byte("lacks support for cpu binding")
-
-// maxHeld bounds what is held, in bytes.
-const maxHeld = 64 << 10
-
-func (h *heldErrors) copy() {
-	defer close(h.done)
-	buf := make([]byte, 4096)
-	for {
-		n, err := h.pipe.Read(buf)
-		h.mu.Lock()
-		if h.free {
-			h.to.Write(buf[:n])
-		} else if len(h.held) < maxHeld {
-			h.held = append(h.held, buf[:n]...)
-		}
-		h.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// release writes what was held, and all that follows.
-func (h *heldErrors) release() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.free = true
-	for line := range bytes.Lines(h.held) {
-		if !bytes.Contains(line, unbound) {
-			h.to.Write(line)
-		}
-	}
-	h.held = nil
-}
-
-func (h *heldErrors) text() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return string(h.held)
-}
-
-// close waits for the end of the pipe, but not for what the command has left behind with it, such as the master of
-// connections that ssh can share.
-func (h *heldErrors) close() {
-	if h.pipe == nil {
-		return
-	}
-	select {
-	case <-h.done:
-	case <-time.After(time.Second):
-	}
-	h.pipe.Close()
-}
-
-// drop closes the pipe of a command that does not run: nobody reads it, and nothing will come.
-func (h *heldErrors) drop() {
-	if h.pipe != nil {
-		h.pipe.Close()
-	}
-}
-
-// mailbox is what is to be sent down a branch, in order, so that nobody who sends has to wait for it.
-type mailbox struct {
-	mu     sync.Mutex
-	more   *sync.Cond
-	list   [][]byte
-	last   bool // the stream ends behind the list
-	closed bool
-}
-
-func newMailbox() *mailbox {
-	m := &mailbox{}
-	m.more = sync.NewCond(&m.mu)
-	return m
-}
-
-// put adds a letter.
-func (m *mailbox) put(x letter) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.closed && !m.last {
-		m.list = append(m.list, x.bytes())
-		m.more.Signal()
-	}
-}
-
-// finish ends the stream when all has been sent.
-func (m *mailbox) finish() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.last = true
-	m.more.Signal()
-}
-
-func (m *mailbox) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed, m.list = true, nil
-	m.more.Signal()
-}
-
-// begin sends the start frame and then what there is and what comes.
-func (m *mailbox) begin(f *frames, stdin io.Closer, start startFrame) {
-	go func() {
-		if f.send(frame{Start: &start}) != nil {
-			return // its end tells why
-		}
-		for {
-			m.mu.Lock()
-			for len(m.list) == 0 && !m.closed && !m.last {
-				m.more.Wait()
-			}
-			if m.closed || len(m.list) == 0 {
-				m.mu.Unlock()
-				stdin.Close()
-				return
-			}
-			next := m.list[0]
-			m.list = m.list[1:]
-			m.mu.Unlock()
-			if _, err := f.out.Write(next); err != nil {
-				return
-			}
-		}
-	}()
 }

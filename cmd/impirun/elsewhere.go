@@ -22,17 +22,6 @@ import (
 // Until all of its processes have called MPI_Init, what goes wrong is the answer to the rank that has asked. After that
 // it is the end of all. A job on several machines is started as a whole, or not at all.
 
-// command is a running command, through which a node was started.
-type command interface {
-	Wait() error
-	Kill()
-}
-
-// child is a command that this process waits for itself.
-type child struct{ *exec.Cmd }
-
-func (c child) Kill() { c.Process.Kill() }
-
 // placesOf are the machines that the commands of a request name; nil if none does. A command that names none, when
 // others do, runs on the launcher's machine.
 func placesOf(list []order, site *options.Plan) ([]hosts.Machine, error) {
@@ -211,6 +200,9 @@ func (s *spawner) finish(cause *supervise.Cause) *supervise.Cause {
 }
 
 // run starts a command that ends with this launcher.
+func (h *head) run(cmd *exec.Cmd) (command, error) { return h.spawner.run(cmd) }
+
+// run starts a command that ends with this launcher.
 func (s *spawner) run(cmd *exec.Cmd) (command, error) {
 	s.mu.Lock()
 	job, main := s.job, s.head
@@ -218,7 +210,7 @@ func (s *spawner) run(cmd *exec.Cmd) (command, error) {
 	if job != nil {
 		return job.Accompany(cmd)
 	}
-	return main.run(cmd)
+	return main.begin(cmd)
 }
 
 // doom tells a head to end its processes.
@@ -237,8 +229,8 @@ func (h *head) rouse() {
 	}
 }
 
-// run starts a command on the thread that stays, and with which the command would end.
-func (h *head) run(cmd *exec.Cmd) (command, error) {
+// begin starts a command on the thread that stays, and with which the command would end.
+func (h *head) begin(cmd *exec.Cmd) (command, error) {
 	done := make(chan error, 1)
 	select {
 	case h.work <- func() { done <- cmd.Start() }:

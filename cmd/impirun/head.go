@@ -40,11 +40,10 @@ type head struct {
 	nodes    []*nodeLink
 	branches []*branch
 	l        *launching
-	unstart  context.CancelCauseFunc // ends the time for starting
-	turns    chan func()             // what is done by the goroutine of serve
-	left     int                     // branches that are not over
-	exits    job.Exits               // nil: nobody asks for them
-	first    int                     // its first world rank, once that is known
+	turns    chan func() // what is done by the goroutine of serve
+	left     int         // branches that are not over
+	exits    job.Exits   // nil: nobody asks for them
+	first    int         // its first world rank, once that is known
 	hosted   int
 	cause    *supervise.Cause
 	mild     *supervise.Cause // why the job has not gone well, if it goes on all the same
@@ -87,7 +86,7 @@ type nodeLink struct {
 // send sends a frame to a node.
 func (r *nodeLink) send(m frame) {
 	if x, err := letterOf(r.Number, m); err == nil {
-		r.branch.mail.put(x)
+		r.branch.put(x)
 	}
 }
 
@@ -98,7 +97,7 @@ func (h *head) broadcast(m frame) error {
 		return err
 	}
 	for _, b := range h.branches {
-		b.mail.put(x)
+		b.put(x)
 	}
 	return nil
 }
@@ -110,9 +109,6 @@ type joinResult struct {
 	session *client.Session
 	err     error
 }
-
-// endTime is what a node may take beyond the grace to end its ranks.
-const endTime = 5 * time.Second
 
 // runMachines runs a plan on several machines.
 func runMachines(plan *options.Plan, list []hosts.Machine) error {
@@ -197,12 +193,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
 		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
 		Shell: shell}
-	limit := startLimit(h.plan, os.Getenv)
-	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, lateError(limit))
-	h.l = &launching{shell: shell, start: start, limit: limit, run: h.spawner.run, size: sizeOf(shell.Self),
-		err: stderrOf{h}, hello: h.hello, letter: h.letter, ended: h.ended, missed: h.missed}
-	h.l.time, h.unstart = context.WithCancelCause(ctx)
-	context.AfterFunc(h.l.time, cancel)
+	h.l = newLaunching(h, start, startLimit(h.plan, os.Getenv), stderrOf{h})
 	var others []member
 	for i := range list {
 		m := memberOf(list[i], i)
@@ -210,7 +201,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 		if m.Local && !m.Bind.IsValid() && h.joinPlan == nil && plan.Iface == "" {
 			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
-		m.Input = m.assign(&options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank, StdinLater: h.plan.StdinLater})
+		m.Input = assign(&m, &options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank, StdinLater: h.plan.StdinLater})
 		h.nodes = append(h.nodes, &nodeLink{member: m})
 		if m.Local {
 			h.grow([]member{m})
@@ -307,8 +298,8 @@ func (h stderrOf) Write(b []byte) (int, error) {
 // serve acts on what the nodes say, until none is left.
 func (h *head) serve(signals <-chan syscall.Signal) {
 	defer func() {
-		if h.unstart != nil {
-			h.unstart(errEnding)
+		if h.l != nil {
+			h.l.end()
 		}
 		if h.job != 0 && !h.begun {
 			h.refused = cmp.Or(h.cause, &supervise.Cause{Code: 1, Text: "no process has called MPI_Init"})
@@ -434,9 +425,7 @@ func (h *head) lack() {
 // end notes that a node has ended. The last of a branch ends its stream.
 func (r *nodeLink) end() {
 	r.ended = true
-	if r.branch.open--; r.branch.open == 0 {
-		r.branch.mail.finish()
-	}
+	r.branch.leave()
 }
 
 // take checks a node's hosts.
@@ -478,8 +467,8 @@ func (h *head) fail(c *supervise.Cause) {
 	h.over = time.After(h.plan.Grace + endTime)
 	h.missing.over = nil
 	h.broadcast(frame{End: &endFrame{Code: c.Code, Text: c.Text}})
-	if h.unstart != nil {
-		h.unstart(errEnding)
+	if h.l != nil {
+		h.l.end()
 	}
 }
 
@@ -552,4 +541,9 @@ func (h *head) tell(o joinResult) {
 	if err := h.broadcast(frame{Job: &jobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
+}
+
+// memberOf makes a member of a machine.
+func memberOf(m hosts.Machine, number int) member {
+	return member{Number: number, Name: m.Name, User: m.User, Port: m.Port, Local: m.Local, Ranks: m.Ranks, Bind: m.Addr}
 }

@@ -23,7 +23,7 @@ var stdin = supervise.Foreground(os.Stdin)
 const inputPiece = 64 << 10
 
 // assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
-func (m *member) assign(plan *options.Plan) inputKind {
+func assign(m *member, plan *options.Plan) inputKind {
 	local := slices.Index(m.Ranks, plan.StdinRank)
 	switch {
 	case plan.Stdin == options.StdinAll:

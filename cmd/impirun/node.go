@@ -20,7 +20,6 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
@@ -102,58 +101,13 @@ func exitOf(err error) int {
 	return 1
 }
 
-// beginNode greets who has started us, and reads what to do. Standard input and output stay free for other purposes.
-func beginNode() (*frames, *startFrame, error) {
-	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return nil, nil, err
-	}
-	up := &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}
-	if err := up.send(frame{Hello: &helloFrame{nodeVersion}}); err != nil {
-		return nil, nil, err
-	}
-	m, err := up.receive()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", shells.NodeWord, err)
-	}
-	if s := m.Start; s == nil || s.Plan == nil || s.Shell == nil || !wellFormed(s.Members, s.Size) {
-		return nil, nil, fmt.Errorf("the launcher is of another release")
-	}
-	up.machine = m.Start.Members[0].Number
-	return up, m.Start, nil
-}
-
-// wellFormed says whether a list of machines is one, of a job of so many ranks.
-func wellFormed(list []member, size int) bool {
-	for i, m := range list {
-		if m.Number < 0 || i > 0 && m.Number <= list[i-1].Number || !rightRanks(m.Ranks, size) {
-			return false
-		}
-	}
-	return len(list) > 0
-}
-
-// rightRanks says whether a machine has ranks, in ascending order.
-func rightRanks(ranks []int, size int) bool {
-	for i, r := range ranks {
-		if r < 0 || r >= size || i > 0 && r <= ranks[i-1] {
-			return false
-		}
-	}
-	return len(ranks) > 0
-}
-
 // newNode replaces standard output by a pipe, which ranks inherit and whose contents are sent in frames. output waits
 // until all that was written has been sent.
 func newNode(up *frames, start *startFrame) (n *node, output *sync.WaitGroup, err error) {
 	n = &node{frames: up, start: start, self: &start.Members[0],
 		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1),
 		asking: map[uint64]chan answerFrame{}, alone: make(chan struct{})}
-	n.plan = n.self.own(*start.Plan)
+	n.plan = ownPlan(n.self, *start.Plan)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
@@ -338,4 +292,11 @@ func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
 		err = fmt.Errorf("the launcher says that the client's ranks begin with %d of %d", told.First, len(tables.Procs))
 	}
 	return tables, told.First, err
+}
+
+// ownPlan is what a machine runs of the whole plan.
+func ownPlan(m *member, plan options.Plan) *options.Plan {
+	plan.Programs = layout.ProgramsOf(plan.Programs, m.Ranks)
+	assign(m, &plan)
+	return &plan
 }

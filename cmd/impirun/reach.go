@@ -66,7 +66,7 @@ func (h *head) missed(b *branch, why error) {
 		b.over = true
 		h.left--
 		others := b.members[1:]
-		if h.l.time.Err() != nil {
+		if h.l.isOver() {
 			others = nil
 		}
 		h.lose(b, &lostFrame{Machines: numbers(b.members[:len(b.members)-len(others)]), Text: why.Error(), Missed: true})

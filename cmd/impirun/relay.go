@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,27 +20,19 @@ import (
 type relay struct {
 	up       *frames
 	l        *launching
-	cancel   context.CancelCauseFunc // ends the time for starting
-	turns    chan func()             // what is done by the thread that stays, with which our children would end
+	turns    chan func() // what is done by the thread that stays, with which our children would end
 	branches []*branch
 	left     int // branches that are not over
 	ending   bool
 }
-
-// errEnding is why nobody is started any more.
-var errEnding = fmt.Errorf("the job is over")
 
 // runRelay is the whole of a relay. It answers the exit code.
 func runRelay(up *frames, start *startFrame) int {
 	// A resource manager, or a terminal, tells those whom it concerns, and our end comes from above.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	r := &relay{up: up, turns: make(chan func())}
-	limit, cancel := context.WithTimeoutCause(context.Background(), start.Limit, lateError(start.Limit))
-	defer cancel()
-	r.l = &launching{shell: start.Shell, start: *start, limit: start.Limit, run: r.run, size: sizeOf(start.Shell.Self),
-		err: os.Stderr, hello: r.hello, letter: r.letter, ended: r.ended, missed: r.missed}
-	r.l.time, r.cancel = context.WithCancelCause(limit)
-	defer r.cancel(nil)
+	r.l = newLaunching(r, *start, start.Limit, os.Stderr)
+	defer r.l.end()
 	own := start.Members[0]
 	own.Local = true
 	r.grow([]member{own})
@@ -53,23 +44,6 @@ func runRelay(up *frames, start *startFrame) int {
 		(<-r.turns)()
 	}
 	return 0
-}
-
-// lateError is why a machine that has not answered in time was not reached.
-func lateError(limit time.Duration) error {
-	return fmt.Errorf("no answer within %v (-deadline start)", limit.Round(time.Millisecond))
-}
-
-// sizeOf is the length of this program, which may be sent to others.
-func sizeOf(self string) int64 {
-	info, err := os.Stat(self)
-	if err != nil {
-		info, err = os.Stat("/proc/self/exe")
-	}
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 // grow starts a branch.
@@ -111,7 +85,7 @@ func (r *relay) ended(b *branch, why error) {
 // missed says that a machine was not reached. The others of its branch are started without it, if there is time.
 func (r *relay) missed(b *branch, why error) {
 	lost, others := b.members, []member(nil)
-	if context.Cause(r.l.time) == nil {
+	if !r.l.isOver() {
 		lost, others = b.members[:1], b.members[1:]
 	}
 	r.say(lost[0].Number, frame{Lost: &lostFrame{Machines: numbers(lost), Text: why.Error(), Missed: true}})
@@ -165,7 +139,7 @@ func (r *relay) listen(grace time.Duration) {
 
 // end ends all branches, which tell has them told of, and kills those that have not ended in time.
 func (r *relay) end(grace time.Duration, tell func(*mailbox)) {
-	r.cancel(errEnding)
+	r.l.end()
 	for _, b := range r.branches {
 		tell(b.mail)
 	}

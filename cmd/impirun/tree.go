@@ -3,9 +3,7 @@ package main
 import (
 	"net/netip"
 
-	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
-	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
 // The tree by which many machines are started. The first launcher starts at most as many as -branch-count says. If
@@ -40,16 +38,4 @@ func groups(list []member, most int) [][]member {
 		all = append(all, list[s.First:s.First+s.N])
 	}
 	return all
-}
-
-// memberOf makes a member of a machine.
-func memberOf(m hosts.Machine, number int) member {
-	return member{Number: number, Name: m.Name, User: m.User, Port: m.Port, Local: m.Local, Ranks: m.Ranks, Bind: m.Addr}
-}
-
-// own is what a member runs of the whole plan.
-func (m *member) own(plan options.Plan) *options.Plan {
-	plan.Programs = layout.ProgramsOf(plan.Programs, m.Ranks)
-	m.assign(&plan)
-	return &plan
 }

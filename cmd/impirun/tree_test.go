@@ -1,12 +1,13 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
-	"github.com/libimpi/libimpi/startup/client"
 )
 
 func membersFor(n int) []member {
@@ -82,38 +82,6 @@ func TestGroupsAreTheListInItsOrder(t *testing.T) {
 	}
 }
 
-func TestAllThatAreMissingAreNamed(t *testing.T) {
-	list := []missedNode{{0, "a", "gone"}, {2, "c", "other"}, {3, "d", "gone"}}
-	for _, tt := range []struct {
-		late []string
-		want string
-	}{
-		{nil, "machines a, d: gone; machine c: other"},
-		{[]string{"e", "f"}, "machines a, d: gone; machine c: other; machines e, f: no answer yet"},
-	} {
-		if d := cmp.Diff(tt.want, missingText(slices.Clone(list), tt.late)); d != "" {
-			t.Error(d)
-		}
-	}
-}
-
-func TestTheTimeForStarting(t *testing.T) {
-	none := func(string) string { return "" }
-	pod := func(name string) string { return map[string]string{"KUBERNETES_SERVICE_HOST": "10.0.0.1"}[name] }
-	for _, tt := range []struct {
-		said, want time.Duration
-		getenv     func(string) string
-	}{
-		{0, usualLimit, none}, {time.Second, time.Second, none},
-		{0, kubernetesLimit, pod},
-	} {
-		plan := &options.Plan{Limits: options.Limits{Start: tt.said}}
-		if got := startLimit(plan, tt.getenv); got != tt.want {
-			t.Errorf("%v: %v", tt.said, got)
-		}
-	}
-}
-
 // A shell that cannot be started, and one that ends at once, are told as such, and not tried again.
 func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -127,13 +95,36 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		missed := make(chan error, 1)
-		l := &launching{shell: s, time: context.Background(), run: startHere, err: null,
-			missed: func(_ *branch, why error) { missed <- why }}
-		l.newBranch(membersFor(1)).follow()
-		if why := <-missed; !strings.Contains(why.Error(), want) {
-			t.Errorf("%s: %v", rsh, why)
+		told := &told{}
+		newLaunching(told, startFrame{Shell: s}, time.Minute, null).newBranch(membersFor(1)).follow()
+		if len(told.said) != 1 || !strings.HasPrefix(told.said[0], "missed: ") || !strings.Contains(told.said[0], want) {
+			t.Errorf("%s: %q", rsh, told.said)
 		}
+	}
+}
+
+// The other end says hello and one letter, and leaves.
+func TestABranchTellsItsLauncherOneAfterTheOther(t *testing.T) {
+	var says bytes.Buffer
+	other := &frames{out: &says}
+	for _, m := range []frame{{Hello: &helloFrame{nodeVersion}}, {Started: true}} {
+		if err := other.send(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "says")
+	if err := os.WriteFile(file, says.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := shells.New(&options.Plan{Rsh: "sh -c", RshExtra: []string{"exec cat " + file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := &told{}
+	newLaunching(told, startFrame{Shell: s}, time.Minute, io.Discard).newBranch(membersFor(1)).follow()
+	want := []string{"hello", `letter: {"Started":true}` + "\n", "ended: the connection has ended"}
+	if d := cmp.Diff(want, told.said); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -145,7 +136,7 @@ func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		b := (&launching{shell: s, time: context.Background(), run: startHere}).newBranch(membersFor(1))
+		b := newLaunching(&told{}, startFrame{Shell: s}, time.Minute, io.Discard).newBranch(membersFor(1))
 		if err := b.launch(); err == nil {
 			t.Error("it runs")
 		}
@@ -153,39 +144,6 @@ func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
 			t.Errorf("it was waited for, for %v", waited)
 		}
 	})
-}
-
-// A rank that has finalized may end as it likes; so may any with -enable-recovery. The job goes on, and says so at its
-// end. A job that is being spawned needs all.
-func TestAMildEndOfANodeEndsNobody(t *testing.T) {
-	for _, tt := range []struct {
-		end        endFrame
-		job        int
-		mild, ends bool
-	}{{endFrame{}, 0, false, false}, {endFrame{Code: 4, Mild: true}, 0, true, false}, {endFrame{Code: 4}, 0, false, true},
-		{endFrame{Code: 4, Mild: true}, 1, false, true}} {
-		h := &head{plan: &options.Plan{}, job: tt.job, settled: make(chan struct{})}
-		h.spawner = newSpawner(h.plan, nil, "", 0)
-		h.judge(&tt.end)
-		if (h.mild != nil) != tt.mild || (h.cause != nil) != tt.ends {
-			t.Errorf("%+v: mild %v, cause %v", tt, h.mild, h.cause)
-		}
-	}
-}
-
-// A machine that was not reached has its own reason, which is told when no other is on its way.
-func TestAMachineThatIsMissingIsNotTakenForOneThatHasEnded(t *testing.T) {
-	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{
-		{member: member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
-		{member: member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
-	h.spawner = newSpawner(h.plan, nil, "", 0)
-	if h.lack(); h.cause != nil {
-		t.Errorf("%+v", h.cause)
-	}
-	h.nodes[1].told = true
-	if h.lack(); h.cause == nil || h.cause.Text != "rank 1 on b ended without calling MPI_Init, which rank 0 has called" {
-		t.Errorf("%+v", h.cause)
-	}
 }
 
 // What is put into a mailbox comes out in order, and its end ends the stream.
@@ -213,29 +171,15 @@ func TestAMailboxKeepsTheOrder(t *testing.T) {
 	}
 }
 
-func TestTheProgressLineGivesWay(t *testing.T) {
-	var out strings.Builder
-	p := &progress{to: &out, active: true}
-	p.update(tally{machines: 3, reached: 1, ranks: 6})
-	p.update(tally{machines: 3, reached: 1, ranks: 6})
-	p.clear()
-	p.update(tally{3, 3, 6, 6, 5})
-	p.update(tally{3, 3, 6, 6, 6})
-	p.update(tally{3, 3, 6, 6, 5})
-	p.begin()
-	p.update(tally{3, 3, 6, 6, 5})
-	want := "impirun: 1 of 3 machines reached, 0 of 6 ranks started, 0 joined\r\x1b[K" +
-		"impirun: 3 of 3 machines reached, 6 of 6 ranks started, 5 joined\r\x1b[K"
-	if d := cmp.Diff(want, out.String()); d != "" {
-		t.Error(d)
-	}
-	var none *progress
-	none.clear()
-	none.update(tally{})
-	none.end()
-	if none.due() != nil {
-		t.Error("nobody to tell")
-	}
-}
+// told is a launcher that notes what it is told. Its commands are children of the test.
+type told struct{ said []string }
 
-func startHere(cmd *exec.Cmd) (command, error) { return child{cmd}, cmd.Start() }
+func (*told) run(cmd *exec.Cmd) (command, error) { return child{cmd}, cmd.Start() }
+func (t *told) hello(*branch)                    { t.said = append(t.said, "hello") }
+func (t *told) ended(_ *branch, why error)       { t.said = append(t.said, "ended: "+why.Error()) }
+func (t *told) missed(_ *branch, why error)      { t.said = append(t.said, "missed: "+why.Error()) }
+
+func (t *told) letter(_ *branch, x letter) error {
+	t.said = append(t.said, "letter: "+string(x.text))
+	return nil
+}

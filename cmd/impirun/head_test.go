@@ -1,14 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/binary"
-	"net/netip"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
@@ -16,6 +9,39 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
 )
+
+// A rank that has finalized may end as it likes; so may any with -enable-recovery. The job goes on, and says so at its
+// end. A job that is being spawned needs all.
+func TestAMildEndOfANodeEndsNobody(t *testing.T) {
+	for _, tt := range []struct {
+		end        endFrame
+		job        int
+		mild, ends bool
+	}{{endFrame{}, 0, false, false}, {endFrame{Code: 4, Mild: true}, 0, true, false}, {endFrame{Code: 4}, 0, false, true},
+		{endFrame{Code: 4, Mild: true}, 1, false, true}} {
+		h := &head{plan: &options.Plan{}, job: tt.job, settled: make(chan struct{})}
+		h.spawner = newSpawner(h.plan, nil, "", 0)
+		h.judge(&tt.end)
+		if (h.mild != nil) != tt.mild || (h.cause != nil) != tt.ends {
+			t.Errorf("%+v: mild %v, cause %v", tt, h.mild, h.cause)
+		}
+	}
+}
+
+// A machine that was not reached has its own reason, which is told when no other is on its way.
+func TestAMachineThatIsMissingIsNotTakenForOneThatHasEnded(t *testing.T) {
+	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{
+		{member: member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
+		{member: member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
+	h.spawner = newSpawner(h.plan, nil, "", 0)
+	if h.lack(); h.cause != nil {
+		t.Errorf("%+v", h.cause)
+	}
+	h.nodes[1].told = true
+	if h.lack(); h.cause == nil || h.cause.Text != "rank 1 on b ended without calling MPI_Init, which rank 0 has called" {
+		t.Errorf("%+v", h.cause)
+	}
+}
 
 func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
 	host := func(pids ...uint32) (h client.Host) {
@@ -65,41 +91,6 @@ func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
 	}
 	if err := oneHostEach(&options.Plan{}, nil, apart); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
-	var wire bytes.Buffer
-	f := &frames{in: &wire, out: &wire, machine: 7}
-	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
-		Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
-	if err := f.send(sent); err != nil {
-		t.Fatal(err)
-	}
-	if text := wire.String(); text[len(text)-1] != '\n' {
-		t.Errorf("%q could be held back by who hands on lines", text)
-	}
-	x, err := f.letter()
-	if err != nil || x.machine != 7 {
-		t.Fatal(x, err)
-	}
-	got, err := x.frame()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(sent, got, cmpopts.EquateComparable(netip.AddrPort{})); d != "" {
-		t.Error(d)
-	}
-	frame := func(n uint32, text string) string {
-		return string(binary.BigEndian.AppendUint32(nil, n)) + "\x00\x00\x00\x07" + text
-	}
-	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"),
-		frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
-		frame(2, "xy"), frame(4, "{}")} {
-		f := &frames{in: strings.NewReader(bad)}
-		if m, err := f.receive(); err == nil {
-			t.Errorf("%q: %+v", bad, m)
-		}
 	}
 }
 
