@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -199,11 +200,11 @@ func (s *spawner) finish(cause *supervise.Cause) *supervise.Cause {
 	return cause
 }
 
-// run starts a command that ends with this launcher.
-func (h *head) run(cmd *exec.Cmd) (command, error) { return h.spawner.run(cmd) }
+// Run starts a command that ends with this launcher.
+func (h *head) Run(cmd *exec.Cmd) (tree.Command, error) { return h.spawner.run(cmd) }
 
 // run starts a command that ends with this launcher.
-func (s *spawner) run(cmd *exec.Cmd) (command, error) {
+func (s *spawner) run(cmd *exec.Cmd) (tree.Command, error) {
 	s.mu.Lock()
 	job, main := s.job, s.head
 	s.mu.Unlock()
@@ -230,20 +231,20 @@ func (h *head) rouse() {
 }
 
 // begin starts a command on the thread that stays, and with which the command would end.
-func (h *head) begin(cmd *exec.Cmd) (command, error) {
+func (h *head) begin(cmd *exec.Cmd) (tree.Command, error) {
 	done := make(chan error, 1)
 	select {
 	case h.work <- func() { done <- cmd.Start() }:
-		return child{cmd}, <-done
+		return tree.Child{Cmd: cmd}, <-done
 	case <-h.served:
 		return nil, supervise.ErrOver
 	}
 }
 
 // answer answers a request of a node's rank.
-func (h *head) answer(r *nodeLink, a *askFrame) {
-	reply := answerFrame{ID: a.ID}
-	defer func() { r.send(frame{Answer: &reply}) }()
+func (h *head) answer(r *nodeLink, a *tree.AskFrame) {
+	reply := tree.AnswerFrame{ID: a.ID}
+	defer func() { r.send(tree.Frame{Answer: &reply}) }()
 	if a.Name == nil && (a.Spawn == nil || a.Like == nil) {
 		reply.Answer = startup.Answer{Err: startup.Refuse(startup.ErrRefused, "the node asks for nothing")}
 		return
@@ -259,7 +260,7 @@ func (h *head) answer(r *nodeLink, a *askFrame) {
 func (n *node) ask(r startup.Request, like *options.Program) (startup.Answer, int) {
 	n.mu.Lock()
 	n.asked++
-	id, to := n.asked, make(chan answerFrame, 1)
+	id, to := n.asked, make(chan tree.AnswerFrame, 1)
 	n.asking[id] = to
 	n.mu.Unlock()
 	defer func() {
@@ -268,7 +269,7 @@ func (n *node) ask(r startup.Request, like *options.Program) (startup.Answer, in
 		n.mu.Unlock()
 	}()
 	gone := startup.Answer{Err: startup.Refuse(startup.ErrUnreachable, "the first launcher of the job cannot be asked")}
-	if n.frames.send(frame{Ask: &askFrame{ID: id, Spawn: r.Spawn, Name: r.Name, Like: like}}) != nil {
+	if n.frames.Send(tree.Frame{Ask: &tree.AskFrame{ID: id, Spawn: r.Spawn, Name: r.Name, Like: like}}) != nil {
 		return gone, 0
 	}
 	select {
@@ -280,7 +281,7 @@ func (n *node) ask(r startup.Request, like *options.Program) (startup.Answer, in
 }
 
 // answered hands an answer to who waits for it.
-func (n *node) answered(a answerFrame) {
+func (n *node) answered(a tree.AnswerFrame) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if to := n.asking[a.ID]; to != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -38,8 +39,8 @@ type head struct {
 	plan     *options.Plan
 	joinPlan *join.Plan // nil: a job of one client
 	nodes    []*nodeLink
-	branches []*branch
-	l        *launching
+	branches []*tree.Branch
+	l        *tree.Launching
 	turns    chan func() // what is done by the goroutine of serve
 	left     int         // branches that are not over
 	exits    job.Exits   // nil: nobody asks for them
@@ -73,8 +74,8 @@ type head struct {
 
 // nodeLink is a node as the launcher sees it.
 type nodeLink struct {
-	member
-	branch  *branch // that leads to it
+	tree.Member
+	branch  *tree.Branch // that leads to it
 	reached bool
 	started bool // its ranks are running
 	hosts   []client.Host
@@ -84,20 +85,20 @@ type nodeLink struct {
 }
 
 // send sends a frame to a node.
-func (r *nodeLink) send(m frame) {
-	if x, err := letterOf(r.Number, m); err == nil {
-		r.branch.put(x)
+func (r *nodeLink) send(m tree.Frame) {
+	if x, err := tree.LetterOf(r.Number, m); err == nil {
+		r.branch.Put(x)
 	}
 }
 
 // broadcast sends a frame to all nodes.
-func (h *head) broadcast(m frame) error {
-	x, err := letterOf(everyone, m)
+func (h *head) broadcast(m tree.Frame) error {
+	x, err := tree.LetterOf(tree.Everyone, m)
 	if err != nil {
 		return err
 	}
 	for _, b := range h.branches {
-		b.put(x)
+		b.Put(x)
 	}
 	return nil
 }
@@ -190,11 +191,11 @@ func (h *head) startAll(list []hosts.Machine) error {
 	plan := *h.plan
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
 	plan.StdinLater = false // what comes in frames is waited for here
-	start := startFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
+	start := tree.StartFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
 		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
 		Shell: shell}
-	h.l = newLaunching(h, start, startLimit(h.plan, os.Getenv), stderrOf{h})
-	var others []member
+	h.l = tree.NewLaunching(h, start, startLimit(h.plan, os.Getenv), stderrOf{h})
+	var others []tree.Member
 	for i := range list {
 		m := memberOf(list[i], i)
 		m.Taken = h.occupy(&list[i])
@@ -202,14 +203,14 @@ func (h *head) startAll(list []hosts.Machine) error {
 			m.Bind = server.UsableAddr() // ssh tells the others where they are, and us nothing
 		}
 		m.Input = assign(&m, &options.Plan{Stdin: plan.Stdin, StdinRank: plan.StdinRank, StdinLater: h.plan.StdinLater})
-		h.nodes = append(h.nodes, &nodeLink{member: m})
+		h.nodes = append(h.nodes, &nodeLink{Member: m})
 		if m.Local {
-			h.grow([]member{m})
+			h.grow([]tree.Member{m})
 		} else {
 			others = append(others, m)
 		}
 	}
-	for _, g := range groups(others, plan.Branches) {
+	for _, g := range tree.Groups(others, plan.Branches) {
 		h.grow(g)
 	}
 	return nil
@@ -242,25 +243,25 @@ func oneHostEach(plan *options.Plan, m *join.Plan, list []hosts.Machine) error {
 }
 
 // grow starts a branch.
-func (h *head) grow(members []member) {
-	b := h.l.newBranch(members)
+func (h *head) grow(members []tree.Member) {
+	b := h.l.NewBranch(members)
 	for _, m := range members {
 		h.nodes[m.Number].branch = b
 	}
 	h.branches = append(h.branches, b)
 	h.left++
-	go b.follow()
+	go b.Follow()
 }
 
 // apart says whether the ranks of a machine do not follow one another.
 func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
 
-// letter takes what a node says, on the goroutine of its branch.
-func (h *head) letter(b *branch, x letter) error {
-	if !b.has(x.machine) {
-		return fmt.Errorf("not what impirun says: a letter of machine %d", x.machine)
+// Letter takes what a node says, on the goroutine of its branch.
+func (h *head) Letter(b *tree.Branch, x tree.Letter) error {
+	if !b.Has(x.Machine) {
+		return fmt.Errorf("not what impirun says: a letter of machine %d", x.Machine)
 	}
-	m, err := x.frame()
+	m, err := x.Frame()
 	if err != nil {
 		return err
 	}
@@ -268,13 +269,13 @@ func (h *head) letter(b *branch, x letter) error {
 		h.print(m)
 		return nil
 	}
-	h.turns <- func() { h.take(h.nodes[x.machine], m) }
+	h.turns <- func() { h.take(h.nodes[x.Machine], m) }
 	return nil
 }
 
 // print writes the output of ranks. If that fails the job goes on, and lost output becomes the cause of a job that ends
 // well otherwise.
-func (h *head) print(m frame) {
+func (h *head) print(m tree.Frame) {
 	h.printing.Lock()
 	defer h.printing.Unlock()
 	if h.progress.clear(); m.Output != nil {
@@ -291,7 +292,7 @@ func (h *head) print(m frame) {
 type stderrOf struct{ *head }
 
 func (h stderrOf) Write(b []byte) (int, error) {
-	h.print(frame{Errors: b})
+	h.print(tree.Frame{Errors: b})
 	return len(b), nil
 }
 
@@ -299,7 +300,7 @@ func (h stderrOf) Write(b []byte) (int, error) {
 func (h *head) serve(signals <-chan syscall.Signal) {
 	defer func() {
 		if h.l != nil {
-			h.l.end()
+			h.l.End()
 		}
 		if h.job != 0 && !h.begun {
 			h.refused = cmp.Or(h.cause, &supervise.Cause{Code: 1, Text: "no process has called MPI_Init"})
@@ -345,7 +346,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 }
 
 // take takes a frame of a node.
-func (h *head) take(r *nodeLink, m frame) {
+func (h *head) take(r *nodeLink, m tree.Frame) {
 	switch {
 	case m.Reached:
 		h.arrive(r)
@@ -385,7 +386,7 @@ func (h *head) take(r *nodeLink, m frame) {
 }
 
 // judge makes of a node's end what it means for the others.
-func (h *head) judge(m *endFrame) {
+func (h *head) judge(m *tree.EndFrame) {
 	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Mild: m.Mild}
 	trial := h.job != 0 && !h.begun // all of its processes are needed
 	switch {
@@ -425,11 +426,11 @@ func (h *head) lack() {
 // end notes that a node has ended. The last of a branch ends its stream.
 func (r *nodeLink) end() {
 	r.ended = true
-	r.branch.leave()
+	r.branch.Leave()
 }
 
 // take checks a node's hosts.
-func (r *nodeLink) take(list []hostFrame) (hosts []client.Host, err error) {
+func (r *nodeLink) take(list []tree.HostFrame) (hosts []client.Host, err error) {
 	n := 0
 	for _, f := range list {
 		h := client.Host{Addr: f.Addr, Machine: f.Machine}
@@ -464,18 +465,18 @@ func (h *head) fail(c *supervise.Cause) {
 	case h.begun:
 		h.spawner.fail(*c)
 	}
-	h.over = time.After(h.plan.Grace + endTime)
+	h.over = time.After(h.plan.Grace + tree.EndTime)
 	h.missing.over = nil
-	h.broadcast(frame{End: &endFrame{Code: c.Code, Text: c.Text}})
+	h.broadcast(tree.Frame{End: &tree.EndFrame{Code: c.Code, Text: c.Text}})
 	if h.l != nil {
-		h.l.end()
+		h.l.End()
 	}
 }
 
 // kill kills the commands through which nodes were started. A node that has lost its launcher ends its ranks.
 func (h *head) kill() {
 	for _, b := range h.branches {
-		b.kill()
+		b.Kill()
 	}
 }
 
@@ -538,12 +539,14 @@ func (h *head) tell(o joinResult) {
 		h.begun = true
 		close(h.settled)
 	}
-	if err := h.broadcast(frame{Job: &jobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}}); err != nil {
+	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
+	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
 }
 
 // memberOf makes a member of a machine.
-func memberOf(m hosts.Machine, number int) member {
-	return member{Number: number, Name: m.Name, User: m.User, Port: m.Port, Local: m.Local, Ranks: m.Ranks, Bind: m.Addr}
+func memberOf(m hosts.Machine, number int) tree.Member {
+	return tree.Member{Number: number, Name: m.Name, User: m.User, Port: m.Port, Local: m.Local, Ranks: m.Ranks,
+		Bind: m.Addr}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
@@ -14,11 +15,11 @@ import (
 // end. A job that is being spawned needs all.
 func TestAMildEndOfANodeEndsNobody(t *testing.T) {
 	for _, tt := range []struct {
-		end        endFrame
+		end        tree.EndFrame
 		job        int
 		mild, ends bool
-	}{{endFrame{}, 0, false, false}, {endFrame{Code: 4, Mild: true}, 0, true, false}, {endFrame{Code: 4}, 0, false, true},
-		{endFrame{Code: 4, Mild: true}, 1, false, true}} {
+	}{{tree.EndFrame{}, 0, false, false}, {tree.EndFrame{Code: 4, Mild: true}, 0, true, false},
+		{tree.EndFrame{Code: 4}, 0, false, true}, {tree.EndFrame{Code: 4, Mild: true}, 1, false, true}} {
 		h := &head{plan: &options.Plan{}, job: tt.job, settled: make(chan struct{})}
 		h.spawner = newSpawner(h.plan, nil, "", 0)
 		h.judge(&tt.end)
@@ -31,8 +32,8 @@ func TestAMildEndOfANodeEndsNobody(t *testing.T) {
 // A machine that was not reached has its own reason, which is told when no other is on its way.
 func TestAMachineThatIsMissingIsNotTakenForOneThatHasEnded(t *testing.T) {
 	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{
-		{member: member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
-		{member: member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
+		{Member: tree.Member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
+		{Member: tree.Member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
 	h.spawner = newSpawner(h.plan, nil, "", 0)
 	if h.lack(); h.cause != nil {
 		t.Errorf("%+v", h.cause)
@@ -51,9 +52,9 @@ func TestHostsStandInTheOrderOfTheirRanks(t *testing.T) {
 		return h
 	}
 	nodes := []*nodeLink{
-		{member: member{Ranks: []int{0, 3, 6}}, hosts: []client.Host{host(0), host(3), host(6)}},
-		{member: member{Ranks: []int{4, 5}}, hosts: []client.Host{host(4, 5)}},
-		{member: member{Ranks: []int{1, 2}}, hosts: []client.Host{host(1), host(2)}},
+		{Member: tree.Member{Ranks: []int{0, 3, 6}}, hosts: []client.Host{host(0), host(3), host(6)}},
+		{Member: tree.Member{Ranks: []int{4, 5}}, hosts: []client.Host{host(4, 5)}},
+		{Member: tree.Member{Ranks: []int{1, 2}}, hosts: []client.Host{host(1), host(2)}},
 	}
 	next := uint32(0)
 	for _, h := range inRankOrder(nodes) {
@@ -95,16 +96,16 @@ func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
 }
 
 func TestWhatANodeSaysOfItsHostsIsChecked(t *testing.T) {
-	r := &nodeLink{member: member{Ranks: []int{0, 1}}}
-	proc := procFrame{HostID: make([]byte, 16)}
-	for _, bad := range [][]hostFrame{nil, {{Procs: []procFrame{proc}}}, {{Procs: []procFrame{proc, proc, proc}}},
-		{{Procs: []procFrame{proc, {HostID: []byte{1}}}}}} {
+	r := &nodeLink{Member: tree.Member{Ranks: []int{0, 1}}}
+	proc := tree.ProcFrame{HostID: make([]byte, 16)}
+	one := tree.HostFrame{Procs: []tree.ProcFrame{proc}}
+	for _, bad := range [][]tree.HostFrame{nil, {one}, {{Procs: []tree.ProcFrame{proc, proc, proc}}},
+		{{Procs: []tree.ProcFrame{proc, {HostID: []byte{1}}}}}} {
 		if _, err := r.take(bad); err == nil {
 			t.Errorf("%+v was believed", bad)
 		}
 	}
-	if hosts, err := r.take([]hostFrame{{Procs: []procFrame{proc}}, {Procs: []procFrame{proc}}}); err != nil ||
-		len(hosts) != 2 {
+	if hosts, err := r.take([]tree.HostFrame{one, one}); err != nil || len(hosts) != 2 {
 		t.Error(hosts, err)
 	}
 }

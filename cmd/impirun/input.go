@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
@@ -23,27 +24,27 @@ var stdin = supervise.Foreground(os.Stdin)
 const inputPiece = 64 << 10
 
 // assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
-func assign(m *member, plan *options.Plan) inputKind {
+func assign(m *tree.Member, plan *options.Plan) tree.InputKind {
 	local := slices.Index(m.Ranks, plan.StdinRank)
 	switch {
 	case plan.Stdin == options.StdinAll:
-		return inputFrames
+		return tree.InputSent
 	case plan.Stdin == options.StdinOne && local >= 0:
 		plan.StdinRank = local
 		if m.Local && !plan.StdinLater {
-			return inputOwn
+			return tree.InputOwn
 		}
-		return inputFrames
+		return tree.InputSent
 	}
 	plan.Stdin, plan.StdinRank = options.StdinNone, 0
-	return inputNone
+	return tree.InputNone
 }
 
 // pour sends the next piece of standard input to the nodes that get it, if they all want it. It does not block.
 func (h *head) pour() {
 	var to []*nodeLink
 	for _, r := range h.nodes {
-		if r.Input != inputFrames || r.ended {
+		if r.Input != tree.InputSent || r.ended {
 			continue
 		}
 		if !r.wants {
@@ -62,7 +63,7 @@ func (h *head) pour() {
 		n, _ := stdin.Read(b)
 		var sent sync.WaitGroup
 		for _, r := range to {
-			sent.Go(func() { r.send(frame{Input: &inputFrame{b[:n]}}) })
+			sent.Go(func() { r.send(tree.Frame{Input: &tree.InputFrame{Data: b[:n]}}) })
 		}
 		sent.Wait()
 	}()
@@ -71,10 +72,10 @@ func (h *head) pour() {
 // takeInput makes a node's standard input what its ranks are to inherit.
 func (n *node) takeInput(null *os.File) error {
 	switch n.self.Input {
-	case inputOwn:
-		defer unix.Close(inputFD)
-		return unix.Dup3(inputFD, 0, 0)
-	case inputFrames:
+	case tree.InputOwn:
+		defer unix.Close(tree.InputFD)
+		return unix.Dup3(tree.InputFD, 0, 0)
+	case tree.InputSent:
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err
@@ -100,7 +101,7 @@ func (n *node) serveInput() {
 	}
 	go func() {
 		defer n.feed.Close()
-		for n.frames.send(frame{Want: true}) == nil {
+		for n.frames.Send(tree.Frame{Want: true}) == nil {
 			m := <-n.input
 			if len(m.Data) == 0 {
 				return

@@ -20,6 +20,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/sockets/address"
@@ -33,28 +34,28 @@ import (
 // node starts the ranks of one machine and reports to the launcher. It does what the launcher does on one machine
 // (client.go, agent.go), except that the launcher joins the other clients for all nodes.
 type node struct {
-	frames *frames
-	start  *startFrame
-	self   *member         // what of it is ours
-	plan   *options.Plan   // likewise: our own ranks
-	feed   *os.File        // the other end of our standard input, if it comes in frames
-	input  chan inputFrame // what has come of standard input; at most one frame, since we ask for each
+	frames *tree.Frames
+	start  *tree.StartFrame
+	self   *tree.Member         // what of it is ours
+	plan   *options.Plan        // likewise: our own ranks
+	feed   *os.File             // the other end of our standard input, if it comes in frames
+	input  chan tree.InputFrame // what has come of standard input; at most one frame, since we ask for each
 
 	mu    sync.Mutex // guards what follows
 	job   *supervise.Job
 	ended *supervise.Cause // the launcher has ended the job
-	told  chan jobFrame
+	told  chan tree.JobFrame
 
-	asked  uint64                      // requests to the launcher so far
-	asking map[uint64]chan answerFrame // those without an answer
-	alone  chan struct{}               // closed when the launcher says no more
+	asked  uint64                           // requests to the launcher so far
+	asking map[uint64]chan tree.AnswerFrame // those without an answer
+	alone  chan struct{}                    // closed when the launcher says no more
 }
 
 // runNode is the whole of a node. It answers the exit code, which is not that of the ranks: the launcher has that in
 // the end frame, and a remote shell, such as srun, would have its own words about it.
 func runNode() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
-	up, start, err := beginNode()
+	up, start, err := tree.Begin()
 	if errors.Is(err, io.EOF) {
 		return 0 // the job was over before there was anything to do here
 	}
@@ -63,18 +64,18 @@ func runNode() int {
 		return outcome.CodeUsage
 	}
 	if len(start.Members) > 1 {
-		return runRelay(up, start)
+		return tree.RunRelay(up, start)
 	}
 	n, output, err := newNode(up, start)
 	if err != nil {
-		return codeOf(up.send(frame{End: &endFrame{Code: 1, Text: err.Error()}}))
+		return codeOf(up.Send(tree.Frame{End: &tree.EndFrame{Code: 1, Text: err.Error()}}))
 	}
 	go n.listen()
-	end := endFrame{}
+	end := tree.EndFrame{}
 	if cause, err := n.run(); err != nil {
-		end = endFrame{Code: exitOf(err), Text: err.Error()}
+		end = tree.EndFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
-		end = endFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer,
+		end = tree.EndFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer,
 			Mild: cause.Mild}
 	}
 	if n.job != nil {
@@ -82,7 +83,7 @@ func runNode() int {
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()
-	return codeOf(n.frames.send(frame{End: &end}))
+	return codeOf(n.frames.Send(tree.Frame{End: &end}))
 }
 
 // codeOf is the exit code of a node whose last frame has been sent, or not.
@@ -103,10 +104,10 @@ func exitOf(err error) int {
 
 // newNode replaces standard output by a pipe, which ranks inherit and whose contents are sent in frames. output waits
 // until all that was written has been sent.
-func newNode(up *frames, start *startFrame) (n *node, output *sync.WaitGroup, err error) {
+func newNode(up *tree.Frames, start *tree.StartFrame) (n *node, output *sync.WaitGroup, err error) {
 	n = &node{frames: up, start: start, self: &start.Members[0],
-		told: make(chan jobFrame, 1), input: make(chan inputFrame, 1),
-		asking: map[uint64]chan answerFrame{}, alone: make(chan struct{})}
+		told: make(chan tree.JobFrame, 1), input: make(chan tree.InputFrame, 1),
+		asking: map[uint64]chan tree.AnswerFrame{}, alone: make(chan struct{})}
 	n.plan = ownPlan(n.self, *start.Plan)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -126,7 +127,7 @@ func newNode(up *frames, start *startFrame) (n *node, output *sync.WaitGroup, er
 		buf := make([]byte, 64<<10)
 		for {
 			k, err := r.Read(buf)
-			if k > 0 && n.frames.send(frame{Output: buf[:k]}) != nil || err != nil {
+			if k > 0 && n.frames.Send(tree.Frame{Output: buf[:k]}) != nil || err != nil {
 				r.Close() // ranks learn it as they would of a closed pipe
 				return
 			}
@@ -138,8 +139,8 @@ func newNode(up *frames, start *startFrame) (n *node, output *sync.WaitGroup, er
 // output is where lines with prefixes go: into frames of their own, so that they stay whole.
 func (n *node) output() [2]io.Writer {
 	return [2]io.Writer{
-		frameWriter(func(b []byte) error { return n.frames.send(frame{Output: b}) }),
-		frameWriter(func(b []byte) error { return n.frames.send(frame{Errors: b}) }),
+		frameWriter(func(b []byte) error { return n.frames.Send(tree.Frame{Output: b}) }),
+		frameWriter(func(b []byte) error { return n.frames.Send(tree.Frame{Errors: b}) }),
 	}
 }
 
@@ -196,7 +197,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		plan.Spawned = s.Job
 	}
 	cause, err := job.Run(plan, list, []*job.Part{p}, ranks, n.output(), func(job *supervise.Job) {
-		n.frames.send(frame{Started: true})
+		n.frames.Send(tree.Frame{Started: true})
 		n.serveInput()
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -235,7 +236,7 @@ func (n *node) address() (netip.Addr, error) {
 func (n *node) listen() {
 	defer close(n.alone)
 	for {
-		m, err := n.frames.receive()
+		m, err := n.frames.Receive()
 		switch {
 		case err != nil:
 			if err != io.EOF {
@@ -275,15 +276,15 @@ func (n *node) end(c *supervise.Cause) {
 
 // joinOthers lets the launcher join the other clients with our hosts. It waits for as long as the launcher does.
 func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
-	var list []hostFrame
+	var list []tree.HostFrame
 	for _, h := range hosts {
-		f := hostFrame{Addr: h.Addr, Machine: h.Machine}
+		f := tree.HostFrame{Addr: h.Addr, Machine: h.Machine}
 		for _, p := range h.Procs {
-			f.Procs = append(f.Procs, procFrame{p.HostID[:], p.PID})
+			f.Procs = append(f.Procs, tree.ProcFrame{HostID: p.HostID[:], PID: p.PID})
 		}
 		list = append(list, f)
 	}
-	if err := n.frames.send(frame{Hosts: list}); err != nil {
+	if err := n.frames.Send(tree.Frame{Hosts: list}); err != nil {
 		return nil, 0, err
 	}
 	told := <-n.told
@@ -295,7 +296,7 @@ func (n *node) joinOthers(hosts []client.Host) (*transport.Job, int, error) {
 }
 
 // ownPlan is what a machine runs of the whole plan.
-func ownPlan(m *member, plan options.Plan) *options.Plan {
+func ownPlan(m *tree.Member, plan options.Plan) *options.Plan {
 	plan.Programs = layout.ProgramsOf(plan.Programs, m.Ranks)
 	assign(m, &plan)
 	return &plan

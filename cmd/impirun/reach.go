@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
@@ -46,10 +47,10 @@ func startLimit(plan *options.Plan, getenv func(string) string) time.Duration {
 	return usualLimit
 }
 
-func (h *head) hello(b *branch) {
+func (h *head) Hello(b *tree.Branch) {
 	h.turns <- func() {
-		b.reached = true
-		h.arrive(h.nodes[b.members[0].Number])
+		b.Reached = true
+		h.arrive(h.nodes[b.Members[0].Number])
 	}
 }
 
@@ -60,36 +61,37 @@ func (h *head) arrive(r *nodeLink) {
 	h.show()
 }
 
-// missed says that the first machine of a branch was not reached. The others are started without it.
-func (h *head) missed(b *branch, why error) {
+// Missed says that the first machine of a branch was not reached. The others are started without it.
+func (h *head) Missed(b *tree.Branch, why error) {
 	h.turns <- func() {
-		b.over = true
+		b.Over = true
 		h.left--
-		others := b.members[1:]
-		if h.l.isOver() {
+		others := b.Members[1:]
+		if h.l.Over() {
 			others = nil
 		}
-		h.lose(b, &lostFrame{Machines: numbers(b.members[:len(b.members)-len(others)]), Text: why.Error(), Missed: true})
+		lost := b.Members[:len(b.Members)-len(others)]
+		h.lose(b, &tree.LostFrame{Machines: tree.Numbers(lost), Text: why.Error(), Missed: true})
 		if len(others) > 0 && h.cause == nil {
 			h.grow(others)
 		}
 	}
 }
 
-// ended says that a branch says no more.
-func (h *head) ended(b *branch, why error) {
+// Ended says that a branch says no more.
+func (h *head) Ended(b *tree.Branch, why error) {
 	h.turns <- func() {
-		b.over = true
+		b.Over = true
 		h.left--
-		h.lose(b, &lostFrame{Machines: numbers(b.members), Text: why.Error()})
+		h.lose(b, &tree.LostFrame{Machines: tree.Numbers(b.Members), Text: why.Error()})
 	}
 }
 
 // lose notes that machines of a branch say no more. Those that have ended in order are not lost.
-func (h *head) lose(b *branch, m *lostFrame) {
+func (h *head) lose(b *tree.Branch, m *tree.LostFrame) {
 	var gone []*nodeLink
 	for _, n := range m.Machines {
-		if b.has(n) && !h.nodes[n].ended {
+		if b.Has(n) && !h.nodes[n].ended {
 			gone = append(gone, h.nodes[n])
 			h.nodes[n].end()
 		}

@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"bytes"
@@ -16,27 +16,30 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 )
 
-// A branch of the tree: a process on another machine, or a node on this one, that a launcher has started, and the
-// machines that it stands for.
+// Branch is a branch of the tree: a process on another machine, or a node on this one, that a launcher has started, and
+// the machines that it stands for.
 //
 // Flow: the command is started -> the other end says hello -> it is told what to start (the start frame, with the list
 // of its machines) -> letters in both directions, until it ends. A command that ends before the hello is started again,
-// if what it says on stderr gives hope (shell.mayComeLater), after a pause that doubles, until the time for starting is
-// over.
-type branch struct {
-	l       *launching
-	members []member // the first is where the process is
+// if what it says on stderr gives hope (shells.Shell.MayComeLater), after a pause that doubles, until the time for
+// starting is over.
+type Branch struct {
+	l       *Launching
+	Members []Member // the first is where the process is
 
-	cmd     command
+	cmd     Command
 	through string
-	frames  *frames
+	frames  *Frames
 	stdin   io.Closer
 	stdout  io.Closer
 	errors  *heldErrors
 	mail    *mailbox
-	reached bool // it has said hello; for the launcher's loop alone, as what follows
+
+	// What follows is for the launcher's loop alone.
+
+	Reached bool // it has said hello
+	Over    bool // no more is heard of it, or it was not reached
 	open    int  // members that have not ended
-	over    bool
 }
 
 // The pauses between attempts.
@@ -45,37 +48,37 @@ const (
 	lastPause  = 4 * time.Second
 )
 
-// follow starts a branch and hears it to its end.
-func (b *branch) follow() {
+// Follow starts a branch and hears it to its end. It tells the launcher, and blocks until then.
+func (b *Branch) Follow() {
 	if err := b.reach(); err != nil {
-		b.l.by.missed(b, err)
+		b.l.by.Missed(b, err)
 		return
 	}
 	start := b.l.start
-	start.Members = b.members
+	start.Members = b.Members
 	if until, ok := b.l.time.Deadline(); ok {
 		start.Limit = time.Until(until)
 	}
 	b.mail.begin(b.frames, b.stdin, start)
-	b.l.by.hello(b)
+	b.l.by.Hello(b)
 	for {
 		x, err := b.frames.letter()
 		if err == nil {
-			err = b.l.by.letter(b, x)
+			err = b.l.by.Letter(b, x)
 		}
 		if err != nil {
 			b.mail.close()
-			b.l.by.ended(b, b.finish(err))
+			b.l.by.Ended(b, b.finish(err))
 			return
 		}
 	}
 }
 
 // reach starts the command until the other end says hello.
-func (b *branch) reach() error {
+func (b *Branch) reach() error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		said, err := b.attempt()
-		if err == nil || b.members[0].Local {
+		if err == nil || b.Members[0].Local {
 			return err
 		}
 		reason := lastLine(said)
@@ -103,7 +106,7 @@ func withReason(err error, reason string) error {
 }
 
 // attempt starts the command once. If it does not say hello, said is what came on its stderr.
-func (b *branch) attempt() (said string, err error) {
+func (b *Branch) attempt() (said string, err error) {
 	if err := b.launch(); err != nil {
 		return "", err
 	}
@@ -119,22 +122,22 @@ func (b *branch) attempt() (said string, err error) {
 	}
 	err = b.finish(err)
 	said = b.errors.text()
-	if !b.l.shell.MayComeLater(said) || b.members[0].Local {
+	if !b.l.shell.MayComeLater(said) || b.Members[0].Local {
 		b.errors.release()
 	}
 	return said, err
 }
 
 // launch starts the command with pipes to it.
-func (b *branch) launch() error {
-	m := &b.members[0]
+func (b *Branch) launch() error {
+	m := &b.Members[0]
 	cmd := exec.Command(b.l.shell.Self, shells.NodeWord)
 	if !m.Local {
 		cmd = b.l.shell.Command(m.Name, m.User, m.Port, b.l.size)
 	}
 	// What is typed at the terminal, ^C above all, is for us, and not for a shell, whose end would look like a machine's.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: !m.Local && !b.l.shell.Asks}
-	if m.Input == inputOwn {
+	if m.Input == InputOwn {
 		cmd.ExtraFiles = []*os.File{os.Stdin} // inputFD
 	}
 	in, err := cmd.StdinPipe()
@@ -157,7 +160,7 @@ func (b *branch) launch() error {
 		defer w.Close()
 		cmd.Stderr, b.errors.pipe = w, r
 	}
-	if b.cmd, err = b.l.by.run(cmd); err != nil {
+	if b.cmd, err = b.l.by.Run(cmd); err != nil {
 		b.errors.drop()
 		in.Close()
 		out.Close()
@@ -167,12 +170,12 @@ func (b *branch) launch() error {
 		go b.errors.copy()
 	}
 	b.through, b.stdin, b.stdout = shells.Through(cmd), in, out
-	b.frames = &frames{in: out, out: in}
+	b.frames = &Frames{in: out, out: in}
 	return nil
 }
 
 // greet waits for the hello. If the program is not there, it is sent.
-func (b *branch) greet() error {
+func (b *Branch) greet() error {
 	var begin [8]byte
 	if _, err := io.ReadFull(b.frames.in, begin[:]); err != nil {
 		return err
@@ -187,19 +190,19 @@ func (b *branch) greet() error {
 		}
 	}
 	b.frames.in = io.MultiReader(bytes.NewReader(begin[:]), b.stdout.(io.Reader))
-	m, err := b.frames.receive()
+	m, err := b.frames.Receive()
 	b.frames.in = b.stdout.(io.Reader)
 	switch {
 	case err != nil:
 		return err
 	case m.Hello == nil || m.Hello.Version != nodeVersion:
-		return fmt.Errorf("impirun on %s is of another release", b.members[0].Name)
+		return fmt.Errorf("impirun on %s is of another release", b.Members[0].Name)
 	}
 	return nil
 }
 
 // send sends this program to a machine that has none, if it can run it.
-func (b *branch) send() error {
+func (b *Branch) send() error {
 	var line []byte
 	for one := make([]byte, 1); len(line) < 64; {
 		if _, err := io.ReadFull(b.frames.in, one); err != nil {
@@ -224,7 +227,7 @@ func (b *branch) send() error {
 }
 
 // finish waits for the end of the command, and says how it was. One that talks nonsense is killed.
-func (b *branch) finish(err error) error {
+func (b *Branch) finish(err error) error {
 	b.stdin.Close()
 	if err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
 		b.cmd.Kill()
@@ -233,35 +236,35 @@ func (b *branch) finish(err error) error {
 	}
 	defer b.stdout.Close()
 	defer b.errors.close()
-	defer time.AfterFunc(endTime, func() { b.cmd.Kill() }).Stop()
+	defer time.AfterFunc(EndTime, func() { b.cmd.Kill() }).Stop()
 	if status := b.cmd.Wait(); status != nil {
 		return fmt.Errorf("%w (%s: %w)", err, b.through, status)
 	}
 	return err
 }
 
-// put sends a letter down the branch, after those before it. It does not block.
-func (b *branch) put(x letter) { b.mail.put(x) }
+// Put sends a letter down the branch, after those before it. It does not block.
+func (b *Branch) Put(x Letter) { b.mail.put(x) }
 
-// leave notes that one of its machines has ended. The last ends its stream. Like reached and over it is for the
-// launcher's loop alone.
-func (b *branch) leave() {
+// Leave notes that one of its machines has ended. The last ends its stream. It is for the launcher's
+// loop alone, as is Kill.
+func (b *Branch) Leave() {
 	if b.open--; b.open == 0 {
 		b.mail.finish()
 	}
 }
 
-// kill kills the command. What it has started notices that its launcher has gone.
-func (b *branch) kill() {
-	if b.reached && !b.over {
+// Kill kills the command. What it has started notices that its launcher has gone.
+func (b *Branch) Kill() {
+	if b.Reached && !b.Over {
 		b.stdin.Close()
 		b.cmd.Kill()
 	}
 }
 
-// has says whether a machine is one of a branch's. Members are in the order of their numbers.
-func (b *branch) has(number int) bool {
-	_, found := slices.BinarySearchFunc(b.members, number, func(m member, n int) int { return m.Number - n })
+// Has reports whether a machine is one of a branch's. Members are in the order of their numbers.
+func (b *Branch) Has(number int) bool {
+	_, found := slices.BinarySearchFunc(b.Members, number, func(m Member, n int) int { return m.Number - n })
 	return found
 }
 

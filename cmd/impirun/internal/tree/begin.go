@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"fmt"
@@ -9,8 +9,9 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 )
 
-// beginNode greets who has started us, and reads what to do. Standard input and output stay free for other purposes.
-func beginNode() (*frames, *startFrame, error) {
+// Begin greets the process that has started us, and reads what to do. The conversation goes on by descriptors of its
+// own: standard input and output stay free for other purposes.
+func Begin() (*Frames, *StartFrame, error) {
 	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return nil, nil, err
@@ -19,11 +20,11 @@ func beginNode() (*frames, *startFrame, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	up := &frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}
-	if err := up.send(frame{Hello: &helloFrame{nodeVersion}}); err != nil {
+	up := &Frames{in: os.NewFile(uintptr(in), "launcher"), out: os.NewFile(uintptr(fd), "launcher")}
+	if err := up.Send(Frame{Hello: &helloFrame{nodeVersion}}); err != nil {
 		return nil, nil, err
 	}
-	m, err := up.receive()
+	m, err := up.Receive()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is for impirun's own use: %w", shells.NodeWord, err)
 	}
@@ -35,7 +36,7 @@ func beginNode() (*frames, *startFrame, error) {
 }
 
 // wellFormed says whether a list of machines is one, of a job of so many ranks.
-func wellFormed(list []member, size int) bool {
+func wellFormed(list []Member, size int) bool {
 	for i, m := range list {
 		if m.Number < 0 || i > 0 && m.Number <= list[i-1].Number || !rightRanks(m.Ranks, size) {
 			return false

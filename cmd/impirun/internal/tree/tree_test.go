@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"bytes"
@@ -20,10 +20,10 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 )
 
-func membersFor(n int) []member {
-	list := make([]member, n)
+func membersFor(n int) []Member {
+	list := make([]Member, n)
 	for i := range list {
-		list[i] = member{Number: i, Name: fmt.Sprint("m", i), Ranks: []int{i}}
+		list[i] = Member{Number: i, Name: fmt.Sprint("m", i), Ranks: []int{i}}
 	}
 	return list
 }
@@ -31,10 +31,10 @@ func membersFor(n int) []member {
 // simulate starts machines on a virtual clock: a process starts its groups one after the other, each of which takes it
 // time to start a shell, and the shell time until the other end runs. It answers when the last machine runs, how many
 // rounds of shells that were, and the most machines that one process has started.
-func simulate(list []member, most int, start, shell time.Duration) (last time.Duration, rounds, width, reached int) {
-	var run func(others []member, at time.Duration, round int)
-	run = func(others []member, at time.Duration, round int) {
-		all := groups(others, most)
+func simulate(list []Member, most int, start, shell time.Duration) (last time.Duration, rounds, width, reached int) {
+	var run func(others []Member, at time.Duration, round int)
+	run = func(others []Member, at time.Duration, round int) {
+		all := Groups(others, most)
 		width = max(width, len(all))
 		for i, g := range all {
 			there := at + time.Duration(i+1)*start + shell
@@ -71,11 +71,11 @@ func TestATreeStartsAThousandMachinesFasterThanOneProcess(t *testing.T) {
 func TestGroupsAreTheListInItsOrder(t *testing.T) {
 	for n := range 40 {
 		for most := range 7 {
-			var got []member
-			for _, g := range groups(membersFor(n), most) {
+			var got []Member
+			for _, g := range Groups(membersFor(n), most) {
 				got = append(got, g...)
 			}
-			if !slices.EqualFunc(got, membersFor(n), func(a, b member) bool { return a.Number == b.Number }) {
+			if !slices.EqualFunc(got, membersFor(n), func(a, b Member) bool { return a.Number == b.Number }) {
 				t.Errorf("%d by %d: %v", n, most, got)
 			}
 		}
@@ -96,7 +96,7 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := &told{}
-		newLaunching(told, startFrame{Shell: s}, time.Minute, null).newBranch(membersFor(1)).follow()
+		NewLaunching(told, StartFrame{Shell: s}, time.Minute, null).NewBranch(membersFor(1)).Follow()
 		if len(told.said) != 1 || !strings.HasPrefix(told.said[0], "missed: ") || !strings.Contains(told.said[0], want) {
 			t.Errorf("%s: %q", rsh, told.said)
 		}
@@ -106,9 +106,9 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 // The other end says hello and one letter, and leaves.
 func TestABranchTellsItsLauncherOneAfterTheOther(t *testing.T) {
 	var says bytes.Buffer
-	other := &frames{out: &says}
-	for _, m := range []frame{{Hello: &helloFrame{nodeVersion}}, {Started: true}} {
-		if err := other.send(m); err != nil {
+	other := &Frames{out: &says}
+	for _, m := range []Frame{{Hello: &helloFrame{nodeVersion}}, {Started: true}} {
+		if err := other.Send(m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestABranchTellsItsLauncherOneAfterTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := &told{}
-	newLaunching(told, startFrame{Shell: s}, time.Minute, io.Discard).newBranch(membersFor(1)).follow()
+	NewLaunching(told, StartFrame{Shell: s}, time.Minute, io.Discard).NewBranch(membersFor(1)).Follow()
 	want := []string{"hello", `letter: {"Started":true}` + "\n", "ended: the connection has ended"}
 	if d := cmp.Diff(want, told.said); d != "" {
 		t.Error(d)
@@ -136,7 +136,7 @@ func TestACommandThatDoesNotRunIsNotWaitedFor(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		b := newLaunching(&told{}, startFrame{Shell: s}, time.Minute, io.Discard).newBranch(membersFor(1))
+		b := NewLaunching(&told{}, StartFrame{Shell: s}, time.Minute, io.Discard).NewBranch(membersFor(1))
 		if err := b.launch(); err == nil {
 			t.Error("it runs")
 		}
@@ -151,18 +151,18 @@ func TestAMailboxKeepsTheOrder(t *testing.T) {
 	r, w := io.Pipe()
 	m := newMailbox()
 	for i := range 10 {
-		m.put(letter{i, []byte("{}\n")})
+		m.put(Letter{i, []byte("{}\n")})
 	}
-	m.begin(&frames{out: w}, w, startFrame{})
-	in := &frames{in: r}
-	if first, err := in.receive(); err != nil || first.Start == nil {
+	m.begin(&Frames{out: w}, w, StartFrame{})
+	in := &Frames{in: r}
+	if first, err := in.Receive(); err != nil || first.Start == nil {
 		t.Fatal(first, err)
 	}
-	m.put(letter{10, []byte("{}\n")})
+	m.put(Letter{10, []byte("{}\n")})
 	m.finish()
-	m.put(letter{11, []byte("{}\n")})
+	m.put(Letter{11, []byte("{}\n")})
 	for i := range 11 {
-		if x, err := in.letter(); err != nil || x.machine != i {
+		if x, err := in.letter(); err != nil || x.Machine != i {
 			t.Fatal(i, x, err)
 		}
 	}
@@ -174,12 +174,12 @@ func TestAMailboxKeepsTheOrder(t *testing.T) {
 // told is a launcher that notes what it is told. Its commands are children of the test.
 type told struct{ said []string }
 
-func (*told) run(cmd *exec.Cmd) (command, error) { return child{cmd}, cmd.Start() }
-func (t *told) hello(*branch)                    { t.said = append(t.said, "hello") }
-func (t *told) ended(_ *branch, why error)       { t.said = append(t.said, "ended: "+why.Error()) }
-func (t *told) missed(_ *branch, why error)      { t.said = append(t.said, "missed: "+why.Error()) }
+func (*told) Run(cmd *exec.Cmd) (Command, error) { return Child{cmd}, cmd.Start() }
+func (t *told) Hello(*Branch)                    { t.said = append(t.said, "hello") }
+func (t *told) Ended(_ *Branch, why error)       { t.said = append(t.said, "ended: "+why.Error()) }
+func (t *told) Missed(_ *Branch, why error)      { t.said = append(t.said, "missed: "+why.Error()) }
 
-func (t *told) letter(_ *branch, x letter) error {
+func (t *told) Letter(_ *Branch, x Letter) error {
 	t.said = append(t.said, "letter: "+string(x.text))
 	return nil
 }

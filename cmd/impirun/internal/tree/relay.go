@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"fmt"
@@ -18,25 +18,25 @@ import (
 // It ends when all of these have ended. When nobody above is there any more, or the job is over, those below hear it,
 // and are killed if they do not end in time.
 type relay struct {
-	up       *frames
-	l        *launching
+	up       *Frames
+	l        *Launching
 	turns    chan func() // what is done by the thread that stays, with which our children would end
-	branches []*branch
+	branches []*Branch
 	left     int // branches that are not over
 	ending   bool
 }
 
-// runRelay is the whole of a relay. It answers the exit code.
-func runRelay(up *frames, start *startFrame) int {
+// RunRelay is the whole of a relay, which has been started with these words. It returns the exit code.
+func RunRelay(up *Frames, start *StartFrame) int {
 	// A resource manager, or a terminal, tells those whom it concerns, and our end comes from above.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	r := &relay{up: up, turns: make(chan func())}
-	r.l = newLaunching(r, *start, start.Limit, os.Stderr)
-	defer r.l.end()
+	r.l = NewLaunching(r, *start, start.Limit, os.Stderr)
+	defer r.l.End()
 	own := start.Members[0]
 	own.Local = true
-	r.grow([]member{own})
-	for _, g := range groups(start.Members[1:], start.Plan.Branches) {
+	r.grow([]Member{own})
+	for _, g := range Groups(start.Members[1:], start.Plan.Branches) {
 		r.grow(g)
 	}
 	go r.listen(start.Plan.Grace)
@@ -47,50 +47,50 @@ func runRelay(up *frames, start *startFrame) int {
 }
 
 // grow starts a branch.
-func (r *relay) grow(members []member) {
-	b := r.l.newBranch(members)
+func (r *relay) grow(members []Member) {
+	b := r.l.NewBranch(members)
 	r.branches = append(r.branches, b)
 	r.left++
-	go b.follow()
+	go b.Follow()
 }
 
-// run starts a command by the thread that stays.
-func (r *relay) run(cmd *exec.Cmd) (command, error) {
+// Run starts a command by the thread that stays.
+func (r *relay) Run(cmd *exec.Cmd) (Command, error) {
 	done := make(chan error, 1)
 	r.turns <- func() { done <- cmd.Start() }
-	return child{cmd}, <-done
+	return Child{cmd}, <-done
 }
 
-func (r *relay) hello(b *branch) {
-	r.turns <- func() { b.reached = true }
-	if !b.members[0].Local { // whoever has reached us knows of that
-		r.say(b.members[0].Number, frame{Reached: true})
+func (r *relay) Hello(b *Branch) {
+	r.turns <- func() { b.Reached = true }
+	if !b.Members[0].Local { // whoever has reached us knows of that
+		r.say(b.Members[0].Number, Frame{Reached: true})
 	}
 }
 
-// letter passes a letter up.
-func (r *relay) letter(b *branch, x letter) error {
-	if !b.has(x.machine) {
-		return fmt.Errorf("a letter of machine %d, which is not there", x.machine)
+// Letter passes a letter up.
+func (r *relay) Letter(b *Branch, x Letter) error {
+	if !b.Has(x.Machine) {
+		return fmt.Errorf("a letter of machine %d, which is not there", x.Machine)
 	}
 	r.up.pass(x)
 	return nil
 }
 
-func (r *relay) ended(b *branch, why error) {
-	r.say(b.members[0].Number, frame{Lost: &lostFrame{Machines: numbers(b.members), Text: why.Error()}})
-	r.turns <- func() { b.over = true; r.left-- }
+func (r *relay) Ended(b *Branch, why error) {
+	r.say(b.Members[0].Number, Frame{Lost: &LostFrame{Machines: Numbers(b.Members), Text: why.Error()}})
+	r.turns <- func() { b.Over = true; r.left-- }
 }
 
-// missed says that a machine was not reached. The others of its branch are started without it, if there is time.
-func (r *relay) missed(b *branch, why error) {
-	lost, others := b.members, []member(nil)
-	if !r.l.isOver() {
-		lost, others = b.members[:1], b.members[1:]
+// Missed says that a machine was not reached. The others of its branch are started without it, if there is time.
+func (r *relay) Missed(b *Branch, why error) {
+	lost, others := b.Members, []Member(nil)
+	if !r.l.Over() {
+		lost, others = b.Members[:1], b.Members[1:]
 	}
-	r.say(lost[0].Number, frame{Lost: &lostFrame{Machines: numbers(lost), Text: why.Error(), Missed: true}})
+	r.say(lost[0].Number, Frame{Lost: &LostFrame{Machines: Numbers(lost), Text: why.Error(), Missed: true}})
 	r.turns <- func() {
-		b.over = true
+		b.Over = true
 		r.left--
 		if len(others) > 0 {
 			r.grow(others)
@@ -98,7 +98,8 @@ func (r *relay) missed(b *branch, why error) {
 	}
 }
 
-func numbers(list []member) (all []int) {
+// Numbers returns the numbers of machines.
+func Numbers(list []Member) (all []int) {
 	for _, m := range list {
 		all = append(all, m.Number)
 	}
@@ -106,8 +107,8 @@ func numbers(list []member) (all []int) {
 }
 
 // say sends a frame of ours up, in the name of a machine.
-func (r *relay) say(machine int, m frame) {
-	if x, err := letterOf(machine, m); err == nil {
+func (r *relay) say(machine int, m Frame) {
+	if x, err := LetterOf(machine, m); err == nil {
 		r.up.pass(x)
 	}
 }
@@ -124,12 +125,12 @@ func (r *relay) listen(grace time.Duration) {
 			return
 		}
 		r.turns <- func() {
-			if m, err := x.frame(); x.machine == everyone && err == nil && m.End != nil {
+			if m, err := x.Frame(); x.Machine == Everyone && err == nil && m.End != nil {
 				r.end(grace, func(to *mailbox) { to.put(x) })
 				return
 			}
 			for _, b := range r.branches {
-				if x.machine == everyone || b.has(x.machine) {
+				if x.Machine == Everyone || b.Has(x.Machine) {
 					b.mail.put(x)
 				}
 			}
@@ -139,7 +140,7 @@ func (r *relay) listen(grace time.Duration) {
 
 // end ends all branches, which tell has them told of, and kills those that have not ended in time.
 func (r *relay) end(grace time.Duration, tell func(*mailbox)) {
-	r.l.end()
+	r.l.End()
 	for _, b := range r.branches {
 		tell(b.mail)
 	}
@@ -147,10 +148,10 @@ func (r *relay) end(grace time.Duration, tell func(*mailbox)) {
 		return
 	}
 	r.ending = true
-	time.AfterFunc(grace+endTime, func() {
+	time.AfterFunc(grace+EndTime, func() {
 		r.turns <- func() {
 			for _, b := range r.branches {
-				b.kill()
+				b.Kill()
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"bytes"
@@ -13,20 +13,20 @@ import (
 
 func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 	var wire bytes.Buffer
-	f := &frames{in: &wire, out: &wire, machine: 7}
-	sent := frame{Hosts: []hostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
-		Procs: []procFrame{{HostID: make([]byte, 16), PID: 7}}}}}
-	if err := f.send(sent); err != nil {
+	f := &Frames{in: &wire, out: &wire, machine: 7}
+	sent := Frame{Hosts: []HostFrame{{Addr: netip.MustParseAddrPort("10.0.0.1:5"),
+		Procs: []ProcFrame{{HostID: make([]byte, 16), PID: 7}}}}}
+	if err := f.Send(sent); err != nil {
 		t.Fatal(err)
 	}
 	if text := wire.String(); text[len(text)-1] != '\n' {
 		t.Errorf("%q could be held back by who hands on lines", text)
 	}
 	x, err := f.letter()
-	if err != nil || x.machine != 7 {
+	if err != nil || x.Machine != 7 {
 		t.Fatal(x, err)
 	}
-	got, err := x.frame()
+	got, err := x.Frame()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestFramesAreReadBackAndNonsenseIsNot(t *testing.T) {
 	for _, bad := range []string{"", "ab", "Welcome to this machine\n", frame(0, ""), frame(1, "1"),
 		frame(maxFrame+1, "{}"), frame(maxFrame, "{}"),
 		frame(2, "xy"), frame(4, "{}")} {
-		f := &frames{in: strings.NewReader(bad)}
-		if m, err := f.receive(); err == nil {
+		f := &Frames{in: strings.NewReader(bad)}
+		if m, err := f.Receive(); err == nil {
 			t.Errorf("%q: %+v", bad, m)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"encoding/binary"
@@ -33,7 +33,7 @@ import (
 //	job {tables}                 ->
 //	                             <-  want {}: the ranks that read standard input have taken what there was
 //	input {bytes}                ->  the next of the launcher's standard input; none: that was all
-//	                             <-  ask {id, spawn or name}: what a rank asks for (spawn.go)
+//	                             <-  ask {id, spawn or name}: what a rank asks for (package spawn)
 //	answer {id, ...}             ->
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
@@ -41,38 +41,38 @@ import (
 // maxFrame is the longest frame, in bytes.
 const maxFrame = 64 << 20
 
-// frame is one of these.
-type frame struct {
+// Frame is what one says to the other: one of these.
+type Frame struct {
 	Hello   *helloFrame  `json:",omitempty"`
-	Start   *startFrame  `json:",omitempty"`
+	Start   *StartFrame  `json:",omitempty"`
 	Reached bool         `json:",omitempty"`
-	Lost    *lostFrame   `json:",omitempty"`
+	Lost    *LostFrame   `json:",omitempty"`
 	Started bool         `json:",omitempty"`
-	Hosts   []hostFrame  `json:",omitempty"`
-	Job     *jobFrame    `json:",omitempty"`
+	Hosts   []HostFrame  `json:",omitempty"`
+	Job     *JobFrame    `json:",omitempty"`
 	Output  []byte       `json:",omitempty"`
 	Errors  []byte       `json:",omitempty"`
 	Want    bool         `json:",omitempty"`
-	Input   *inputFrame  `json:",omitempty"`
-	Ask     *askFrame    `json:",omitempty"`
-	Answer  *answerFrame `json:",omitempty"`
-	End     *endFrame    `json:",omitempty"`
+	Input   *InputFrame  `json:",omitempty"`
+	Ask     *AskFrame    `json:",omitempty"`
+	Answer  *AnswerFrame `json:",omitempty"`
+	End     *EndFrame    `json:",omitempty"`
 }
 
 // helloFrame is the first word of a node.
 type helloFrame struct{ Version int }
 
-// lostFrame says that machines will say no more. Those that have ended are none of them.
-type lostFrame struct {
+// LostFrame says that machines will say no more. Those that have ended are none of them.
+type LostFrame struct {
 	Machines []int  // their numbers; the first is the one that was heard of last
 	Text     string // why
 	Missed   bool   // they were not reached
 }
 
-// startFrame says which machines a node stands for, and which ranks they start: the first is its own, and the others it
+// StartFrame says which machines a node stands for, and which ranks they start: the first is its own, and the others it
 // starts itself.
-type startFrame struct {
-	Members  []member
+type StartFrame struct {
+	Members  []Member
 	Plan     *options.Plan // of all machines
 	Env      []string      // the launcher's
 	Dir      string        // the launcher's, where a program says no other
@@ -89,52 +89,57 @@ type startFrame struct {
 // nodeVersion is that of these frames.
 const nodeVersion = 6
 
-// inputKind is where a node has the standard input of its ranks from.
-type inputKind int
+// InputKind is where a node has the standard input of its ranks from.
+type InputKind int
 
 const (
-	inputNone   inputKind = iota
-	inputOwn              // it is the launcher's itself, under the descriptor inputFD
-	inputFrames           // it comes in frames
+	InputNone InputKind = iota
+	InputOwn            // it is the launcher's itself, under the descriptor InputFD
+	InputSent           // it comes in frames
 )
 
-// inputFD is the descriptor under which the node on the launcher's own machine has the launcher's standard input.
-const inputFD = 3
+// InputFD is the descriptor under which the node on the launcher's own machine has the launcher's standard input.
+const InputFD = 3
 
-// askFrame is what a rank asks for that runs like program Like.
-type askFrame struct {
+// AskFrame is what a rank asks for that runs like program Like.
+type AskFrame struct {
 	ID    uint64
 	Spawn *startup.Spawn   `json:",omitempty"`
 	Name  *startup.Name    `json:",omitempty"`
 	Like  *options.Program `json:",omitempty"`
 }
 
-// answerFrame answers it. Here is not 0 if the node is to spawn the job itself, under that number.
-type answerFrame struct {
+// AnswerFrame answers an AskFrame. Here is not 0 if the node is to spawn the job itself, under that number.
+type AnswerFrame struct {
 	ID     uint64
 	Here   int
 	Answer startup.Answer
 }
 
-type inputFrame struct{ Data []byte }
+// InputFrame is the next of the launcher's standard input; without data it is the end.
+type InputFrame struct{ Data []byte }
 
-type hostFrame struct {
+// HostFrame is an IMPI host of a node: where it listens, and its ranks.
+type HostFrame struct {
 	Addr    netip.AddrPort
 	Machine wire.Machine
-	Procs   []procFrame
+	Procs   []ProcFrame
 }
 
-type procFrame struct {
+// ProcFrame is a rank of a host.
+type ProcFrame struct {
 	HostID []byte
 	PID    uint32
 }
 
-type jobFrame struct {
+// JobFrame is the tables of the job.
+type JobFrame struct {
 	Tables []byte // startup.EncodeJob
 	First  int    // world rank of the client's first rank
 }
 
-type endFrame struct {
+// EndFrame says that the job is over, or how a node's ranks have ended.
+type EndFrame struct {
 	Code int // 0: all went well
 	Text string
 
@@ -145,46 +150,46 @@ type endFrame struct {
 	Exits []syscall.WaitStatus `json:",omitempty"` // of a node's ranks, in order
 }
 
-// letter is a frame on its way.
-type letter struct {
-	machine int // from or for; everyone: for all
+// Letter is a frame on its way.
+type Letter struct {
+	Machine int // from or for; Everyone: for all
 	text    []byte
 }
 
-// everyone stands for all machines of a job.
-const everyone = -1
+// Everyone stands for all machines of a job.
+const Everyone = -1
 
 // letterHead is the length of what stands before a frame, in bytes.
 const letterHead = 8
 
 // bytes is a letter as it travels.
-func (x letter) bytes() []byte {
+func (x Letter) bytes() []byte {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, letterHead+len(x.text)), uint32(len(x.text)))
-	return append(binary.BigEndian.AppendUint32(b, uint32(int32(x.machine))), x.text...)
+	return append(binary.BigEndian.AppendUint32(b, uint32(int32(x.Machine))), x.text...)
 }
 
-// letterOf writes a frame.
-func letterOf(machine int, m frame) (letter, error) {
+// LetterOf returns a frame as a letter.
+func LetterOf(machine int, m Frame) (Letter, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
-		return letter{}, err
+		return Letter{}, err
 	}
 	if len(text) >= maxFrame {
-		return letter{}, fmt.Errorf("a message of %d bytes is too long", len(text))
+		return Letter{}, fmt.Errorf("a message of %d bytes is too long", len(text))
 	}
-	return letter{machine, append(text, '\n')}, nil
+	return Letter{machine, append(text, '\n')}, nil
 }
 
-// frame reads what is in a letter.
-func (x letter) frame() (m frame, err error) {
+// Frame returns what is in a letter.
+func (x Letter) Frame() (m Frame, err error) {
 	if err := json.Unmarshal(x.text, &m); err != nil {
 		return m, fmt.Errorf("not what impirun says: %w", err)
 	}
 	return m, nil
 }
 
-// frames is one end of the conversation. One goroutine may receive, and any may send.
-type frames struct {
+// Frames is one end of the conversation between a launcher and a node. One goroutine may receive, and any may send.
+type Frames struct {
 	in      io.Reader
 	machine int // of a node: its own number
 
@@ -192,9 +197,9 @@ type frames struct {
 	out io.Writer
 }
 
-// send sends a frame of this machine's.
-func (f *frames) send(m frame) error {
-	x, err := letterOf(f.machine, m)
+// Send sends a frame of this machine. It blocks until the frame is written.
+func (f *Frames) Send(m Frame) error {
+	x, err := LetterOf(f.machine, m)
 	if err != nil {
 		return err
 	}
@@ -202,22 +207,23 @@ func (f *frames) send(m frame) error {
 }
 
 // pass sends a letter as it is.
-func (f *frames) pass(x letter) error {
+func (f *Frames) pass(x Letter) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, err := f.out.Write(x.bytes())
 	return err
 }
 
-func (f *frames) receive() (m frame, err error) {
+// Receive returns the next frame, whichever machine it is for. It blocks until there is one.
+func (f *Frames) Receive() (m Frame, err error) {
 	x, err := f.letter()
 	if err != nil {
 		return m, err
 	}
-	return x.frame()
+	return x.Frame()
 }
 
-func (f *frames) letter() (x letter, err error) {
+func (f *Frames) letter() (x Letter, err error) {
 	var head [letterHead]byte
 	if _, err := io.ReadFull(f.in, head[:]); err != nil {
 		return x, err
@@ -226,7 +232,7 @@ func (f *frames) letter() (x letter, err error) {
 	if n < 2 || n > maxFrame {
 		return x, fmt.Errorf("not what impirun says: %q", head[:])
 	}
-	x.machine = int(int32(binary.BigEndian.Uint32(head[4:])))
+	x.Machine = int(int32(binary.BigEndian.Uint32(head[4:])))
 	for len(x.text) < n { // memory grows with what arrives
 		step := min(n-len(x.text), max(4096, len(x.text)))
 		x.text = slices.Grow(x.text, step)[:len(x.text)+step]

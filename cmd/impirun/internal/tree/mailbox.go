@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"io"
@@ -21,7 +21,7 @@ func newMailbox() *mailbox {
 }
 
 // put adds a letter.
-func (m *mailbox) put(x letter) {
+func (m *mailbox) put(x Letter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed && !m.last {
@@ -46,9 +46,9 @@ func (m *mailbox) close() {
 }
 
 // begin sends the start frame and then what there is and what comes.
-func (m *mailbox) begin(f *frames, stdin io.Closer, start startFrame) {
+func (m *mailbox) begin(f *Frames, stdin io.Closer, start StartFrame) {
 	go func() {
-		if f.send(frame{Start: &start}) != nil {
+		if f.Send(Frame{Start: &start}) != nil {
 			return // its end tells why
 		}
 		for {
