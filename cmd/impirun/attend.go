@@ -32,8 +32,8 @@ func attend() error {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
 	jobID := programs.NewJobID()
-	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
-	defer s.names.close()
+	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	defer s.close()
 	p := job.Attended(end, jobID)
 	s.serve(p, plan)
 	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
@@ -44,7 +44,7 @@ func attend() error {
 	s.Running(job)
 	p.Attend(job)
 	if cause := s.finish(job.Wait()); cause != nil {
-		return &outcome.Error{Cause: cause, Quiet: s.number() == 1} // of a process that has spawned nothing we need not speak
+		return &outcome.Error{Cause: cause, Quiet: !s.hasSpawned()} // of a process that has spawned nothing we need not speak
 	}
 	return nil
 }

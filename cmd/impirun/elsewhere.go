@@ -3,25 +3,54 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/placement"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/startup/client"
 )
 
 // Jobs that ranks spawn on machines that they name. Such a job has a head of its own in the first launcher, with a node
-// on each of its machines, as a job that was started on several machines has (head.go, node.go): the shells through
+// on each of its machines, as a job that was started on several machines has (package machines): the shells through
 // which nodes run are children of the launcher.
 //
 // Until all of its processes have called MPI_Init, what goes wrong is the answer to the rank that has asked. After that
 // it is the end of all. A job on several machines is started as a whole, or not at all.
+
+// machines makes jobs on other machines, and is told by the spawner what concerns the job that was not spawned, if that
+// is on several machines itself.
+type machines interface {
+	// Job makes a job, which Serve starts. It does not block.
+	Job(s *spawner, j elsewhere) remote
+	// Doom says that all jobs are to end. It does not block.
+	Doom(c supervise.Cause)
+	// Rouse says that a spawned job is over. It does not block.
+	Rouse()
+}
+
+// elsewhere is what is to run on other machines.
+type elsewhere struct {
+	plan   *options.Plan
+	where  []hosts.Machine
+	number int    // of the job
+	parent string // the port of those who spawn it
+}
+
+// remote is a job on other machines.
+type remote interface {
+	// Serve starts the job, and returns when no process of it is left: why it has not gone well, if that has ended
+	// nobody; else nil.
+	Serve() (mild *supervise.Cause)
+	// Settled is closed when the job has begun, or cannot begin.
+	Settled() <-chan struct{}
+	// Refused is, after that, why it cannot; nil if it has.
+	Refused() *supervise.Cause
+	// Doom ends it. It does not block.
+	Doom(c supervise.Cause)
+}
 
 // placesOf are the machines that the commands of a request name; nil if none does. A command that names none, when
 // others do, runs on the launcher's machine.
@@ -103,27 +132,19 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []orde
 	if len(plan.Programs) == 0 {
 		return nothing(0, errors.New("no process was asked for"))
 	}
-	h := &head{plan: &plan, spawner: s, turns: make(chan func()), joined: make(chan joinResult, 1),
-		lost: make(chan *client.LostError, 1), wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1),
-		job: s.number(), parent: r.Parent, settled: make(chan struct{})}
-	if err := s.enlist(h); err != nil {
+	j := s.machines.Job(s, elsewhere{plan: &plan, where: where, number: s.number(), parent: r.Parent})
+	if err := s.enlist(j); err != nil {
 		return nothing(total(list), err)
 	}
-	if err := h.startAll(where); err != nil {
-		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
-	}
-	go func() {
-		h.serve(nil)
-		s.leave(h)
-	}()
+	go func() { s.leave(j, j.Serve()) }()
 	select {
-	case <-h.settled:
+	case <-j.Settled():
 	case <-asker:
-		h.doom(supervise.Cause{Code: 1, Text: "the process that has asked has ended"})
-		<-h.settled
+		j.Doom(supervise.Cause{Code: 1, Text: "the process that has asked has ended"})
+		<-j.Settled()
 	}
-	if h.refused != nil {
-		return nothing(total(list), errors.New(h.refused.Text))
+	if c := j.Refused(); c != nil {
+		return nothing(total(list), errors.New(c.Text))
 	}
 	return startup.Spawned{Codes: make([]int32, total(list)), Size: int32(plan.Size())}
 }
@@ -136,33 +157,27 @@ func total(list []order) (n int) {
 }
 
 // enlist notes a job on other machines, which the launcher waits for.
-func (s *spawner) enlist(h *head) error {
+func (s *spawner) enlist(j remote) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doomed != nil || s.closed {
 		return supervise.ErrOver
 	}
-	s.remote[h] = true
+	s.remote[j] = true
 	s.away.Add(1)
 	return nil
 }
 
-// leave notes that no process of such a job is left.
-func (s *spawner) leave(h *head) {
+// leave notes that no process of such a job is left. mild is why it has not gone well, if it has not, and ended nobody.
+func (s *spawner) leave(j remote, mild *supervise.Cause) {
 	s.mu.Lock()
-	delete(s.remote, h)
-	if h.mild != nil && (s.cause == nil || h.mild.Outranks(s.cause)) {
-		s.cause = h.mild
+	delete(s.remote, j)
+	if mild != nil && (s.cause == nil || mild.Outranks(s.cause)) {
+		s.cause = mild
 	}
-	main := s.head
 	s.mu.Unlock()
-	for machine, own := range h.places {
-		s.places.giveBack(machine, own)
-	}
 	s.away.Done()
-	if main != nil {
-		main.rouse()
-	}
+	s.machines.Rouse()
 }
 
 // idle says whether no job runs on other machines, and then lets none begin.
@@ -176,7 +191,7 @@ func (s *spawner) idle() bool {
 // fail ends everything because a job on other machines has ended badly.
 func (s *spawner) fail(c supervise.Cause) {
 	s.mu.Lock()
-	job, main := s.job, s.head
+	job := s.job
 	if s.cause == nil || c.Outranks(s.cause) {
 		s.cause = &c
 	}
@@ -184,9 +199,7 @@ func (s *spawner) fail(c supervise.Cause) {
 	if job != nil {
 		job.Fail(c)
 	}
-	if main != nil {
-		main.doom(c)
-	}
+	s.machines.Doom(c)
 }
 
 // finish waits for the jobs on other machines, and answers why one of them has ended badly, if cause does not say it.
@@ -200,92 +213,9 @@ func (s *spawner) finish(cause *supervise.Cause) *supervise.Cause {
 	return cause
 }
 
-// Run starts a command that ends with this launcher.
-func (h *head) Run(cmd *exec.Cmd) (tree.Command, error) { return h.spawner.run(cmd) }
-
-// run starts a command that ends with this launcher.
-func (s *spawner) run(cmd *exec.Cmd) (tree.Command, error) {
+// running is the job of the processes on this machine; nil: there is none.
+func (s *spawner) running() *supervise.Job {
 	s.mu.Lock()
-	job, main := s.job, s.head
-	s.mu.Unlock()
-	if job != nil {
-		return job.Accompany(cmd)
-	}
-	return main.begin(cmd)
-}
-
-// doom tells a head to end its processes.
-func (h *head) doom(c supervise.Cause) {
-	select {
-	case h.dooms <- c:
-	default: // it was told before
-	}
-}
-
-// rouse makes serve look again whether it is over.
-func (h *head) rouse() {
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
-}
-
-// begin starts a command on the thread that stays, and with which the command would end.
-func (h *head) begin(cmd *exec.Cmd) (tree.Command, error) {
-	done := make(chan error, 1)
-	select {
-	case h.work <- func() { done <- cmd.Start() }:
-		return tree.Child{Cmd: cmd}, <-done
-	case <-h.served:
-		return nil, supervise.ErrOver
-	}
-}
-
-// answer answers a request of a node's rank.
-func (h *head) answer(r *nodeLink, a *tree.AskFrame) {
-	reply := tree.AnswerFrame{ID: a.ID}
-	defer func() { r.send(tree.Frame{Answer: &reply}) }()
-	if a.Name == nil && (a.Spawn == nil || a.Like == nil) {
-		reply.Answer = startup.Answer{Err: startup.Refuse(startup.ErrRefused, "the node asks for nothing")}
-		return
-	}
-	answer, list := h.spawner.decide(startup.Request{Spawn: a.Spawn, Name: a.Name}, nil, nil, a.Like,
-		func(where []hosts.Machine) bool { return where == nil })
-	if reply.Answer = answer; list != nil {
-		reply.Here = h.spawner.number()
-	}
-}
-
-// ask is a node's way to the first launcher.
-func (n *node) ask(r startup.Request, like *options.Program) (startup.Answer, int) {
-	n.mu.Lock()
-	n.asked++
-	id, to := n.asked, make(chan tree.AnswerFrame, 1)
-	n.asking[id] = to
-	n.mu.Unlock()
-	defer func() {
-		n.mu.Lock()
-		delete(n.asking, id)
-		n.mu.Unlock()
-	}()
-	gone := startup.Answer{Err: startup.Refuse(startup.ErrUnreachable, "the first launcher of the job cannot be asked")}
-	if n.frames.Send(tree.Frame{Ask: &tree.AskFrame{ID: id, Spawn: r.Spawn, Name: r.Name, Like: like}}) != nil {
-		return gone, 0
-	}
-	select {
-	case a := <-to:
-		return a.Answer, a.Here
-	case <-n.alone:
-		return gone, 0
-	}
-}
-
-// answered hands an answer to who waits for it.
-func (n *node) answered(a tree.AnswerFrame) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if to := n.asking[a.ID]; to != nil {
-		delete(n.asking, a.ID)
-		to <- a
-	}
+	defer s.mu.Unlock()
+	return s.job
 }

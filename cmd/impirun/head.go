@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -21,10 +19,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
-	"github.com/libimpi/libimpi/transport"
 )
 
 // A client of several machines. The launcher starts a node (node.go) on each, its own machine included, and collects
@@ -59,7 +55,8 @@ type head struct {
 	dooms    chan supervise.Cause // the job is to end
 	job      int                  // the number of a spawned job; 0: it was not spawned
 	parent   string               // the port of those who have spawned it
-	places   map[string][]int     // what its processes have of machines (occupied.go)
+	main     *head                // of the job that was not spawned, perhaps itself; nil: that is on this machine alone
+	places   []func()             // give back what its processes have of machines
 	settled  chan struct{}        // of a spawned job: closed when it has begun, or
 	refused  *supervise.Cause     // why it has not
 	begun    bool
@@ -103,81 +100,6 @@ func (h *head) broadcast(m tree.Frame) error {
 	return nil
 }
 
-// joinResult is what join answers.
-type joinResult struct {
-	tables  *transport.Job
-	first   int // our first rank in MPI_COMM_WORLD
-	session *client.Session
-	err     error
-}
-
-// runMachines runs a plan on several machines.
-func runMachines(plan *options.Plan, list []hosts.Machine) error {
-	if plan.Clients > 0 {
-		return fmt.Errorf("-clients starts all clients on this machine, and %s is another", list[len(list)-1].Name)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	joins, _, err := join.Plans(ctx, plan, netip.Addr{}) // each machine says where its ranks listen
-	if err != nil {
-		return err
-	}
-	if err := oneHostEach(plan, joins[0], list); err != nil {
-		return err
-	}
-	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan joinResult, 1),
-		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
-		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
-	if plan.Exits {
-		h.exits = job.Exits{}
-	}
-	h.spawner = newSpawner(plan, os.Environ(), "", hosts.Universe(plan))
-	h.spawner.head = h
-	defer h.spawner.names.close()
-	signals := make(chan syscall.Signal, 1)
-	defer outcome.OnSignal(func(s syscall.Signal) { signals <- s })()
-	h.progress = newProgress(plan)
-	if err := h.startAll(list); err != nil {
-		return err
-	}
-	h.serve(signals)
-	h.printing.Lock()
-	h.progress.end()
-	h.printing.Unlock()
-	close(h.served)
-	h.cause = h.spawner.finish(cmp.Or(h.cause, h.mild))
-	if h.cause == nil && h.unwritten != nil {
-		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
-	}
-	if m := h.joinPlan; m != nil && h.joining {
-		if h.cause != nil {
-			m.Abandon(errors.New(h.cause.Text))
-		}
-		h.session = (<-h.joined).session // the server has heard why
-	} else if m != nil && h.hosted < len(h.nodes) {
-		if h.cause != nil {
-			m.GiveUp(h.cause, nil)
-		} else {
-			m.Withdraw()
-		}
-	}
-	cancel()
-	if h.session != nil {
-		if h.cause != nil {
-			h.session.Fail(h.cause.Text, h.cause.Blamed)
-		} else {
-			h.session.Fini()
-		}
-	}
-	if plan.Exits {
-		h.exits.Say(h.first, plan.Size(), outcome.Complain)
-	}
-	if h.cause != nil {
-		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet}
-	}
-	return nil
-}
-
 // startAll starts the branches of the tree.
 func (h *head) startAll(list []hosts.Machine) error {
 	dir, err := os.Getwd()
@@ -192,7 +114,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
 	plan.StdinLater = false // what comes in frames is waited for here
 	start := tree.StartFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
-		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universe, Job: h.job, Parent: h.parent,
+		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universeSize(), Job: h.job, Parent: h.parent,
 		Shell: shell}
 	h.l = tree.NewLaunching(h, start, startLimit(h.plan, os.Getenv), stderrOf{h})
 	var others []tree.Member
@@ -218,28 +140,9 @@ func (h *head) startAll(list []hosts.Machine) error {
 
 // occupy takes the places of our processes on a machine, and answers those that others have.
 func (h *head) occupy(m *hosts.Machine) (before []int) {
-	before, own := h.spawner.places.take(placesAt(m), len(m.Ranks))
-	if h.places == nil {
-		h.places = map[string][]int{}
-	}
-	h.places[placesAt(m)] = append(h.places[placesAt(m)], own...)
+	before, leave := h.spawner.occupy(m)
+	h.places = append(h.places, leave)
 	return before
-}
-
-// oneHostEach makes sure that each rank is an IMPI host of its own where ranks of several machines alternate: IMPI
-// numbers the ranks of a client host by host (IMPI 0.0, 2.3.5).
-func oneHostEach(plan *options.Plan, m *join.Plan, list []hosts.Machine) error {
-	i := slices.IndexFunc(list, func(m hosts.Machine) bool { return apart(m.Ranks) })
-	if m == nil || !m.Agent || i < 0 {
-		return nil
-	}
-	if plan.Via == options.ViaAgent {
-		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI "+
-			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].Ranks,
-			list[i].Name)
-	}
-	m.Agent = false
-	return nil
 }
 
 // grow starts a branch.
@@ -252,9 +155,6 @@ func (h *head) grow(members []tree.Member) {
 	h.left++
 	go b.Follow()
 }
-
-// apart says whether the ranks of a machine do not follow one another.
-func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
 
 // Letter takes what a node says, on the goroutine of its branch.
 func (h *head) Letter(b *tree.Branch, x tree.Letter) error {
@@ -477,71 +377,6 @@ func (h *head) fail(c *supervise.Cause) {
 func (h *head) kill() {
 	for _, b := range h.branches {
 		b.Kill()
-	}
-}
-
-// join makes the tables: with the other clients at the server, or of this one alone.
-func (h *head) join() {
-	var o joinResult
-	hosts := inRankOrder(h.nodes)
-	if m := h.joinPlan; m != nil {
-		o.tables, o.session, o.err = m.Connect(hosts)
-		if o.err == nil {
-			o.first = join.FirstRank(o.tables, m.Rank)
-		}
-	} else {
-		o.tables, o.err = client.Alone(client.Default(hosts...))
-	}
-	h.joined <- o
-}
-
-// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one
-// for all, which then follow one another.
-func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
-	type numbered struct {
-		first int
-		host  client.Host
-	}
-	var list []numbered
-	for _, r := range nodes {
-		k := 0
-		for _, host := range r.hosts {
-			list = append(list, numbered{r.Ranks[k], host})
-			k += len(host.Procs)
-		}
-	}
-	slices.SortFunc(list, func(x, y numbered) int { return x.first - y.first })
-	for _, x := range list {
-		hosts = append(hosts, x.host)
-	}
-	return hosts
-}
-
-// tell gives the tables to all nodes.
-func (h *head) tell(o joinResult) {
-	if o.err != nil {
-		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
-		return
-	}
-	if h.session = o.session; o.session != nil {
-		o.session.Watch(func(err error) {
-			var lost *client.LostError
-			if errors.As(err, &lost) {
-				select {
-				case h.lost <- lost:
-				default: // one is enough
-				}
-			}
-		})
-	}
-	h.first = o.first
-	if h.job != 0 && h.cause == nil {
-		h.begun = true
-		close(h.settled)
-	}
-	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
-	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
-		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
 }
 

@@ -188,9 +188,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	spawner := newSpawner(plan, s.Env, s.JobID, s.Universe)
-	spawner.above = n
-	spawner.places.taken = map[string][]int{"": n.self.Taken}
+	spawner := spawnerBelow(n, plan, s.Env, s.JobID, s.Universe, n.self.Taken)
 	p.OfNode(ranks, s.Parent)
 	spawner.serve(p, plan)
 	if s.Job != 0 {

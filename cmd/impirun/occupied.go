@@ -42,6 +42,13 @@ func (o *occupied) giveBack(machine string, own []int) {
 	o.taken[machine] = left
 }
 
+// occupy takes the places of the processes on a machine, and answers those that others have, and what gives them back.
+func (s *spawner) occupy(m *hosts.Machine) (before []int, leave func()) {
+	at := placesAt(m)
+	before, own := s.places.take(at, len(m.Ranks))
+	return before, func() { s.places.giveBack(at, own) }
+}
+
 // placesAt is the key of a machine.
 func placesAt(m *hosts.Machine) string {
 	if m.Local {

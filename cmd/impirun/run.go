@@ -100,8 +100,8 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := job.EnoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan))
-	defer spawner.names.close()
+	spawner := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	defer spawner.close()
 	parts := make([]*job.Part, len(shares))
 	for i, s := range shares {
 		if parts[i], err = job.New(s, jobID, joins[i], ranks); err != nil {

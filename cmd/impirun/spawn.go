@@ -31,14 +31,14 @@ type spawner struct {
 	jobID    string   // the launcher's, by which its guard knows all that belongs to it
 	universe int32
 	above    superior // nil: we are the first launcher
+	machines machines // nil: we are not
 	names    *nameBook
 	places   occupied
 
 	mu     sync.Mutex
 	job    *supervise.Job   // of the processes on this machine; nil: there is none
-	head   *head            // of the job that was not spawned, if that is on several machines
 	count  int              // jobs that were spawned
-	remote map[*head]bool   // those that run on other machines (elsewhere.go)
+	remote map[remote]bool  // those that run on other machines (elsewhere.go)
 	away   sync.WaitGroup   // their number
 	closed bool             // there will be no more of these
 	cause  *supervise.Cause // why one of these has ended badly
@@ -47,18 +47,35 @@ type spawner struct {
 
 // superior is the first launcher, as a node of it sees it.
 type superior interface {
-	// ask hands on a request. here is not 0 if the node is to spawn the job itself: then it is the job's number.
-	ask(r startup.Request, like *options.Program) (a startup.Answer, here int)
+	// Ask hands on a request of a process that runs like a program. It blocks until there is an answer. here is not 0 if
+	// the node is to spawn the job itself: then it is the job's number.
+	Ask(r startup.Request, like *options.Program) (a startup.Answer, here int)
 }
 
 // errSpawn is MPI_ERR_SPAWN.
 const errSpawn = startup.CodeSpawn
 
-func newSpawner(plan *options.Plan, base []string, jobID string, universe int32) *spawner {
-	s := &spawner{plan: plan, base: base, jobID: jobID, universe: universe, remote: map[*head]bool{}}
+// newSpawner makes the spawner of a first launcher. base is the environment that programs start from.
+func newSpawner(plan *options.Plan, base []string, jobID string, universe int32, m machines) *spawner {
+	s := &spawner{plan: plan, base: base, jobID: jobID, universe: universe, machines: m, remote: map[remote]bool{}}
 	s.names = newNameBook(s, base)
 	return s
 }
+
+// spawnerBelow makes the spawner of a node. taken are the places of this machine that have been taken already.
+func spawnerBelow(above superior, plan *options.Plan, base []string, jobID string, universe int32,
+	taken []int) *spawner {
+	s := newSpawner(plan, base, jobID, universe, nil)
+	s.above = above
+	s.places.taken = map[string][]int{"": taken}
+	return s
+}
+
+// close frees what the spawner has open.
+func (s *spawner) close() { s.names.close() }
+
+// universeSize is MPI_UNIVERSE_SIZE.
+func (s *spawner) universeSize() int32 { return s.universe }
 
 // Running notes the job, whose first processes run.
 func (s *spawner) Running(job *supervise.Job) {
@@ -81,7 +98,7 @@ func (s *spawner) Doom(c supervise.Cause) {
 		s.doomed = &c
 	}
 	for h := range s.remote {
-		h.doom(c)
+		h.Doom(c)
 	}
 }
 
@@ -100,7 +117,7 @@ func (s *spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answe
 	if r.Name != nil {
 		like = nil
 	}
-	a, number := s.above.ask(r, like)
+	a, number := s.above.Ask(r, like)
 	if number == 0 {
 		return a
 	}
@@ -109,6 +126,15 @@ func (s *spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answe
 		return startup.Answer{Err: err}
 	}
 	return answerOf(s.here(from, i, r.Spawn, list, number))
+}
+
+// Ask answers, in the first launcher, a request of a node's process.
+func (s *spawner) Ask(r startup.Request, like *options.Program) (a startup.Answer, here int) {
+	a, list := s.decide(r, nil, nil, like, func(where []hosts.Machine) bool { return where == nil })
+	if list != nil {
+		here = s.number()
+	}
+	return a, here
 }
 
 // decide answers, in the first launcher, a request of a process that runs like a program: from is its part, nil if that
@@ -142,6 +168,13 @@ func (s *spawner) number() int {
 	defer s.mu.Unlock()
 	s.count++
 	return s.count
+}
+
+// hasSpawned says whether a job has been spawned.
+func (s *spawner) hasSpawned() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count > 0
 }
 
 // here spawns a job on this machine.
