@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -32,10 +33,10 @@ func attend() error {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
 	jobID := programs.NewJobID()
-	s := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
-	defer s.close()
+	s := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	defer s.Close()
 	p := job.Attended(end, jobID)
-	s.serve(p, plan)
+	s.Serve(p, plan)
 	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
 		Guard: job.GuardCommand(jobID), Doomed: s.Doom}, nil)
 	if err != nil {
@@ -43,8 +44,8 @@ func attend() error {
 	}
 	s.Running(job)
 	p.Attend(job)
-	if cause := s.finish(job.Wait()); cause != nil {
-		return &outcome.Error{Cause: cause, Quiet: !s.hasSpawned()} // of a process that has spawned nothing we need not speak
+	if cause := s.Finish(job.Wait()); cause != nil {
+		return &outcome.Error{Cause: cause, Quiet: !s.HasSpawned()} // of a process that has spawned nothing we need not speak
 	}
 	return nil
 }

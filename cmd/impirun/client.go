@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -42,8 +43,8 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 	if plan.Exits {
 		h.exits = job.Exits{}
 	}
-	h.main, h.spawner = h, newSpawner(plan, os.Environ(), "", hosts.Universe(plan), h)
-	defer h.spawner.close()
+	h.main, h.spawner = h, spawn.New(plan, os.Environ(), "", hosts.Universe(plan), h)
+	defer h.spawner.Close()
 	signals := make(chan syscall.Signal, 1)
 	defer outcome.OnSignal(func(s syscall.Signal) { signals <- s })()
 	h.progress = newProgress(plan)
@@ -55,7 +56,7 @@ func runMachines(plan *options.Plan, list []hosts.Machine) error {
 	h.progress.end()
 	h.printing.Unlock()
 	close(h.served)
-	h.cause = h.spawner.finish(cmp.Or(h.cause, h.mild))
+	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild))
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -48,7 +49,7 @@ type head struct {
 	joining  bool // join is running, and has not answered on joined yet
 	joined   chan joinResult
 	lost     chan *client.LostError
-	spawner  *spawner
+	spawner  *spawn.Spawner
 	work     chan func()          // for the thread that stays; nil in the head of a spawned job
 	served   chan struct{}        // closed when serve has returned
 	wake     chan struct{}        // a spawned job may have ended
@@ -114,7 +115,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
 	plan.StdinLater = false // what comes in frames is waited for here
 	start := tree.StartFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
-		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.universeSize(), Job: h.job, Parent: h.parent,
+		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.UniverseSize(), Job: h.job, Parent: h.parent,
 		Shell: shell}
 	h.l = tree.NewLaunching(h, start, startLimit(h.plan, os.Getenv), stderrOf{h})
 	var others []tree.Member
@@ -140,7 +141,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 
 // occupy takes the places of our processes on a machine, and answers those that others have.
 func (h *head) occupy(m *hosts.Machine) (before []int) {
-	before, leave := h.spawner.occupy(m)
+	before, leave := h.spawner.Occupy(m)
 	h.places = append(h.places, leave)
 	return before
 }
@@ -207,7 +208,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			close(h.settled)
 		}
 	}()
-	for h.left > 0 || h.work != nil && !h.spawner.idle() {
+	for h.left > 0 || h.work != nil && !h.spawner.Idle() {
 		select {
 		case do := <-h.work:
 			do()
@@ -363,7 +364,7 @@ func (h *head) fail(c *supervise.Cause) {
 	case h.job == 0:
 		h.spawner.Doom(*c)
 	case h.begun:
-		h.spawner.fail(*c)
+		h.spawner.Fail(*c)
 	}
 	h.over = time.After(h.plan.Grace + tree.EndTime)
 	h.missing.over = nil

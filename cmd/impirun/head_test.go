@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -21,7 +22,7 @@ func TestAMildEndOfANodeEndsNobody(t *testing.T) {
 	}{{tree.EndFrame{}, 0, false, false}, {tree.EndFrame{Code: 4, Mild: true}, 0, true, false},
 		{tree.EndFrame{Code: 4}, 0, false, true}, {tree.EndFrame{Code: 4, Mild: true}, 1, false, true}} {
 		h := &head{plan: &options.Plan{}, job: tt.job, settled: make(chan struct{})}
-		h.spawner = newSpawner(h.plan, nil, "", 0, nil)
+		h.spawner = spawn.New(h.plan, nil, "", 0, nil)
 		h.judge(&tt.end)
 		if (h.mild != nil) != tt.mild || (h.cause != nil) != tt.ends {
 			t.Errorf("%+v: mild %v, cause %v", tt, h.mild, h.cause)
@@ -34,7 +35,7 @@ func TestAMachineThatIsMissingIsNotTakenForOneThatHasEnded(t *testing.T) {
 	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{
 		{Member: tree.Member{Name: "a", Ranks: []int{0}}, hosts: []client.Host{{}}},
 		{Member: tree.Member{Name: "b", Number: 1, Ranks: []int{1}}, ended: true}}}
-	h.spawner = newSpawner(h.plan, nil, "", 0, nil)
+	h.spawner = spawn.New(h.plan, nil, "", 0, nil)
 	if h.lack(); h.cause != nil {
 		t.Errorf("%+v", h.cause)
 	}
@@ -116,7 +117,7 @@ func TestTheMachineOfTheRankThatWasLostOutranksThoseThatMissIt(t *testing.T) {
 	for name, order := range map[string][]*supervise.Cause{"late": {missing, missing, culprit, missing},
 		"early": {culprit, missing}} {
 		plan := &options.Plan{}
-		h := &head{plan: plan, spawner: newSpawner(plan, nil, "", 1, nil)}
+		h := &head{plan: plan, spawner: spawn.New(plan, nil, "", 1, nil)}
 		for _, c := range order {
 			h.fail(c)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/serve"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/startup"
@@ -41,8 +42,8 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == startup.SummonWord {
 		os.Exit(outcome.ExitCode(attend()))
 	}
-	if len(os.Args) > 2 && os.Args[1] == namesWord {
-		os.Exit(serveNamesHere(os.Args[2:]))
+	if len(os.Args) > 2 && os.Args[1] == spawn.NamesWord {
+		os.Exit(spawn.ServeNamesHere(os.Args[2:]))
 	}
 	name := filepath.Base(os.Args[0])
 	words, err := options.WithFile(os.Args[1:], os.ReadFile)

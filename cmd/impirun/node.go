@@ -20,6 +20,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -188,9 +189,9 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	spawner := spawnerBelow(n, plan, s.Env, s.JobID, s.Universe, n.self.Taken)
+	spawner := spawn.Below(n, plan, s.Env, s.JobID, s.Universe, n.self.Taken)
 	p.OfNode(ranks, s.Parent)
-	spawner.serve(p, plan)
+	spawner.Serve(p, plan)
 	if s.Job != 0 {
 		plan.Spawned = s.Job
 	}

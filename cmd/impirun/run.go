@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -100,21 +101,21 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := job.EnoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := newSpawner(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
-	defer spawner.close()
+	spawner := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	defer spawner.Close()
 	parts := make([]*job.Part, len(shares))
 	for i, s := range shares {
 		if parts[i], err = job.New(s, jobID, joins[i], ranks); err != nil {
 			return err
 		}
-		spawner.serve(parts[i], plan)
+		spawner.Serve(parts[i], plan)
 	}
 	var running *supervise.Job
 	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { running = j })
 	if err != nil {
 		return err
 	}
-	cause = spawner.finish(cause)
+	cause = spawner.Finish(cause)
 	job.FinishAll(parts, cause)
 	if plan.Exits {
 		ends := job.Exits{}

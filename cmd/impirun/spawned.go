@@ -4,6 +4,7 @@ import (
 	"os/exec"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
@@ -41,18 +42,18 @@ func (h *head) Run(cmd *exec.Cmd) (tree.Command, error) {
 	if h.main != nil {
 		return h.main.begin(cmd)
 	}
-	return h.spawner.running().Accompany(cmd)
+	return h.spawner.LocalJob().Accompany(cmd)
 }
 
 // here makes the jobs that ranks spawn on other machines, for a launcher whose own job is on its machine.
 type here struct{}
 
-func (here) Job(s *spawner, j elsewhere) remote { return newSpawned(s, j, nil) }
-func (here) Doom(supervise.Cause)               {}
-func (here) Rouse()                             {}
+func (here) Job(s *spawn.Spawner, j spawn.Elsewhere) spawn.Remote { return newSpawned(s, j, nil) }
+func (here) Doom(supervise.Cause)                                 {}
+func (here) Rouse()                                               {}
 
 // Job makes a job that ranks spawn on other machines, for a launcher whose own job is on several.
-func (h *head) Job(s *spawner, j elsewhere) remote { return newSpawned(s, j, h) }
+func (h *head) Job(s *spawn.Spawner, j spawn.Elsewhere) spawn.Remote { return newSpawned(s, j, h) }
 
 // spawned is a job on other machines that ranks have spawned.
 type spawned struct {
@@ -60,10 +61,10 @@ type spawned struct {
 	where []hosts.Machine
 }
 
-func newSpawned(s *spawner, j elsewhere, main *head) *spawned {
-	return &spawned{where: j.where, head: &head{plan: j.plan, spawner: s, main: main, turns: make(chan func()),
+func newSpawned(s *spawn.Spawner, j spawn.Elsewhere, main *head) *spawned {
+	return &spawned{where: j.Where, head: &head{plan: j.Plan, spawner: s, main: main, turns: make(chan func()),
 		joined: make(chan joinResult, 1), lost: make(chan *client.LostError, 1), wake: make(chan struct{}, 1),
-		dooms: make(chan supervise.Cause, 1), job: j.number, parent: j.parent, settled: make(chan struct{})}}
+		dooms: make(chan supervise.Cause, 1), job: j.Number, parent: j.Parent, settled: make(chan struct{})}}
 }
 
 // Serve starts the job and waits for its end.

@@ -1,4 +1,4 @@
-package main
+package spawn
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 //
 // Requests go to the server one after the other; a job that publishes names does so now and then.
 type nameBook struct {
-	spawner *spawner
+	spawner *Spawner
 	base    []string
 
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type published struct {
 	common bool      // the server has it
 }
 
-func newNameBook(s *spawner, base []string) *nameBook {
+func newNameBook(s *Spawner, base []string) *nameBook {
 	return &nameBook{spawner: s, base: base, mine: map[string]published{}}
 }
 
@@ -191,7 +191,7 @@ func (b *nameBook) startServer(folder string) error {
 	if err != nil {
 		return err
 	}
-	argv := []string{self, namesWord, folder}
+	argv := []string{self, NamesWord, folder}
 	b.spawner.mu.Lock()
 	job := b.spawner.job
 	b.spawner.mu.Unlock()

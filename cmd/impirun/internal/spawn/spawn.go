@@ -1,4 +1,15 @@
-package main
+// Package spawn is what ranks ask for while they run: jobs that they spawn, and names that they publish and look up.
+//
+// Flow of a job: a rank asks (job.Spawner) -> its request is understood (orders.go), in a node and in the first
+// launcher, which says where the job is to run (Ask) -> on the machine of the rank a part is made for the new job, and
+// its processes start beside the others, on trial (supervise.Set) -> each says hello, or ends -> when all have, or as
+// soon as too few are left, it is decided which processes are the job -> those are welcomed, the others are ended ->
+// the rank has its answer. From then on the processes are like all others. Processes on other machines are the business
+// of elsewhere.go.
+//
+// Flow of a name: it is noted in the first launcher (names.go), and at the name server that several launchers have in
+// common, unless it is to stay in the job.
+package spawn
 
 import (
 	"errors"
@@ -15,38 +26,29 @@ import (
 	"github.com/libimpi/libimpi/startup"
 )
 
-// Jobs that ranks spawn on this machine.
-//
-// Flow: a rank asks (part.take) -> a goroutine of its own reads the request (orders.go) -> a part is made for the
-// new job, and its processes start beside the others, on trial (supervise.Set) -> each says hello, or ends -> when all
-// have, or as soon as too few are left, it is decided which processes are the job -> those are welcomed, the others are
-// ended -> the rank has its answer. From then on the processes are like all others.
-//
-// Processes on other machines are the business of elsewhere.go.
-
-// spawner starts what the ranks of this launcher ask for.
-type spawner struct {
+// Spawner answers what the ranks of this launcher ask for, and starts it.
+type Spawner struct {
 	plan     *options.Plan
 	base     []string // the environment that programs start from
 	jobID    string   // the launcher's, by which its guard knows all that belongs to it
 	universe int32
-	above    superior // nil: we are the first launcher
-	machines machines // nil: we are not
+	above    Superior // nil: we are the first launcher
+	machines Machines // nil: we are not
 	names    *nameBook
 	places   occupied
 
 	mu     sync.Mutex
 	job    *supervise.Job   // of the processes on this machine; nil: there is none
 	count  int              // jobs that were spawned
-	remote map[remote]bool  // those that run on other machines (elsewhere.go)
+	remote map[Remote]bool  // those that run on other machines (elsewhere.go)
 	away   sync.WaitGroup   // their number
 	closed bool             // there will be no more of these
 	cause  *supervise.Cause // why one of these has ended badly
 	doomed *supervise.Cause // the job is to end
 }
 
-// superior is the first launcher, as a node of it sees it.
-type superior interface {
+// Superior is the first launcher, as a node of it sees it.
+type Superior interface {
 	// Ask hands on a request of a process that runs like a program. It blocks until there is an answer. here is not 0 if
 	// the node is to spawn the job itself: then it is the job's number.
 	Ask(r startup.Request, like *options.Program) (a startup.Answer, here int)
@@ -55,43 +57,44 @@ type superior interface {
 // errSpawn is MPI_ERR_SPAWN.
 const errSpawn = startup.CodeSpawn
 
-// newSpawner makes the spawner of a first launcher. base is the environment that programs start from.
-func newSpawner(plan *options.Plan, base []string, jobID string, universe int32, m machines) *spawner {
-	s := &spawner{plan: plan, base: base, jobID: jobID, universe: universe, machines: m, remote: map[remote]bool{}}
+// New makes the spawner of a first launcher. base is the environment that programs start from, jobID the launcher's
+// job, and universe MPI_UNIVERSE_SIZE.
+func New(plan *options.Plan, base []string, jobID string, universe int32, m Machines) *Spawner {
+	s := &Spawner{plan: plan, base: base, jobID: jobID, universe: universe, machines: m, remote: map[Remote]bool{}}
 	s.names = newNameBook(s, base)
 	return s
 }
 
-// spawnerBelow makes the spawner of a node. taken are the places of this machine that have been taken already.
-func spawnerBelow(above superior, plan *options.Plan, base []string, jobID string, universe int32,
-	taken []int) *spawner {
-	s := newSpawner(plan, base, jobID, universe, nil)
+// Below makes the spawner of a node. taken are the places of this machine that have been taken already.
+func Below(above Superior, plan *options.Plan, base []string, jobID string, universe int32,
+	taken []int) *Spawner {
+	s := New(plan, base, jobID, universe, nil)
 	s.above = above
 	s.places.taken = map[string][]int{"": taken}
 	return s
 }
 
-// close frees what the spawner has open.
-func (s *spawner) close() { s.names.close() }
+// Close frees what the spawner has open, and the names that its ranks have published.
+func (s *Spawner) Close() { s.names.close() }
 
-// universeSize is MPI_UNIVERSE_SIZE.
-func (s *spawner) universeSize() int32 { return s.universe }
+// UniverseSize returns MPI_UNIVERSE_SIZE.
+func (s *Spawner) UniverseSize() int32 { return s.universe }
 
 // Running notes the job, whose first processes run.
-func (s *spawner) Running(job *supervise.Job) {
+func (s *Spawner) Running(job *supervise.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.job = job
 }
 
-// serve makes the spawner serve the ranks of one of the plan's parts.
-func (s *spawner) serve(p *job.Part, plan *options.Plan) {
+// Serve makes the spawner serve the ranks of one of the plan's parts.
+func (s *Spawner) Serve(p *job.Part, plan *options.Plan) {
 	p.ServeBy(s, plan, s.universe)
 	s.places.take("", p.N)
 }
 
 // Doom ends the jobs on other machines, since the job is to end, and lets none begin.
-func (s *spawner) Doom(c supervise.Cause) {
+func (s *Spawner) Doom(c supervise.Cause) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doomed == nil {
@@ -103,7 +106,7 @@ func (s *spawner) Doom(c supervise.Cause) {
 }
 
 // Answer answers a request of rank i of a part.
-func (s *spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answer {
+func (s *Spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answer {
 	like := from.Program(i)
 	if s.above == nil {
 		a, list := s.decide(r, from, from.Gone(i), like, func(where []hosts.Machine) bool {
@@ -128,8 +131,8 @@ func (s *spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answe
 	return answerOf(s.here(from, i, r.Spawn, list, number))
 }
 
-// Ask answers, in the first launcher, a request of a node's process.
-func (s *spawner) Ask(r startup.Request, like *options.Program) (a startup.Answer, here int) {
+// Ask answers, in the first launcher, a request of a node's process: see Superior.
+func (s *Spawner) Ask(r startup.Request, like *options.Program) (a startup.Answer, here int) {
 	a, list := s.decide(r, nil, nil, like, func(where []hosts.Machine) bool { return where == nil })
 	if list != nil {
 		here = s.number()
@@ -140,7 +143,7 @@ func (s *spawner) Ask(r startup.Request, like *options.Program) (a startup.Answe
 // decide answers, in the first launcher, a request of a process that runs like a program: from is its part, nil if that
 // is a node's, and gone is closed when the process has ended. If list is not nil, it is what is to be spawned on the
 // process's own machine, as beside says of the machines that the request names (nil: it names none).
-func (s *spawner) decide(r startup.Request, from *job.Part, gone <-chan struct{}, like *options.Program,
+func (s *Spawner) decide(r startup.Request, from *job.Part, gone <-chan struct{}, like *options.Program,
 	beside func(where []hosts.Machine) bool) (a startup.Answer, list []order) {
 	if r.Name != nil {
 		port, err := s.names.serve(from, r.Name)
@@ -163,22 +166,22 @@ func (s *spawner) decide(r startup.Request, from *job.Part, gone <-chan struct{}
 func answerOf(s startup.Spawned) startup.Answer { return startup.Answer{Spawned: &s} }
 
 // number is that of the next job.
-func (s *spawner) number() int {
+func (s *Spawner) number() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count++
 	return s.count
 }
 
-// hasSpawned says whether a job has been spawned.
-func (s *spawner) hasSpawned() bool {
+// HasSpawned reports whether a job has been spawned.
+func (s *Spawner) HasSpawned() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count > 0
 }
 
 // here spawns a job on this machine.
-func (s *spawner) here(from *job.Part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
+func (s *Spawner) here(from *job.Part, i int, r *startup.Spawn, list []order, number int) startup.Spawned {
 	plain := false
 	var slots []int // the command of each process
 	for k := range list {
@@ -237,7 +240,7 @@ func nothing(n int, why error) startup.Spawned {
 
 // newPart makes the part of a job that is spawned, and its processes, which have places: run are the places of those
 // among all that were asked for, and plan says how they are bound.
-func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
+func (s *Spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, slots, run []int, number int,
 	plain bool) (p *job.Part, places []int, processes []supervise.Process, err error) {
 	n := len(run)
 	processes = make([]supervise.Process, n)
@@ -262,14 +265,14 @@ func (s *spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 }
 
 // discard gives up what a job that was spawned has, when no process is left of it, or none was started.
-func (s *spawner) discard(p *job.Part, places []int) {
+func (s *Spawner) discard(p *job.Part, places []int) {
 	if p.Discard() {
 		s.places.giveBack("", places)
 		s.names.forget(p)
 	}
 }
 
-func (s *spawner) setConfig(p *job.Part, places []int, list []order, slots, run []int, number int) supervise.SetConfig {
+func (s *Spawner) setConfig(p *job.Part, places []int, list []order, slots, run []int, number int) supervise.SetConfig {
 	names := make([]string, len(run))
 	for k, at := range run {
 		names[k] = fmt.Sprintf(" (%s)", filepath.Base(list[slots[at]].program.Argv[0]))
@@ -295,7 +298,7 @@ func (s *spawner) setConfig(p *job.Part, places []int, list []order, slots, run 
 
 // settle waits until it is clear which processes are the job, and welcomes them. asker is closed when the process that
 // has asked is gone; failed is why processes could not be tried.
-func (s *spawner) settle(asker <-chan struct{}, p *job.Part, list []order, failed []string, run []int) startup.Spawned {
+func (s *Spawner) settle(asker <-chan struct{}, p *job.Part, list []order, failed []string, run []int) startup.Spawned {
 	for {
 		now, waiting := p.Failures()
 		for k, at := range run {
@@ -333,7 +336,7 @@ func (s *spawner) settle(asker <-chan struct{}, p *job.Part, list []order, faile
 
 // settlePlain is settle for programs that do not use MPI: all that have been started are well, and there is no job to
 // be connected with.
-func (s *spawner) settlePlain(_ <-chan struct{}, p *job.Part, list []order, failed []string,
+func (s *Spawner) settlePlain(_ <-chan struct{}, p *job.Part, list []order, failed []string,
 	run []int) startup.Spawned {
 	now, _ := p.Failures()
 	for k, at := range run {
@@ -354,7 +357,7 @@ func (s *spawner) settlePlain(_ <-chan struct{}, p *job.Part, list []order, fail
 }
 
 // undo ends the processes of a job that has failed, and answers when none is left.
-func (s *spawner) undo(p *job.Part, n int, why error) startup.Spawned {
+func (s *Spawner) undo(p *job.Part, n int, why error) startup.Spawned {
 	p.Kill()
 	select {
 	case <-p.Over():

@@ -1,4 +1,4 @@
-package main
+package spawn
 
 import (
 	"slices"
@@ -42,8 +42,9 @@ func (o *occupied) giveBack(machine string, own []int) {
 	o.taken[machine] = left
 }
 
-// occupy takes the places of the processes on a machine, and answers those that others have, and what gives them back.
-func (s *spawner) occupy(m *hosts.Machine) (before []int, leave func()) {
+// Occupy takes the places of the processes on a machine. It returns the places that others have, and what gives its own
+// back.
+func (s *Spawner) Occupy(m *hosts.Machine) (before []int, leave func()) {
 	at := placesAt(m)
 	before, own := s.places.take(at, len(m.Ranks))
 	return before, func() { s.places.giveBack(at, own) }

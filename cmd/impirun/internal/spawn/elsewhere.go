@@ -1,4 +1,4 @@
-package main
+package spawn
 
 import (
 	"errors"
@@ -20,33 +20,33 @@ import (
 // Until all of its processes have called MPI_Init, what goes wrong is the answer to the rank that has asked. After that
 // it is the end of all. A job on several machines is started as a whole, or not at all.
 
-// machines makes jobs on other machines, and is told by the spawner what concerns the job that was not spawned, if that
+// Machines makes jobs on other machines, and is told by the spawner what concerns the job that was not spawned, if that
 // is on several machines itself.
-type machines interface {
+type Machines interface {
 	// Job makes a job, which Serve starts. It does not block.
-	Job(s *spawner, j elsewhere) remote
+	Job(s *Spawner, j Elsewhere) Remote
 	// Doom says that all jobs are to end. It does not block.
 	Doom(c supervise.Cause)
 	// Rouse says that a spawned job is over. It does not block.
 	Rouse()
 }
 
-// elsewhere is what is to run on other machines.
-type elsewhere struct {
-	plan   *options.Plan
-	where  []hosts.Machine
-	number int    // of the job
-	parent string // the port of those who spawn it
+// Elsewhere is a job that is to run on other machines.
+type Elsewhere struct {
+	Plan   *options.Plan
+	Where  []hosts.Machine
+	Number int    // of the job
+	Parent string // the port of those who spawn it
 }
 
-// remote is a job on other machines.
-type remote interface {
+// Remote is a job on other machines.
+type Remote interface {
 	// Serve starts the job, and returns when no process of it is left: why it has not gone well, if that has ended
 	// nobody; else nil.
 	Serve() (mild *supervise.Cause)
-	// Settled is closed when the job has begun, or cannot begin.
+	// Settled returns a channel that is closed when the job has begun, or cannot begin.
 	Settled() <-chan struct{}
-	// Refused is, after that, why it cannot; nil if it has.
+	// Refused returns, after that, why it cannot; nil if it has.
 	Refused() *supervise.Cause
 	// Doom ends it. It does not block.
 	Doom(c supervise.Cause)
@@ -102,7 +102,7 @@ func allLocal(list []hosts.Machine) bool {
 }
 
 // elsewhere spawns a job on the given machines.
-func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []order,
+func (s *Spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []order,
 	where []hosts.Machine) startup.Spawned {
 	plan := *s.plan
 	plan.Mode, plan.Clients, plan.Stdin, plan.StdinRank = options.Run, 0, options.StdinNone, 0
@@ -132,7 +132,7 @@ func (s *spawner) elsewhere(asker <-chan struct{}, r *startup.Spawn, list []orde
 	if len(plan.Programs) == 0 {
 		return nothing(0, errors.New("no process was asked for"))
 	}
-	j := s.machines.Job(s, elsewhere{plan: &plan, where: where, number: s.number(), parent: r.Parent})
+	j := s.machines.Job(s, Elsewhere{Plan: &plan, Where: where, Number: s.number(), Parent: r.Parent})
 	if err := s.enlist(j); err != nil {
 		return nothing(total(list), err)
 	}
@@ -157,7 +157,7 @@ func total(list []order) (n int) {
 }
 
 // enlist notes a job on other machines, which the launcher waits for.
-func (s *spawner) enlist(j remote) error {
+func (s *Spawner) enlist(j Remote) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doomed != nil || s.closed {
@@ -169,7 +169,7 @@ func (s *spawner) enlist(j remote) error {
 }
 
 // leave notes that no process of such a job is left. mild is why it has not gone well, if it has not, and ended nobody.
-func (s *spawner) leave(j remote, mild *supervise.Cause) {
+func (s *Spawner) leave(j Remote, mild *supervise.Cause) {
 	s.mu.Lock()
 	delete(s.remote, j)
 	if mild != nil && (s.cause == nil || mild.Outranks(s.cause)) {
@@ -180,16 +180,16 @@ func (s *spawner) leave(j remote, mild *supervise.Cause) {
 	s.machines.Rouse()
 }
 
-// idle says whether no job runs on other machines, and then lets none begin.
-func (s *spawner) idle() bool {
+// Idle reports whether no job runs on other machines, and then lets none begin.
+func (s *Spawner) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = len(s.remote) == 0
 	return s.closed
 }
 
-// fail ends everything because a job on other machines has ended badly.
-func (s *spawner) fail(c supervise.Cause) {
+// Fail ends everything because a job on other machines has ended badly.
+func (s *Spawner) Fail(c supervise.Cause) {
 	s.mu.Lock()
 	job := s.job
 	if s.cause == nil || c.Outranks(s.cause) {
@@ -202,8 +202,9 @@ func (s *spawner) fail(c supervise.Cause) {
 	s.machines.Doom(c)
 }
 
-// finish waits for the jobs on other machines, and answers why one of them has ended badly, if cause does not say it.
-func (s *spawner) finish(cause *supervise.Cause) *supervise.Cause {
+// Finish waits for the jobs on other machines, and returns cause, or why one of them has ended badly
+// if that is nil.
+func (s *Spawner) Finish(cause *supervise.Cause) *supervise.Cause {
 	s.away.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +214,8 @@ func (s *spawner) finish(cause *supervise.Cause) *supervise.Cause {
 	return cause
 }
 
-// running is the job of the processes on this machine; nil: there is none.
-func (s *spawner) running() *supervise.Job {
+// LocalJob returns the job of the processes on this machine; nil: there is none.
+func (s *Spawner) LocalJob() *supervise.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.job

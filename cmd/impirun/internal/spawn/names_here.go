@@ -1,4 +1,4 @@
-package main
+package spawn
 
 import (
 	"context"
@@ -11,11 +11,12 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/names"
 )
 
-// namesWord makes impirun the name server of a user on this machine; the folder of its socket follows, and perhaps
+// NamesWord makes impirun the name server of a user on this machine; the folder of its socket follows, and perhaps
 // after how many seconds without anything to do it ends.
-const namesWord = "--names-here"
+const NamesWord = "--names-here"
 
-func serveNamesHere(words []string) int {
+// ServeNamesHere is that server; words are those after NamesWord. It returns the exit code.
+func ServeNamesHere(words []string) int {
 	dropInherited()
 	idle := names.IdleTime
 	if len(words) > 1 {
