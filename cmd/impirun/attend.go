@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
@@ -33,7 +34,7 @@ func attend() error {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
 	jobID := programs.NewJobID()
-	s := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	s := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), machines.Here{})
 	defer s.Close()
 	p := job.Attended(end, jobID)
 	s.Serve(p, plan)

@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/serve"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
@@ -33,7 +34,7 @@ func main() {
 		os.Args = os.Args[:2]
 	}
 	if len(os.Args) == 2 && os.Args[1] == shells.NodeWord {
-		os.Exit(runNode())
+		os.Exit(machines.RunNode())
 	}
 	if len(os.Args) == 3 && os.Args[1] == job.GuardWord {
 		job.Guard(os.Args[2])

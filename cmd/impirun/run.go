@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
@@ -42,7 +43,7 @@ func run(plan *options.Plan) error {
 		return err
 	}
 	if slices.ContainsFunc(list, func(m hosts.Machine) bool { return !m.Local }) {
-		return runMachines(plan, list)
+		return machines.Run(plan, list)
 	}
 	var bind netip.Addr
 	if len(list) > 0 {
@@ -101,7 +102,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	if err := job.EnoughDescriptors(plan.Size(), joins); err != nil {
 		return err
 	}
-	spawner := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), here{})
+	spawner := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), machines.Here{})
 	defer spawner.Close()
 	parts := make([]*job.Part, len(shares))
 	for i, s := range shares {

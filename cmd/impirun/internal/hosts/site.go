@@ -127,7 +127,7 @@ func within(list []Machine, plan *options.Plan) ([]Machine, error) {
 	return list, nil
 }
 
-// isHere says whether a name of an allocation is this machine's: managers may leave the domain out, or add it.
+// isHere reports whether a name of an allocation is this machine's: managers may leave the domain out, or add it.
 func isHere(name string) bool { return IsLocal(name) || allocation.SameName(name, Hostname()) }
 
 // someOf names machines, and not too many of them.

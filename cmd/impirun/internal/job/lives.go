@@ -107,7 +107,7 @@ func (p *Part) drainSeat(i int, limit time.Time) {
 	s.heard.Wait()
 }
 
-// abandoned forgets a link that is at its end, and says whether a program was in MPI by it.
+// abandoned forgets a link that is at its end, and reports whether a program was in MPI by it.
 func (p *Part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

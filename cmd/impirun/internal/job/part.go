@@ -270,7 +270,7 @@ func (p *Part) pidOf(i int) uint32 {
 	return p.pids[i]
 }
 
-// onTrial says whether it is not decided yet who belongs to the job.
+// onTrial reports whether it is not decided yet who belongs to the job.
 func (p *Part) onTrial() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -66,7 +66,7 @@ func FinishAll(parts []*Part, cause *supervise.Cause) {
 	done.Wait()
 }
 
-// anyGreeted says whether one of n ranks from first on has come to join.
+// anyGreeted reports whether one of n ranks from first on has come to join.
 func anyGreeted(parts []*Part, first, n int) bool {
 	for _, p := range parts {
 		p.mu.Lock()

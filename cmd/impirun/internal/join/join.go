@@ -157,7 +157,7 @@ func (j *Plan) Report(err error) {
 	}
 }
 
-// plainIMPI says whether this client is to say nothing beyond IMPI 0.0.
+// plainIMPI reports whether this client is to say nothing beyond IMPI 0.0.
 func plainIMPI() bool { return os.Getenv("IMPI_PLAIN") == "1" }
 
 // FirstRank returns the lowest world rank of a client.

@@ -120,7 +120,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// ofMPI says whether a library is that of an MPI.
+// ofMPI reports whether a library is that of an MPI.
 func ofMPI(l linked.Library) bool { return isMPI(l.Name) }
 
 // folder is that below lib which a program needs, as it is linked; "" if none.
@@ -227,7 +227,7 @@ func ownNames() []string {
 	return names
 }
 
-// isLibimpi says whether a library is a libimpi, of whatever installation: it is made by Go, or needs one that is.
+// isLibimpi reports whether a library is a libimpi, of whatever installation: it is made by Go, or needs one that is.
 func isLibimpi(file string) bool {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -41,7 +41,7 @@ func Preload(program, dir, front string) string {
 	return ""
 }
 
-// setsLibraryPath says whether a file is a script that sets LD_LIBRARY_PATH.
+// setsLibraryPath reports whether a file is a script that sets LD_LIBRARY_PATH.
 func setsLibraryPath(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {

@@ -83,7 +83,7 @@ func (l *Lookout) End() *Sighting {
 	return l.seen
 }
 
-// look looks at all descendants, and says whether one has another MPI's library mapped.
+// look looks at all descendants, and reports whether one has another MPI's library mapped.
 func (l *Lookout) look() bool {
 	for _, pid := range descendants(os.Getpid()) {
 		for _, file := range mapped(pid) {
@@ -106,7 +106,7 @@ func (l *Lookout) isOther(file string) bool {
 	return !ours
 }
 
-// isOtherMPI says whether a file is an MPI library, and not libimpi's.
+// isOtherMPI reports whether a file is an MPI library, and not libimpi's.
 func isOtherMPI(file string) bool {
 	return mpiLibrary.MatchString(filepath.Base(file)) && !isLibimpi(file) && linked.Defines(file, "PMPI_Init")
 }

@@ -103,7 +103,8 @@ func (s *Shell) Command(name, user string, port int, size int64) *exec.Cmd {
 	return cmd
 }
 
-// ofStep says whether a variable tells srun how many tasks to start: ours is a step of one task whatever the job's are.
+// ofStep reports whether a variable tells srun how many tasks to start: ours is a step of one task whatever the job's
+// are.
 func ofStep(setting string) bool {
 	name, _, _ := strings.Cut(setting, "=")
 	return slices.Contains([]string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",

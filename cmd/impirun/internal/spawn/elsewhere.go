@@ -96,7 +96,7 @@ func placesOf(list []order, site *options.Plan) ([]hosts.Machine, error) {
 	return all, nil
 }
 
-// allLocal says whether all are this machine.
+// allLocal reports whether all are this machine.
 func allLocal(list []hosts.Machine) bool {
 	return !slices.ContainsFunc(list, func(m hosts.Machine) bool { return !m.Local })
 }

@@ -35,7 +35,7 @@ func Begin() (*Frames, *StartFrame, error) {
 	return up, m.Start, nil
 }
 
-// wellFormed says whether a list of machines is one, of a job of so many ranks.
+// wellFormed reports whether a list of machines is one, of a job of so many ranks.
 func wellFormed(list []Member, size int) bool {
 	for i, m := range list {
 		if m.Number < 0 || i > 0 && m.Number <= list[i-1].Number || !rightRanks(m.Ranks, size) {
@@ -45,7 +45,7 @@ func wellFormed(list []Member, size int) bool {
 	return len(list) > 0
 }
 
-// rightRanks says whether a machine has ranks, in ascending order.
+// rightRanks reports whether a machine has ranks, in ascending order.
 func rightRanks(ranks []int, size int) bool {
 	for i, r := range ranks {
 		if r < 0 || r >= size || i > 0 && r <= ranks[i-1] {

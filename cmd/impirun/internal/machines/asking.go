@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"

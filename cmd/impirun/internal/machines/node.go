@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"context"
@@ -33,7 +33,7 @@ import (
 )
 
 // node starts the ranks of one machine and reports to the launcher. It does what the launcher does on one machine
-// (client.go, agent.go), except that the launcher joins the other clients for all nodes.
+// (package job), except that the launcher joins the other clients for all nodes.
 type node struct {
 	frames *tree.Frames
 	start  *tree.StartFrame
@@ -52,9 +52,9 @@ type node struct {
 	alone  chan struct{}                    // closed when the launcher says no more
 }
 
-// runNode is the whole of a node. It answers the exit code, which is not that of the ranks: the launcher has that in
-// the end frame, and a remote shell, such as srun, would have its own words about it.
-func runNode() int {
+// RunNode is the whole of a node, or of a relay. It returns the exit code, which is not that of the ranks: the launcher
+// has that in the end frame, and a remote shell, such as srun, would have its own words about it.
+func RunNode() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGQUIT) // a terminal sends it to the launcher too, which ends us
 	up, start, err := tree.Begin()
 	if errors.Is(err, io.EOF) {

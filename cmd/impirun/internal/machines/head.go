@@ -1,4 +1,13 @@
-package main
+// Package machines runs a client on several machines. The first launcher starts a node (node.go) on each, its own
+// machine included, and collects and distributes what the nodes have to say.
+//
+// Flow: a plan and its machines (Run), or a job that ranks spawn (spawned.go) -> branches of a tree (package tree), by
+// the remote shell, lead to a node for each machine (RunNode) -> each says where its ranks, or its agent, listen ->
+// when all have, the tables are made, with the other clients at the server if there are any (tables.go) -> each node
+// gets them -> output, input, and what ranks ask for (asking.go), until each has said how its ranks ended. The first
+// that ended badly is the job's cause, and ends the others. Machines that cannot be reached are collected for a moment
+// (reach.go), to name them all.
+package machines
 
 import (
 	"cmp"
@@ -24,14 +33,8 @@ import (
 	"github.com/libimpi/libimpi/startup/server"
 )
 
-// A client of several machines. The launcher starts a node (node.go) on each, its own machine included, and collects
-// and distributes what the nodes have to say.
-//
-// Flow: branches of a tree (tree.go, branch.go), by the remote shell, lead to a node for each machine -> each says
-// where its ranks, or its agent, listen -> when all have, the tables are made, with the other clients at the server if
-// there are any -> each node gets them -> output, until each has said how its ranks ended. The first that ended badly
-// is the job's cause, and ends the others. Machines that cannot be reached are collected for a moment (reach.go), to
-// name them all.
+// head is the launcher of a client on several machines, or of a spawned job on other machines. Its fields are for the
+// goroutine of serve, except for those that a lock or a channel guards.
 type head struct {
 	plan     *options.Plan
 	joinPlan *join.Plan // nil: a job of one client
@@ -139,7 +142,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	return nil
 }
 
-// occupy takes the places of our processes on a machine, and answers those that others have.
+// occupy takes the places of our processes on a machine, and returns those that others have.
 func (h *head) occupy(m *hosts.Machine) (before []int) {
 	before, leave := h.spawner.Occupy(m)
 	h.places = append(h.places, leave)

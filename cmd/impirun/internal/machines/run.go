@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"cmp"
@@ -15,16 +15,13 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
-	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
-	"github.com/libimpi/libimpi/transport"
 )
 
-// runMachines runs a plan on several machines.
-func runMachines(plan *options.Plan, list []hosts.Machine) error {
+// Run runs a plan on several machines, and returns when all of its ranks, and those that they have spawned, have ended.
+func Run(plan *options.Plan, list []hosts.Machine) error {
 	if plan.Clients > 0 {
 		return fmt.Errorf("-clients starts all clients on this machine, and %s is another", list[len(list)-1].Name)
 	}
@@ -105,78 +102,5 @@ func oneHostEach(plan *options.Plan, m *join.Plan, list []hosts.Machine) error {
 	return nil
 }
 
-// apart says whether the ranks of a machine do not follow one another.
+// apart reports whether the ranks of a machine do not follow one another.
 func apart(ranks []int) bool { return len(ranks) > 0 && ranks[len(ranks)-1]-ranks[0] != len(ranks)-1 }
-
-// joinResult is what join answers.
-type joinResult struct {
-	tables  *transport.Job
-	first   int // our first rank in MPI_COMM_WORLD
-	session *client.Session
-	err     error
-}
-
-// join makes the tables: with the other clients at the server, or of this one alone.
-func (h *head) join() {
-	var o joinResult
-	hosts := inRankOrder(h.nodes)
-	if m := h.joinPlan; m != nil {
-		o.tables, o.session, o.err = m.Connect(hosts)
-		if o.err == nil {
-			o.first = join.FirstRank(o.tables, m.Rank)
-		}
-	} else {
-		o.tables, o.err = client.Alone(client.Default(hosts...))
-	}
-	h.joined <- o
-}
-
-// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one
-// for all, which then follow one another.
-func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
-	type numbered struct {
-		first int
-		host  client.Host
-	}
-	var list []numbered
-	for _, r := range nodes {
-		k := 0
-		for _, host := range r.hosts {
-			list = append(list, numbered{r.Ranks[k], host})
-			k += len(host.Procs)
-		}
-	}
-	slices.SortFunc(list, func(x, y numbered) int { return x.first - y.first })
-	for _, x := range list {
-		hosts = append(hosts, x.host)
-	}
-	return hosts
-}
-
-// tell gives the tables to all nodes.
-func (h *head) tell(o joinResult) {
-	if o.err != nil {
-		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
-		return
-	}
-	if h.session = o.session; o.session != nil {
-		o.session.Watch(func(err error) {
-			var lost *client.LostError
-			if errors.As(err, &lost) {
-				select {
-				case h.lost <- lost:
-				default: // one is enough
-				}
-			}
-		})
-	}
-	h.first = o.first
-	if h.job != 0 && h.cause == nil {
-		h.begun = true
-		close(h.settled)
-	}
-	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
-	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
-		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
-	}
-}

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"os/exec"
@@ -45,12 +45,18 @@ func (h *head) Run(cmd *exec.Cmd) (tree.Command, error) {
 	return h.spawner.LocalJob().Accompany(cmd)
 }
 
-// here makes the jobs that ranks spawn on other machines, for a launcher whose own job is on its machine.
-type here struct{}
+// Here makes the jobs that ranks spawn on other machines (spawn.Machines), for a launcher whose own job is on its
+// machine.
+type Here struct{}
 
-func (here) Job(s *spawn.Spawner, j spawn.Elsewhere) spawn.Remote { return newSpawned(s, j, nil) }
-func (here) Doom(supervise.Cause)                                 {}
-func (here) Rouse()                                               {}
+// Job makes such a job.
+func (Here) Job(s *spawn.Spawner, j spawn.Elsewhere) spawn.Remote { return newSpawned(s, j, nil) }
+
+// Doom does nothing: the launcher's own job is told by the spawner itself.
+func (Here) Doom(supervise.Cause) {}
+
+// Rouse does nothing: the launcher waits by Spawner.Finish.
+func (Here) Rouse() {}
 
 // Job makes a job that ranks spawn on other machines, for a launcher whose own job is on several.
 func (h *head) Job(s *spawn.Spawner, j spawn.Elsewhere) spawn.Remote { return newSpawned(s, j, h) }
