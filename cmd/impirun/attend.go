@@ -38,14 +38,14 @@ func attend() error {
 	defer s.Close()
 	p := job.Attended(end, jobID)
 	s.Serve(p, plan)
-	job, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
+	running, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
 		Guard: job.GuardCommand(jobID), Doomed: s.Doom}, nil)
 	if err != nil {
 		return err
 	}
-	s.Running(job)
-	p.Attend(job)
-	if cause := s.Finish(job.Wait()); cause != nil {
+	s.Running(running)
+	p.Attend(running)
+	if cause := s.Finish(running.Wait()); cause != nil {
 		return &outcome.Error{Cause: cause, Quiet: !s.HasSpawned()} // of a process that has spawned nothing we need not speak
 	}
 	return nil

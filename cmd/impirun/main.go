@@ -1,8 +1,13 @@
 // Command impirun starts the ranks of an MPI job on this machine, joins them to the other clients of a job
 // that spans machines, and is the IMPI server of such a job. mpirun and mpiexec are the same program.
 //
-// Flow: command line -> options.Plan -> the allocation, if there is one (site.go) -> one client, or a server and
-// several (job.go) -> startup tells the ranks who they are -> supervise answers for the processes -> exit code.
+// Flow: command line -> options.Plan -> the allocation, if there is one (hosts) -> one client, or a server and several,
+// on this machine (run.go) or one on several (machines) -> startup tells the ranks who they are (job) -> supervise
+// answers for the processes -> exit code (outcome).
+//
+// impirun starts itself as other processes, too. A word that no user says, or nobody but the library, tells them apart:
+// a node or relay on another machine (machines), the guard beside the ranks (job), a name server for this machine
+// (spawn), and a launcher on demand (attend.go).
 package main
 
 import (

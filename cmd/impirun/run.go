@@ -16,10 +16,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
-	"github.com/libimpi/libimpi/cmd/internal/install"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
 )
@@ -37,7 +35,7 @@ func run(plan *options.Plan) error {
 		return err
 	}
 	if plan.Mode == options.Run && plan.Clients == 0 {
-		plan.Parameters = parameters(plan)
+		plan.Parameters = programs.Parameters(plan)
 	}
 	if done, err := layout.ShowMap(plan, list); done || err != nil {
 		return err
@@ -55,28 +53,6 @@ func run(plan *options.Plan) error {
 		}
 	}
 	return runHere(plan, bind)
-}
-
-// parameters are those by which all ranks choose collective algorithms, for startup.EnvParameters: nothing if no file
-// says any. Clients would have to agree on them, and use those that are built in. A file that cannot be used is worth a
-// warning, and no more.
-func parameters(plan *options.Plan) string {
-	env := os.Environ()
-	if len(plan.Programs) > 0 {
-		env = append(env, plan.Programs[0].Set...)
-	}
-	prefix, err := install.Prefix()
-	if err != nil {
-		return ""
-	}
-	p, from, err := tuned.Find(func(name string) string { return programs.ValueIn(env, name) }, prefix)
-	if err != nil {
-		outcome.Complain("warning: %v; the parameters that are built in are used", err)
-	}
-	if from == "" {
-		return ""
-	}
-	return p.Told(from)
 }
 
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
