@@ -4,6 +4,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -27,28 +33,20 @@ func attend() error {
 	if err != nil {
 		return fmt.Errorf("%s is for the library's own use: %w", startup.SummonWord, err)
 	}
-	jobID := newJobID()
-	s := newSpawner(plan, os.Environ(), jobID, universe(plan))
-	defer s.names.close()
-	p := partOf(share{0, 1}, jobID, nil)
-	p.ends = append(p.ends, end)
-	p.once = "it was not started by a launcher"
-	p.left, p.heard = append(p.left, make(chan struct{})), append(p.heard, make(chan struct{}))
-	p.spawn(s, plan)
-	job, err := supervise.Start(supervise.Config{Host: hostname(), Grace: plan.Grace, Attend: os.Getppid(),
-		Guard: guardCommand(jobID), Doomed: s.doom}, nil)
+	jobID := programs.NewJobID()
+	s := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), machines.Here{})
+	defer s.Close()
+	p := job.Attended(end, jobID)
+	s.Serve(p, plan)
+	running, err := supervise.Start(supervise.Config{Host: hosts.Hostname(), Grace: plan.Grace, Attend: os.Getppid(),
+		Guard: job.GuardCommand(jobID), Doomed: s.Doom}, nil)
 	if err != nil {
 		return err
 	}
-	s.serve(job)
-	p.listenAll(job, job.Initial())
-	go func() {
-		<-p.heard[0]
-		close(p.left[0])
-		job.Initial().Left(0)
-	}()
-	if cause := s.finish(job.Wait()); cause != nil {
-		return &endError{cause, s.number() == 1} // of a process that has spawned nothing we need not speak
+	s.Running(running)
+	p.Attend(running)
+	if cause := s.Finish(running.Wait()); cause != nil {
+		return &outcome.Error{Cause: cause, Quiet: !s.HasSpawned()} // of a process that has spawned nothing we need not speak
 	}
 	return nil
 }

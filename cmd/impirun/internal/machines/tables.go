@@ -1,0 +1,86 @@
+package machines
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// joinResult is what join comes to.
+type joinResult struct {
+	tables  *transport.Job
+	first   int // our first rank in MPI_COMM_WORLD
+	session *client.Session
+	err     error
+}
+
+// join makes the tables: with the other clients at the server, or of this one alone.
+func (h *head) join() {
+	var o joinResult
+	hosts := inRankOrder(h.nodes)
+	if m := h.joinPlan; m != nil {
+		o.tables, o.session, o.err = m.Connect(hosts)
+		if o.err == nil {
+			o.first = join.FirstRank(o.tables, m.Rank)
+		}
+	} else {
+		o.tables, o.err = client.Alone(client.Default(hosts...))
+	}
+	h.joined <- o
+}
+
+// inRankOrder are the hosts of all nodes in the order of their ranks. A node has a host for each of its ranks, or one
+// for all, which then follow one another.
+func inRankOrder(nodes []*nodeLink) (hosts []client.Host) {
+	type numbered struct {
+		first int
+		host  client.Host
+	}
+	var list []numbered
+	for _, r := range nodes {
+		k := 0
+		for _, host := range r.hosts {
+			list = append(list, numbered{r.Ranks[k], host})
+			k += len(host.Procs)
+		}
+	}
+	slices.SortFunc(list, func(x, y numbered) int { return x.first - y.first })
+	for _, x := range list {
+		hosts = append(hosts, x.host)
+	}
+	return hosts
+}
+
+// tell gives the tables to all nodes.
+func (h *head) tell(o joinResult) {
+	if o.err != nil {
+		h.fail(&supervise.Cause{Code: 1, Text: o.err.Error()})
+		return
+	}
+	if h.session = o.session; o.session != nil {
+		o.session.Watch(func(err error) {
+			var lost *client.LostError
+			if errors.As(err, &lost) {
+				select {
+				case h.lost <- lost:
+				default: // one is enough
+				}
+			}
+		})
+	}
+	h.first = o.first
+	if h.job != 0 && h.cause == nil {
+		h.begun = true
+		close(h.settled)
+	}
+	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
+	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
+		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
+	}
+}
