@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
@@ -77,8 +78,8 @@ type Engine struct {
 	shut       []int32 // processes whose packets are not acknowledged (restrain.go)
 	probes     []probe // that wait
 
-	spareContexts []*context // of freed communicators (comm.go)
-	spares        spares     // of freed windows (window_spare.go)
+	spareContexts []*context      // of freed communicators (comm.go)
+	spares        onesided.Spares // of freed windows
 	buffer        attachedBuffer
 	world, self   *Comm
 	tagUB         int32

@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // What the members of an open file have in common (file.Members): a communicator of the file's own with a board, and
@@ -29,7 +30,7 @@ type fileMembers struct {
 	word    *int64  // the word, if all members map it
 
 	memory []datatype.Pointer // of Memory; nil: none has been asked for
-	mapped mapped             // what other processes map, too
+	mapped onesided.Mapped    // what other processes map, too
 	each   int
 }
 
@@ -271,21 +272,22 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 		return own, m.Barrier()
 	}
 	m.forgetMemory()
-	ranks := m.comm.together()
+	sharers := m.comm.sharers()
+	ranks := sharers.Ranks
 	own = make([]datatype.Pointer, m.Size())
 	part := int64(each+pageBytes-1) &^ (pageBytes - 1)
 	var err error
 	if len(ranks) > 1 {
-		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks), pageBytes, false); err == nil {
+		if m.mapped, err = sharers.Map(int(part)*len(ranks), pageBytes, false); err == nil {
 			for i, r := range ranks {
-				own[r] = offset(startOf(m.mapped.bytes), int64(i)*part)
+				own[r] = offset(startOf(m.mapped.Bytes), int64(i)*part)
 			}
 		}
 	} else {
 		own[m.Rank()] = numberBuf(make([]int64, part/pointerBytes)).Base
 	}
 	if len(ranks) < m.Size() {
-		all, failed := allWell(&m.comm.ops, err)
+		all, failed := onesided.AllWell(&m.comm.ops, err)
 		if failed != nil {
 			return nil, failed
 		}
@@ -302,8 +304,8 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 }
 
 func (m *fileMembers) forgetMemory() {
-	m.comm.engine.unmap(m.mapped)
-	m.mapped, m.memory = mapped{}, nil
+	m.mapped.Forget(m.comm.engine.home.Memory)
+	m.mapped, m.memory = onesided.Mapped{}, nil
 }
 
 // Isend starts a message.

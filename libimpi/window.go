@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -43,7 +41,7 @@ type Window struct {
 	parts  []onesided.Part    // by rank
 	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine   datatype.Pointer   // the own part
-	shared mapped             // what the members of this machine map: words if they are all, and then parts
+	shared onesided.Mapped    // what the members of this machine map: words if they are all, and then parts
 	words  *onesided.Words    // in it; nil if the members are in several machines
 	local  []int32            // local ranks of the members then
 	asks   bool               // not all parts are mapped: there are requests
@@ -217,7 +215,8 @@ func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + 
 // that are not the program's, each where it may begin. In a window of several machines it holds the parts of each
 // machine.
 func (w *Window) share(config *WindowConfig, begins []begin) error {
-	ranks, n := w.comm.together(), len(w.parts)
+	sharers, n := w.comm.sharers(), len(w.parts)
+	ranks := sharers.Ranks
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
 	if isShared && !whole {
@@ -252,7 +251,7 @@ func (w *Window) share(config *WindowConfig, begins []begin) error {
 			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
 		}
 	}
-	shared, err := w.comm.mapAmong(ranks, int(bytes), int(align), whole)
+	shared, err := sharers.Map(int(bytes), int(align), whole)
 	if err != nil {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
@@ -260,7 +259,7 @@ func (w *Window) share(config *WindowConfig, begins []begin) error {
 		return w.failure()
 	}
 	w.shared = shared
-	mem := shared.bytes
+	mem := shared.Bytes
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
@@ -279,62 +278,21 @@ const maxWindow = 1 << 46
 // lineBytes is what any part of MPI_Win_allocate is a multiple of: a line of the caches.
 const lineBytes = 64
 
-// mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error. again says
-// that it may be what an earlier window has left (window_spare.go): all members have left that.
-func (c *Comm) mapAmong(ranks []int, bytes, align int, again bool) (mapped, error) {
-	on := coll.Comm(&c.ops)
-	worlds := make([]int32, len(ranks))
+// sharers are the members that share memory with this process. All of them answer the same.
+func (c *Comm) sharers() *onesided.Sharers {
+	e, ranks := c.engine, c.together()
+	s := &onesided.Sharers{On: &c.ops, Ranks: ranks, World: make([]int32, len(ranks)), Memory: e.home.Memory,
+		Spares: &e.spares}
+	if len(ranks) == 0 {
+		return s
+	}
 	for i, r := range ranks {
-		worlds[i] = c.group.World(r)
+		s.World[i] = c.group.World(r)
 	}
-	if len(ranks) < c.Size() {
-		on = &subset{c: c, g: NewGroup(worlds), on: c.coll, first: subsetTags}
+	if s.First = e.LocalRank(s.World[0]); len(ranks) < c.Size() {
+		s.On = &subset{c: c, g: NewGroup(s.World), on: c.coll, first: subsetTags}
 	}
-	if again {
-		if m, more, err := c.tryToMap(on, worlds, bytes, align, true); !more {
-			return m, err
-		}
-	}
-	m, more, err := c.tryToMap(on, worlds, bytes, align, false)
-	if more {
-		m, _, err = c.tryToMap(on, worlds, bytes, align, false)
-	}
-	return m, err
-}
-
-// tryToMap is a try of mapAmong. more: not all have found the memory, and the next try may have another way.
-func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes, align int, again bool) (m mapped, more bool, err error) {
-	id := []uint64{none, 0} // its number, and its serial number
-	if on.Rank() == 0 {
-		var hide func()
-		m, id[0], hide, err = c.obtain(worlds, bytes, align, again)
-		defer hide()
-		id[1] = m.serial
-	}
-	two := countBuf(id)
-	two.Count = 2
-	if err := coll.Bcast(on, two, 0); err != nil {
-		return mapped{}, false, err
-	}
-	if on.Rank() != 0 {
-		m, err = c.find(worlds, bytes, align, id[0], id[1])
-	}
-	all, failed := allWell(on, err)
-	if failed == nil && all {
-		if kept := id[0] == none; kept {
-			n, i := len(m.bytes), on.Rank()
-			clear(m.bytes[n*i/len(worlds) : n*(i+1)/len(worlds)])
-		}
-		return m, false, nil
-	}
-	if err == nil {
-		c.engine.unmap(m)
-		err = fmt.Errorf("another process cannot map it")
-	}
-	if failed != nil {
-		return mapped{}, false, failed
-	}
-	return mapped{}, true, err
+	return s
 }
 
 // ownPart finds the memory of this process.
@@ -362,7 +320,7 @@ func (w *Window) agree(err error) error {
 	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
 		return err
 	}
-	all, failed := allWell(&w.comm.ops, err)
+	all, failed := onesided.AllWell(&w.comm.ops, err)
 	if failed != nil {
 		return failed
 	}
@@ -372,16 +330,6 @@ func (w *Window) agree(err error) error {
 	return err
 }
 
-// allWell says to all members whether none of them has an error.
-func allWell(on coll.Comm, err error) (bool, error) {
-	mine, least := []uint64{1}, []uint64{0}
-	if err != nil {
-		mine[0] = 0
-	}
-	failed := coll.Allreduce(on, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN))
-	return least[0] == 1, failed
-}
-
 // Comm is the communicator that the window has for itself: its group and ranks are the window's.
 func (w *Window) Comm() *Comm { return w.comm }
 
@@ -389,7 +337,7 @@ func (w *Window) Comm() *Comm { return w.comm }
 func (w *Window) Base() datatype.Pointer    { return w.mine }
 func (w *Window) Part(r int) onesided.Part  { return w.parts[r] }
 func (w *Window) Flavor() int               { return w.flavor }
-func (w *Window) Mapped() bool              { return w.shared.bytes != nil }
+func (w *Window) Mapped() bool              { return w.shared.Bytes != nil }
 func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
 
 // String names the window for messages.
@@ -415,7 +363,7 @@ func (w *Window) Free() error {
 		return err
 	}
 	if w.words != nil {
-		w.shared = w.engine.spares.keep(w.shared)
+		w.shared = w.engine.spares.Keep(w.shared)
 	}
 	w.forget()
 	return nil
@@ -424,8 +372,8 @@ func (w *Window) Free() error {
 // forget gives back what the window has.
 func (w *Window) forget() {
 	w.closeRequests()
-	w.engine.unmap(w.shared)
-	w.shared = mapped{}
+	w.shared.Forget(w.engine.home.Memory)
+	w.shared = onesided.Mapped{}
 	w.comm.Discard()
 }
 

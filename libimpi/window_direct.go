@@ -47,7 +47,7 @@ func (w *Window) openDirect(bases []uint64) error {
 	if w.words == nil {
 		return nil
 	}
-	all, err := allWell(&w.comm.ops, unread)
+	all, err := onesided.AllWell(&w.comm.ops, unread)
 	w.combines = all
 	return err
 }

@@ -32,3 +32,10 @@ func oneByOne(t *testing.T, o coll.Op, element *datatype.Type, left unsafe.Point
 		}
 	}
 }
+
+// aligned is n bytes of memory at a multiple of align.
+func aligned(n, align int) []byte {
+	room := words(n + align)
+	from := -uintptr(unsafe.Pointer(&room[0])) & uintptr(align-1)
+	return room[from:][:n:n]
+}
