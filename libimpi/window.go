@@ -8,9 +8,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
-	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/futex"
-	"github.com/libimpi/libimpi/transport/kernel"
 )
 
 // Windows (MPI 5.0, chapter 12). A window has a communicator of its own, in which its members agree and the requests of
@@ -29,8 +26,9 @@ type Window struct {
 	Name   string
 	Bridge any // what the bridge keeps with it
 
-	engine *Engine
+	engine onesided.Engine
 	comm   *Comm // its own
+	me     int   // the rank in it
 	flavor int
 
 	mu      sync.Mutex // guards epochs: several threads may use the window
@@ -38,14 +36,14 @@ type Window struct {
 	view    *onesided.View
 	targets []onesided.Target // what C sees, too
 
-	parts  []onesided.Part    // by rank
-	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
-	mine   datatype.Pointer   // the own part
-	shared onesided.Mapped    // what the members of this machine map: words if they are all, and then parts
-	words  *onesided.Words    // in it; nil if the members are in several machines
-	local  []int32            // local ranks of the members then
-	asks   bool               // not all parts are mapped: there are requests
-	asked  atomic.Uint32      // calls that answer a request
+	parts   []onesided.Part    // by rank
+	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
+	mine    datatype.Pointer   // the own part
+	sharers *onesided.Sharers  // those of this machine; nil: nothing is mapped
+	shared  onesided.Mapped    // what the members of this machine map: words if they are all, and then parts
+	words   *onesided.Words    // in it; nil if the members are in several machines
+	asks    bool               // not all parts are mapped: there are requests
+	asked   atomic.Uint32      // calls that answer a request
 
 	near     []bool      // by rank: this process can move data to and from its memory (window_direct.go); nil: none
 	bases    []uint64    // by rank: where its part begins in its own memory
@@ -81,7 +79,8 @@ func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{engine: c.engine, comm: own, flavor: config.Flavor, view: config.View, targets: config.Targets}
+	w := &Window{engine: newWindowEngine(own), comm: own, me: own.Rank(), flavor: config.Flavor, view: config.View,
+		targets: config.Targets}
 	if w.view == nil {
 		w.view, w.targets = onesided.NewView(c.Size())
 	}
@@ -93,40 +92,12 @@ func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
 	return w, nil
 }
 
-// onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
-func (c *Comm) onlyOurs() error {
-	if r, p := c.foreign(); p != nil {
-		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not libimpi: "+
-			"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
-	}
-	return nil
-}
-
-// foreign answers the first member of another implementation; nil if there is none.
-func (c *Comm) foreign() (rank int, p *transport.Proc) {
-	job := c.engine.job
-	for r := range c.group.Size() {
-		w := c.group.World(r)
-		if c.engine.isGuest(w) {
-			continue // of this library, as all that meet are
-		}
-		p := &job.Procs[w]
-		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
-			return r, p
-		}
-	}
-	return 0, nil
-}
-
 func (w *Window) open(config *WindowConfig) error {
-	c := w.comm
-	n := c.Size()
+	n := len(w.targets)
 	const each = 4
 	all := make([]uint64, each*n)
-	recv := countBuf(all)
-	recv.Count = each
 	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align)}
-	if err := c.Allgather(countBuf(own), recv); err != nil {
+	if err := w.engine.Allgather(own, all); err != nil {
 		return err
 	}
 	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
@@ -157,7 +128,7 @@ func (w *Window) open(config *WindowConfig) error {
 	}
 	w.show()
 	w.openRequests()
-	return c.Barrier()
+	return w.engine.Barrier()
 }
 
 // show tells C of the window.
@@ -166,22 +137,10 @@ func (w *Window) show() {
 		t := &w.targets[r]
 		t.Base, t.Size, t.Unit = w.memory[r], w.parts[r].Size, w.parts[r].Unit
 	}
-	w.view.Me = uint32(w.comm.rank)
+	w.view.Me = uint32(w.me)
 	if !w.asks {
 		w.view.Direct = 1
 	}
-}
-
-// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
-// them answer the same.
-func (c *Comm) together() (ranks []int) {
-	e := c.engine
-	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
-		if e.LocalRank(c.group.World(r)) >= 0 {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
 }
 
 // pageBytes is a multiple of which the parts of a window begin, so that each lies in memory that its owner touches
@@ -215,13 +174,13 @@ func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + 
 // that are not the program's, each where it may begin. In a window of several machines it holds the parts of each
 // machine.
 func (w *Window) share(config *WindowConfig, begins []begin) error {
-	sharers, n := w.comm.sharers(), len(w.parts)
+	sharers, n := w.engine.Sharers(), len(w.parts)
 	ranks := sharers.Ranks
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
 	if isShared && !whole {
 		return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
-			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.comm.describe())
+			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.engine)
 	}
 	if !whole && (!hasParts || len(ranks) < 2) {
 		return nil
@@ -256,19 +215,15 @@ func (w *Window) share(config *WindowConfig, begins []begin) error {
 		if isShared {
 			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
 		}
-		return w.failure()
+		return w.engine.Failure()
 	}
-	w.shared = shared
+	w.sharers, w.shared = sharers, shared
 	mem := shared.Bytes
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
 	if whole {
-		w.local = make([]int32, n)
-		for r := range w.local {
-			w.local[r] = int32(w.engine.LocalRank(w.comm.group.World(r)))
-		}
-		w.words = onesided.NewWords(mem, int(w.comm.rank), w.view, w.targets, w)
+		w.words = onesided.NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
 	}
 	return nil
 }
@@ -278,26 +233,9 @@ const maxWindow = 1 << 46
 // lineBytes is what any part of MPI_Win_allocate is a multiple of: a line of the caches.
 const lineBytes = 64
 
-// sharers are the members that share memory with this process. All of them answer the same.
-func (c *Comm) sharers() *onesided.Sharers {
-	e, ranks := c.engine, c.together()
-	s := &onesided.Sharers{On: &c.ops, Ranks: ranks, World: make([]int32, len(ranks)), Memory: e.home.Memory,
-		Spares: &e.spares}
-	if len(ranks) == 0 {
-		return s
-	}
-	for i, r := range ranks {
-		s.World[i] = c.group.World(r)
-	}
-	if s.First = e.LocalRank(s.World[0]); len(ranks) < c.Size() {
-		s.On = &subset{c: c, g: NewGroup(s.World), on: c.coll, first: subsetTags}
-	}
-	return s
-}
-
 // ownPart finds the memory of this process.
 func (w *Window) ownPart(config *WindowConfig) (err error) {
-	me := w.comm.rank
+	me := w.me
 	switch w.flavor {
 	case abi.MPI_WIN_FLAVOR_CREATE:
 		w.mine = config.Base
@@ -320,7 +258,7 @@ func (w *Window) agree(err error) error {
 	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
 		return err
 	}
-	all, failed := onesided.AllWell(&w.comm.ops, err)
+	all, failed := onesided.AllWell(w.engine.Comm(), err)
 	if failed != nil {
 		return failed
 	}
@@ -345,7 +283,7 @@ func (w *Window) String() string {
 	if w.Name != "" {
 		return w.Name
 	}
-	return fmt.Sprintf("the window of %d processes", w.comm.Size())
+	return fmt.Sprintf("the window of %d processes", len(w.targets))
 }
 
 // MayFree says what is wrong with freeing the window now.
@@ -363,7 +301,7 @@ func (w *Window) Free() error {
 		return err
 	}
 	if w.words != nil {
-		w.shared = w.engine.spares.Keep(w.shared)
+		w.shared = w.sharers.Spares.Keep(w.shared)
 	}
 	w.forget()
 	return nil
@@ -372,7 +310,9 @@ func (w *Window) Free() error {
 // forget gives back what the window has.
 func (w *Window) forget() {
 	w.closeRequests()
-	w.shared.Forget(w.engine.home.Memory)
+	if w.sharers != nil {
+		w.shared.Forget(w.sharers.Memory)
+	}
 	w.shared = onesided.Mapped{}
 	w.comm.Discard()
 }
@@ -382,52 +322,8 @@ func (w *Window) barrier() error {
 	if w.words != nil {
 		return w.words.Fence()
 	}
-	return w.comm.Barrier()
-}
-
-// Await implements onesided.Machine.
-func (w *Window) Await(word *uint64, least uint64) error {
-	e := w.engine
-	if !e.patient.Load() && !e.shared.hasWork() && !w.asks {
-		for range boardLooks {
-			futex.Pause(1)
-			if atomic.LoadUint64(word) >= least {
-				return nil
-			}
-		}
-	}
-	return e.AwaitWord(word, least)
-}
-
-// Wake implements onesided.Machine.
-func (w *Window) Wake(rank int) {
-	if rank != int(w.comm.rank) {
-		w.engine.home.Memory.Ring(int(w.local[rank]))
-	} else {
-		w.engine.ring()
-	}
-}
-
-// await returns when cond, which is called under the lock, says so, or when a member is lost. Engine lock held, given
-// up while waiting.
-func (w *Window) await(cond func() bool) {
-	w.engine.waitFor(func() bool { return cond() || w.comm.lost != nil }, anyPeer)
-}
-
-// failure is the loss that ends all use of the window; nil: there is none.
-func (w *Window) failure() error {
-	if lost := w.comm.gone.Load(); lost != nil {
-		return lost
-	}
-	return w.engine.failure()
+	return w.engine.Barrier()
 }
 
 // WakeAll wakes all other members, after something was stored that they may wait for.
 func (w *Window) WakeAll() { w.words.WakeAll() }
-
-// Relax implements onesided.Machine.
-func (w *Window) Relax() error {
-	w.engine.Turn()
-	kernel.Yield()
-	return w.failure()
-}

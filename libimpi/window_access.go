@@ -40,7 +40,7 @@ type Place struct {
 // at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
 func (w *Window) at(p Place) (datatype.Pointer, error) {
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		if p.Target == int(w.comm.rank) || p.Count == 0 || p.Type.Size() == 0 {
+		if p.Target == w.me || p.Count == 0 || p.Type.Size() == 0 {
 			return w.attachedAt(p.Disp, p.Count, p.Type)
 		}
 		return nil, nil
@@ -69,10 +69,10 @@ func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return 0, err
 	}
 	if to != nil {
-		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
+		return w.engine.Done, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
 	}
 	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, true) {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
 	return w.askPut(origin, p, ask)
 }
@@ -84,10 +84,10 @@ func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return 0, err
 	}
 	if from != nil {
-		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
+		return w.engine.Done, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
 	}
 	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, false) {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
 	return w.askGet(origin, p, ask)
 }
@@ -102,23 +102,23 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	}
 	to, err := w.ready(p, ask, "origin", given)
 	if err != nil || given.Size() == 0 {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
 	a := onesided.Accumulation{Origin: origin, Result: result, Element: element, Op: o}
 	if to == nil && w.combines {
-		return sentRequest, w.accumulatesFar(a, p)
+		return w.engine.Done, w.accumulatesFar(a, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {
 		return w.askAccumulate(origin, result, p, o, element, ask)
 	}
 	a.Target = coll.Buf{Base: to, Count: p.Count, Type: p.Type}
 	a.Lock, a.Unlock = w.atomically(p.Target)
-	return sentRequest, a.Do()
+	return w.engine.Done, a.Do()
 }
 
 // accumulates says whether this process may accumulate into the memory of a target that it has mapped. Where others ask
 // the target's engine to, all but the target itself do.
-func (w *Window) accumulates(target int) bool { return w.words != nil || target == int(w.comm.rank) }
+func (w *Window) accumulates(target int) bool { return w.words != nil || target == w.me }
 
 // atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
@@ -126,11 +126,10 @@ func (w *Window) atomically(target int) (lock func() error, unlock func()) {
 	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC || w.combines {
 		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
 	}
-	e := w.engine
 	return func() error {
-		e.mu.Lock()
+		w.engine.Lock()
 		return nil
-	}, e.mu.Unlock
+	}, w.engine.Unlock
 }
 
 // CompareAndSwap is MPI_Compare_and_swap: all three are elements of the place's type.
@@ -168,9 +167,9 @@ func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype
 		return nil, errorf(abi.MPI_ERR_COUNT, "the %s data has %d bytes, and that of the target %d", what, a, b)
 	}
 	if ask && (w.asks || w.asked.Add(1)%turnEvery == 0) {
-		w.engine.mu.Lock()
-		w.turn()
-		w.engine.mu.Unlock()
+		w.engine.Lock()
+		w.engine.Poll()
+		w.engine.Unlock()
 	}
 	return w.at(p)
 }
@@ -183,7 +182,7 @@ func (w *Window) Sync() error {
 	if w.asks {
 		w.engine.Turn()
 	}
-	return w.failure()
+	return w.engine.Failure()
 }
 
 // Done is the request of everything that is complete.

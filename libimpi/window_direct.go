@@ -31,23 +31,21 @@ func (w *Window) openDirect(bases []uint64) error {
 	if !private || len(w.parts) == 1 {
 		return nil
 	}
-	e := w.engine
 	w.bases, w.tables, w.near = bases, make([]published, len(bases)), make([]bool, len(bases))
 	var unread error
-	e.mu.Lock()
+	w.engine.Lock()
 	for r := range w.near {
-		if world := w.comm.group.World(r); r != int(w.comm.rank) {
-			w.near[r] = e.local.writer != nil && e.LocalRank(world) >= 0 && e.local.reader.CanRead(world)
-			if !w.near[r] {
+		if r != w.me {
+			if w.near[r] = w.engine.Reaches(r); !w.near[r] {
 				unread = errNotNear
 			}
 		}
 	}
-	e.mu.Unlock()
+	w.engine.Unlock()
 	if w.words == nil {
 		return nil
 	}
-	all, err := onesided.AllWell(&w.comm.ops, unread)
+	all, err := onesided.AllWell(w.engine.Comm(), unread)
 	w.combines = all
 	return err
 }
@@ -91,7 +89,7 @@ const (
 
 // covers gets runs of a target by one of them that covers all, and copies those. False: they are few or far between, or
 // cannot be read.
-func (m *moving) covers(tr transport.Writer, world int32, here, there []transport.Run) bool {
+func (w *Window) covers(m *moving, target int, here, there []transport.Run) bool {
 	if len(there) < leastRuns {
 		return false
 	}
@@ -103,7 +101,7 @@ func (m *moving) covers(tr transport.Writer, world int32, here, there []transpor
 		return false
 	}
 	m.one = [2]transport.Run{{Addr: addressAt(startOf(m.cover[:])), Len: end - first}, {Addr: first, Len: end - first}}
-	if !tr.Move(world, m.one[:1], m.one[1:], false) {
+	if !w.engine.Move(target, m.one[:1], m.one[1:], false) {
 		return false
 	}
 	to := bytesAt(pointerAt(here[0].Addr), int64(here[0].Len))
@@ -152,17 +150,17 @@ type layout struct {
 	first int64
 }
 
-// moves puts or gets bytes pos to end of the stream of there, which lies in the memory of process world, from or to
-// here. False: it cannot, and nothing can be said of the memory.
-func (w *Window) moves(here, there *layout, world int32, pos, end int64, put bool) bool {
+// moves puts or gets bytes pos to end of the stream of there, which lies in the memory of a target, from or to here.
+// False: it cannot, and nothing can be said of the memory.
+func (w *Window) moves(here, there *layout, target int, pos, end int64, put bool) bool {
 	m := movings.Get().(*moving)
 	defer movings.Put(m)
 	for pos < end {
 		up := m.list(1, there, pos, end)
 		up = m.list(0, here, pos, up)
-		n, tr := uint64(up-pos), w.engine.local.writer
+		n := uint64(up - pos)
 		ours, theirs := m.first(0, n), m.first(1, n)
-		if (put || !m.covers(tr, world, ours, theirs)) && !tr.Move(world, ours, theirs, put) {
+		if (put || !w.covers(m, target, ours, theirs)) && !w.engine.Move(target, ours, theirs, put) {
 			return false
 		}
 		pos = up
@@ -180,16 +178,16 @@ func (w *Window) carries(b coll.Buf, p Place, addr uint64, put bool) bool {
 	if put && there.Len() > mostRuns*there.Run() {
 		return false
 	}
-	ok := w.moves(&here, &there, w.comm.group.World(p.Target), 0, there.Len(), put)
+	ok := w.moves(&here, &there, p.Target, 0, there.Len(), put)
 	runtime.KeepAlive(b.Base)
 	return ok
 }
 
 // farMemory is the target of an accumulate in another process (onesided.Far).
 type farMemory struct {
-	w     *Window
-	world int32
-	there layout
+	w      *Window
+	target int
+	there  layout
 }
 
 func (f *farMemory) move(b []byte, pos int64, put bool) bool {
@@ -197,7 +195,7 @@ func (f *farMemory) move(b []byte, pos int64, put bool) bool {
 	buf := coll.Bytes(b)
 	here.addr, here.first = addressAt(buf.Base), pos
 	here.Init(buf.Base, buf.Count, buf.Type, datatype.Native)
-	ok := f.w.moves(&here, &f.there, f.world, pos, pos+int64(len(b)), put)
+	ok := f.w.moves(&here, &f.there, f.target, pos, pos+int64(len(b)), put)
 	runtime.KeepAlive(b)
 	return ok
 }
@@ -207,7 +205,7 @@ func (f *farMemory) Load(b []byte, pos int64) bool  { return f.move(b, pos, fals
 func (f *farMemory) Store(b []byte, pos int64) bool { return f.move(b, pos, true) }
 
 func (w *Window) farMemory(p Place, addr uint64) *farMemory {
-	f := &farMemory{w: w, world: w.comm.group.World(p.Target)}
+	f := &farMemory{w: w, target: p.Target}
 	f.there.addr = addr
 	f.there.Init(nil, p.Count, p.Type, datatype.Native)
 	return f
@@ -275,9 +273,9 @@ func (w *Window) unlessDead(target int, err error) error {
 	if err != onesided.ErrLost {
 		return err
 	}
-	w.engine.mu.Lock()
+	w.engine.Lock()
 	w.requests.targets[target].changed = true
-	w.engine.mu.Unlock()
+	w.engine.Unlock()
 	return cmp.Or(w.flush(target), err)
 }
 

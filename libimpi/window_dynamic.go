@@ -61,7 +61,7 @@ func (w *Window) attachedHere(addr int64, b coll.Buf, first, end, most int64) (d
 	if first == end {
 		return startOf(nothingAt[:]), nil
 	}
-	err := w.attached(w.requests.attached.Load().joined, int(w.comm.rank), addr, b, first, end, most)
+	err := w.attached(w.requests.attached.Load().joined, w.me, addr, b, first, end, most)
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +102,14 @@ func (w *Window) regionsOf(member int) (list onesided.Regions, ok bool) {
 	known := &w.tables[member]
 	for tries := 0; known.version != w.words.Version(member); tries++ {
 		table, n, version, settled := w.words.Published(member)
-		if n > mostRegions || tries > 0 && w.Relax() != nil {
+		if n > mostRegions || tries > 0 && w.engine.Relax() != nil {
 			return nil, false
 		}
 		if !settled {
 			continue
 		}
 		list := make(onesided.Regions, n)
-		read := n == 0 || w.engine.local.writer.Move(w.comm.group.World(member),
+		read := n == 0 || w.engine.Move(member,
 			[]transport.Run{{Addr: addressOfRegions(list), Len: regionBytes * n}},
 			[]transport.Run{{Addr: table, Len: regionBytes * n}}, false)
 		if w.words.Version(member) != version {

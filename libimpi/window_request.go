@@ -19,8 +19,7 @@ import (
 
 // windowRequests is what a window has for them.
 type windowRequests struct {
-	data     *context // of long puts, and of what is sent back
-	tags     int32    // in data, given out by this process
+	tags     int32 // of onesided.Data, given out by this process
 	targets  []target
 	origins  []origin // window_serve.go
 	lock     lockQueue
@@ -36,7 +35,7 @@ type target struct {
 	asked, granted   uint64 // locks
 	posted, started  uint64 // MPI_Win_post of the target, and MPI_Win_start for it
 	types            typeTable
-	failed           *Error // what the target says has failed
+	failed           error // what the target says has failed
 }
 
 const (
@@ -50,27 +49,17 @@ func (w *Window) openRequests() {
 	if !w.asks {
 		return
 	}
-	e, q := w.engine, &w.requests
+	q := &w.requests
 	q.targets, q.origins = make([]target, len(w.parts)), make([]origin, len(w.parts))
 	q.attached.Store(new(attachments))
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q.data = w.comm.partitioned().data
-	w.comm.p2p.serve = w
-	for r := range q.origins {
-		w.arrived(int32(r)) // before this process was ready
-	}
+	w.engine.Serve(w)
 }
 
 // closeRequests ends it. Nothing is under way any more.
 func (w *Window) closeRequests() {
-	if w.requests.data == nil {
-		return
+	if w.requests.targets != nil {
+		w.engine.Serve(nil)
 	}
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	w.comm.p2p.serve = nil
 }
 
 // typeTable are the derived types that a target has been told of, by the slot where it keeps them.
@@ -112,18 +101,16 @@ func (t *typeTable) describe(of *datatype.Type, r *onesided.Request) error {
 
 // windowOp is what the program's request of a call stands for; nil if the call answers none.
 type windowOp struct {
-	nothing
-	request *Request
-	left    int // messages that are not done, and the call itself
+	request uint64
+	left    int   // messages that are not done, and the call itself
+	failed  error // of the first message that has
 }
 
 func (w *Window) newOp(ask bool) *windowOp {
 	if !ask {
 		return nil
 	}
-	o := &windowOp{left: 1}
-	o.request = w.engine.newCompound(w.comm.p2p, o)
-	return o
+	return &windowOp{request: w.engine.NewRequest(), left: 1}
 }
 
 func (o *windowOp) more() {
@@ -132,82 +119,66 @@ func (o *windowOp) more() {
 	}
 }
 
-func (o *windowOp) less(e *Engine, err *Error) {
+func (o *windowOp) less(w *Window, err error) {
 	if o == nil {
 		return
 	}
-	if err != nil && o.request.status.Err == nil {
-		o.request.status.Err = err
+	if o.failed == nil {
+		o.failed = err
 	}
 	if o.left--; o.left == 0 {
-		e.complete(o.request)
+		w.engine.Complete(o.request, o.failed)
 	}
 }
 
 // id ends the call.
-func (o *windowOp) id(e *Engine) uint64 {
-	e.away()
+func (o *windowOp) id(w *Window) uint64 {
+	w.engine.Away()
 	if o == nil {
-		return sentRequest
+		return w.engine.Done
 	}
-	id := o.request.id
-	o.less(e, nil)
-	return id
+	o.less(w, nil)
+	return o.request
 }
 
-// windowPart is a message of a call.
-type windowPart struct {
-	nothing
-	w      *Window
-	target int
-	op     *windowOp
-	copied int64
-	then   func() // when data has come
-}
-
-// partDone implements compound.
-func (p *windowPart) partDone(e *Engine, message *Request) {
-	t := &p.w.requests.targets[p.target]
-	t.open--
-	t.copies -= p.copied
-	err := message.failure()
-	if err != nil && p.op == nil && t.failed == nil {
-		t.failed = err
+// part is the end of a message of a call. copied are the bytes of a copy, and then is called when data has come.
+func (w *Window) part(t *target, o *windowOp, copied int64, then func()) func(whole bool, err error) {
+	t.open++
+	t.copies += copied
+	o.more()
+	return func(whole bool, err error) {
+		t.open--
+		t.copies -= copied
+		if err != nil && o == nil && t.failed == nil {
+			t.failed = err
+		}
+		if whole && then != nil {
+			then()
+		}
+		o.less(w, err)
 	}
-	if err == nil && p.then != nil && message.status.Bytes == message.size {
-		p.then()
-	}
-	p.op.less(e, err)
 }
 
 // sends starts a message to a target. copied says that it is a copy of ours.
-func (w *Window) sends(ctx *context, b coll.Buf, to int, tag int32, o *windowOp, copied bool) {
-	e, world := w.engine, w.comm.group.World(to)
-	if e.sendShort(ctx, b.Base, b.Count, b.Type, world, tag) {
+func (w *Window) sends(on onesided.Space, b coll.Buf, to int, tag int32, o *windowOp, copied bool) {
+	if w.engine.SendShort(on, b, to, tag) {
 		return
 	}
-	part, t := &windowPart{w: w, target: to, op: o}, &w.requests.targets[to]
+	bytes := int64(0)
 	if copied {
-		part.copied = b.Count
+		bytes = b.Count
 	}
-	t.open++
-	t.copies += part.copied
-	o.more()
-	e.start(e.newSend(ctx, b.Base, b.Count, b.Type, world, tag, modeStandard).join(part, 0))
+	w.engine.Send(on, b, to, tag, w.part(&w.requests.targets[to], o, bytes, nil))
 }
 
 // receives posts the receive of what a target sends back.
 func (w *Window) receives(b coll.Buf, from int, tag int32, o *windowOp, then func()) {
-	e := w.engine
-	w.requests.targets[from].open++
-	o.more()
-	part := &windowPart{w: w, target: from, op: o, then: then}
-	e.postRecv(e.newRecv(w.requests.data, b.Base, b.Count, b.Type, from, tag).join(part, 0))
+	w.engine.Receive(b, from, tag, w.part(&w.requests.targets[from], o, 0, then))
 }
 
 // asksFor sends a request.
 func (w *Window) asksFor(to int, r *onesided.Request, o *windowOp) {
-	w.sends(w.comm.p2p, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
+	w.sends(onesided.Asks, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
 }
 
 // tag gives out a tag of the data context. Those of what comes back are odd, so that they are not those of what the
@@ -223,28 +194,20 @@ func (w *Window) tag(back bool) int32 {
 
 // approach takes the lock and waits until not too many copies are under way to a target. The caller ends with leave.
 func (w *Window) approach(to int) {
-	w.engine.mu.Lock()
+	w.engine.Lock()
 	w.awaitRoom(to)
-	w.engine.post(w.comm.group.World(to))
+	w.engine.Post(to)
 }
 
 func (w *Window) leave(to int) {
-	w.engine.posted(w.comm.group.World(to))
-	w.engine.mu.Unlock()
+	w.engine.Posted(to)
+	w.engine.Unlock()
 }
 
 func (w *Window) awaitRoom(to int) {
-	if t := &w.requests.targets[to]; t.copies > copiesBytes {
-		w.await(func() bool { return t.copies <= copiesBytes })
+	if t := (*hasRoom)(&w.requests.targets[to]); !t.Holds() {
+		w.engine.WaitFor(t)
 	}
-}
-
-// rep is how data looks on its way to and from a rank: nobody but the two of them packs it.
-func (w *Window) rep(rank int) datatype.Rep {
-	if w.comm.native {
-		return datatype.Native
-	}
-	return w.comm.engine.peer(w.comm.group.World(rank)).rep
 }
 
 func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
@@ -255,7 +218,7 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	if err := t.types.describe(p.Type, &r); err != nil {
 		return 0, err
 	}
-	rep := w.rep(p.Target)
+	rep := w.engine.Rep(p.Target)
 	n := origin.Type.PackedSize(origin.Count, rep)
 	o := w.newOp(ask)
 	if n <= inlineBytes {
@@ -263,17 +226,15 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		r.Data = make([]byte, n)
 		err := coll.Pack(r.Data, origin, rep)
 		w.asksFor(p.Target, &r, o)
-		return o.id(w.engine), err
+		return o.id(w), err
 	}
 	t.changed = true
 	r.Kind, r.Tag = onesided.AskPutLong, w.tag(false)
-	if g := w.engine.peer(w.comm.group.World(p.Target)).gather; g != nil { // the data takes the request along
-		g.Cork()
-		defer g.Uncork()
-	}
+	w.engine.Cork(p.Target) // the data takes the request along
+	defer w.engine.Uncork(p.Target)
 	w.asksFor(p.Target, &r, o)
-	w.sends(w.requests.data, origin, p.Target, r.Tag, o, false)
-	return o.id(w.engine), nil
+	w.sends(onesided.Data, origin, p.Target, r.Tag, o, false)
+	return o.id(w), nil
 }
 
 func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
@@ -290,7 +251,7 @@ func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	o := w.newOp(ask)
 	w.receives(origin, p.Target, r.Tag, o, nil)
 	w.asksFor(p.Target, &r, o)
-	return o.id(w.engine), nil
+	return o.id(w), nil
 }
 
 // askAccumulate sends the elements piece by piece, and takes back what was there.
@@ -300,7 +261,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	defer w.leave(p.Target)
 	t := &w.requests.targets[p.Target]
 	r := onesided.Request{Kind: onesided.AskAccumulate, Disp: p.Disp, Count: p.Count, Op: uint16(opHandle(of))}
-	rep := w.rep(p.Target)
+	rep := w.engine.Rep(p.Target)
 	each := element.PackedSize(1, rep)
 	n, most := p.Count*p.Type.Size()/element.Size(), pieceElements(element, rep)
 	var data datatype.Cursor
@@ -310,11 +271,11 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	o := w.newOp(ask)
 	dynamic := w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
 	for ; r.First < n; r.First += most {
-		if w.awaitRoom(p.Target); w.failure() != nil {
+		if w.awaitRoom(p.Target); w.engine.Failure() != nil {
 			break
 		}
 		if err := t.types.describe(p.Type, &r); err != nil {
-			return o.id(w.engine), err
+			return o.id(w), err
 		}
 		r.Elements = min(most, n-r.First)
 		if r.Tell = false; result.Count == 0 || dynamic { // what comes back says that it is done, but for what is wrong
@@ -331,7 +292,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 		w.asksFor(p.Target, &r, o)
 		r.Type = nil
 	}
-	return o.id(w.engine), data.Err()
+	return o.id(w), data.Err()
 }
 
 // pieceElements is how many elements of an accumulate a request has at most. The target holds origins to it: it needs
@@ -356,7 +317,7 @@ func (w *Window) takeBack(result coll.Buf, from int, r *onesided.Request, each i
 func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) error {
 	w.approach(p.Target)
 	defer w.leave(p.Target)
-	rep := w.rep(p.Target)
+	rep := w.engine.Rep(p.Target)
 	each := p.Type.PackedSize(1, rep)
 	r := onesided.Request{Kind: onesided.AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
 		Slot: uint16(p.Type.Handle()), Data: make([]byte, 2*each)}
@@ -385,19 +346,34 @@ func (t *target) change(r *onesided.Request) {
 
 // askFlush asks a target to say when all is done that has been asked of it. It leaves together with what has gathered.
 func (w *Window) askFlush(to int) {
-	t, world := &w.requests.targets[to], w.comm.group.World(to)
+	t := &w.requests.targets[to]
 	if !t.changed {
 		return
 	}
 	t.changed = false
 	t.flushes++
-	w.engine.post(world)
+	w.engine.Post(to)
 	w.asksFor(to, &onesided.Request{Kind: onesided.AskFlush}, nil)
-	w.engine.posted(world)
+	w.engine.Posted(to)
 }
 
 // idle says whether nothing is under way to a target.
 func (t *target) idle() bool { return t.open == 0 && t.flushed >= t.flushes }
+
+// What is waited for at a target: pointers, so that to wait allocates nothing.
+type (
+	isIdle  target
+	isSent  target // this process's memory is no more in use
+	hasRoom target // for copies
+	isOpen  target // MPI_Win_post has been called there as often as MPI_Win_start here
+	isHeld  target // its lock has been granted
+)
+
+func (t *isIdle) Holds() bool  { return (*target)(t).idle() }
+func (t *isSent) Holds() bool  { return t.open == 0 }
+func (t *hasRoom) Holds() bool { return t.copies <= copiesBytes }
+func (t *isOpen) Holds() bool  { return t.posted >= t.started }
+func (t *isHeld) Holds() bool  { return t.granted >= t.asked }
 
 // outcome is what has gone wrong at a target since the last time. Engine lock held.
 func (w *Window) outcome(to int) error {
@@ -406,7 +382,7 @@ func (w *Window) outcome(to int) error {
 		t.failed = nil
 		return err
 	}
-	return w.failure()
+	return w.engine.Failure()
 }
 
 // flush returns when all communication with a target is done there.
@@ -414,30 +390,22 @@ func (w *Window) flush(to int) error {
 	if !w.asks {
 		return nil
 	}
-	e, t := w.engine, &w.requests.targets[to]
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	w.askFlush(to)
-	w.reach(t.idle)
+	w.reach((*isIdle)(&w.requests.targets[to]))
 	return w.outcome(to)
 }
 
 // reach awaits a condition. If it is true at once, the call makes progress nevertheless: a program may repeat it until
 // another process has changed something, for which this one has to serve its requests. Engine lock held, given up
 // meanwhile.
-func (w *Window) reach(cond func() bool) {
-	if cond() {
-		w.turn()
+func (w *Window) reach(c onesided.Condition) {
+	if c.Holds() {
+		w.engine.Poll()
 	} else {
-		w.await(cond)
+		w.engine.WaitFor(c)
 	}
-}
-
-// turn makes progress for a thread of the program that waits for nothing. Engine lock held, given up meanwhile.
-func (w *Window) turn() {
-	w.engine.settle()
-	w.engine.poll(anyPeer)
-	w.engine.callProgram()
 }
 
 // flushAll is flush for all targets at the same time.
@@ -445,16 +413,15 @@ func (w *Window) flushAll() (err error) {
 	if !w.asks {
 		return nil
 	}
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	for r := range w.requests.targets {
 		w.askFlush(r)
 	}
 	waited := false
 	for r := range w.requests.targets {
 		if t := &w.requests.targets[r]; !t.idle() {
-			w.await(t.idle)
+			w.engine.WaitFor((*isIdle)(t))
 			waited = true
 		}
 		if bad := w.outcome(r); err == nil {
@@ -462,7 +429,7 @@ func (w *Window) flushAll() (err error) {
 		}
 	}
 	if !waited {
-		w.turn()
+		w.engine.Poll()
 	}
 	return err
 }
@@ -472,11 +439,10 @@ func (w *Window) flushLocal(to int) error {
 	if !w.asks {
 		return nil
 	}
-	e, t := w.engine, &w.requests.targets[to]
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	w.reach(func() bool { return t.open == 0 })
-	return w.failure()
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	w.reach((*isSent)(&w.requests.targets[to]))
+	return w.engine.Failure()
 }
 
 // describeKind names a request for messages about peers that break the rules.

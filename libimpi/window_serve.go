@@ -8,7 +8,6 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
-	"github.com/libimpi/libimpi/transport"
 )
 
 // Requests to this process (onesided.Request): the target's side. A message in the context of a window is taken when it
@@ -19,8 +18,6 @@ import (
 
 // origin is what this process knows of another one that accesses it.
 type origin struct {
-	busy      bool // a long request is on its way
-	taken     bool // its requests are being taken: arrived is at work
 	lock      lockState
 	open      int // long puts that are on their way
 	flushes   int // asked for, and not answered
@@ -41,77 +38,17 @@ const (
 	lockGranted
 )
 
-// maxRequest bounds a request, in bytes: a piece of data and a description of a type.
-const maxRequest = 64 << 20
-
-// arrived takes the requests of an origin that are there. One that comes piece by piece may be complete at once, and
-// then calls arrived from within: the loop goes on, and does not nest.
-func (w *Window) arrived(source int32) {
-	ctx, o := w.comm.p2p, &w.requests.origins[source]
-	if o.taken {
-		return
-	}
-	o.taken = true
-	defer func() { o.taken = false }()
-	for !o.busy {
-		m := ctx.space.Find(source, anyTag)
-		if m == nil {
-			return
-		}
-		ctx.take(m)
-		if w.engine.watch.on {
-			w.engine.countReceived(ctx, m.peer, m.length)
-		}
-		if m.kind == uint8(transport.Data) {
-			w.serve(source, m.payload)
-			w.engine.giveBack(m)
-			continue
-		}
-		w.receiveRequest(source, m)
-	}
-}
-
-// receiveRequest takes one that comes piece by piece.
-func (w *Window) receiveRequest(source int32, m *message) {
-	e := w.engine
-	if m.length > maxRequest {
-		e.breach(m.peer, "request of one-sided communication that is too long")
-		e.giveBack(m)
-		return
-	}
-	w.requests.origins[source].busy = true
-	b := coll.Bytes(make([]byte, m.length))
-	r := e.newRecv(w.comm.p2p, b.Base, b.Count, b.Type, int(source), m.tag).join(&longRequest{w: w, source: source}, 0)
-	e.receiveKept(r, m)
-}
-
-// longRequest is a request that comes piece by piece.
-type longRequest struct {
-	nothing
-	w      *Window
-	source int32
-}
-
-// partDone implements compound.
-func (l *longRequest) partDone(_ *Engine, message *Request) {
-	l.w.requests.origins[l.source].busy = false
-	if message.failure() == nil {
-		l.w.serve(l.source, bytesAt(message.base, message.count))
-	}
-	l.w.arrived(l.source)
-}
-
-// serve does what a request asks for.
-func (w *Window) serve(source int32, b []byte) {
+// Serve does what a request asks for.
+func (w *Window) Serve(source int32, b []byte) {
 	r, ok := onesided.Parse(b)
 	if !ok || !w.obey(source, &r) {
-		w.engine.breach(w.comm.group.World(int(source)), describeKind(r.Kind)+" that makes no sense")
+		w.engine.Breach(int(source), describeKind(r.Kind)+" that makes no sense")
 	}
 }
 
 // obey answers false if the origin breaks the rules.
 func (w *Window) obey(source int32, r *onesided.Request) bool {
-	e, o, t := w.engine, &w.requests.origins[source], &w.requests.targets[source]
+	o, t := &w.requests.origins[source], &w.requests.targets[source]
 	switch r.Kind {
 	case onesided.TellFlushed:
 		if t.flushed >= t.flushes {
@@ -153,7 +90,7 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 			w.settled(source)
 		}
 	}
-	e.ring()
+	w.engine.Ring()
 	return true
 }
 
@@ -181,7 +118,7 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 	if typ == nil || !sane(r.Count, typ) {
 		return false
 	}
-	rep := w.rep(int(source))
+	rep := w.engine.Rep(int(source))
 	switch r.Kind {
 	case onesided.AskPut:
 		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
@@ -239,7 +176,7 @@ const mostLooked = 1 << 20
 // target is the memory that a request is for.
 func (w *Window) target(r *onesided.Request, t *datatype.Type) (datatype.Pointer, error) {
 	if w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
-		me := int(w.comm.rank)
+		me := w.me
 		off, bad := w.parts[me].Offset(me, r.Disp, r.Count, t)
 		if bad != nil {
 			return nil, bad
@@ -286,32 +223,19 @@ func (o *origin) typeOf(r *onesided.Request) *datatype.Type {
 
 // receiveLong takes the data of a long put into its place; without one it is dropped.
 func (w *Window) receiveLong(source int32, o *origin, place coll.Buf, tag int32) {
-	e := w.engine
 	o.open++
-	part := &longPut{w: w, source: source}
-	e.postRecv(e.newRecv(w.requests.data, place.Base, place.Count, place.Type, int(source), tag).join(part, 0))
-}
-
-// longPut is the message of one.
-type longPut struct {
-	nothing
-	w      *Window
-	source int32
-}
-
-// partDone implements compound.
-func (l *longPut) partDone(*Engine, *Request) {
-	l.w.requests.origins[l.source].open--
-	l.w.settled(l.source)
+	w.engine.Receive(place, int(source), tag, func(bool, error) {
+		o.open--
+		w.settled(source)
+	})
 }
 
 // sendsBack sends what an origin waits for. Its receive tells it that this is done.
 func (w *Window) sendsBack(source int32, b coll.Buf, tag int32) {
-	e, world := w.engine, w.comm.group.World(int(source))
-	if b.Count > 0 && e.sendShort(w.requests.data, b.Base, b.Count, b.Type, world, tag) {
+	if b.Count > 0 && w.engine.SendShort(onesided.Data, b, int(source), tag) {
 		return
 	}
-	e.start(e.newSend(w.requests.data, b.Base, b.Count, b.Type, world, tag, modeStandard).join(nothing{}, 0))
+	w.engine.Send(onesided.Data, b, int(source), tag, nil)
 }
 
 // accumulate applies a piece of an accumulate. The lock of the engine is that of the target.
@@ -418,11 +342,11 @@ func (w *Window) grant() {
 		q.holders++
 		q.exclusive = next.exclusive
 		w.requests.origins[next.rank].lock = lockGranted
-		if next.rank != int(w.comm.rank) {
+		if next.rank != w.me {
 			w.asksFor(next.rank, &onesided.Request{Kind: onesided.TellGranted}, nil)
 			continue
 		}
 		w.requests.targets[next.rank].granted++
-		w.engine.ring()
+		w.engine.Ring()
 	}
 }

@@ -77,7 +77,7 @@ func TestRequestsBehindALongOneAreServedInALoop(t *testing.T) {
 	if deepest > 100 {
 		t.Errorf("the stack was %d calls deep", deepest)
 	}
-	if o := &w.requests.origins[1]; o.busy || o.taken {
+	if o := &w.engine.Peers.(*windowEngine).origins[1]; o.busy || o.taken {
 		t.Errorf("busy: %t, serving: %t", o.busy, o.taken)
 	}
 }

@@ -120,7 +120,7 @@ func (w *Window) Test() (bool, error) {
 		w.waited()
 		return true, nil
 	}
-	return false, w.failure()
+	return false, w.engine.Failure()
 }
 
 func (w *Window) posted(call string) (group []int, err error) {

@@ -12,74 +12,76 @@ func (w *Window) tells(to int, k onesided.Kind) {
 
 // tellPost tells a group that it may access this process.
 func (w *Window) tellPost(group []int) error {
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	for _, r := range group {
 		w.requests.origins[r].exposed++
-		if r == int(w.comm.rank) {
+		if r == w.me {
 			w.requests.targets[r].posted++
-			e.ring()
+			w.engine.Ring()
 		} else {
 			w.tells(r, onesided.TellPost)
 		}
 	}
-	return w.failure()
+	return w.engine.Failure()
 }
 
 // awaitPosts returns when all of a group have let this process in.
 func (w *Window) awaitPosts(group []int, unasked bool) error {
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	for _, r := range group {
 		t := &w.requests.targets[r]
 		if t.started++; !unasked && t.posted < t.started {
-			w.await(func() bool { return t.posted >= t.started })
+			w.engine.WaitFor((*isOpen)(t))
 		}
 	}
-	return w.failure()
+	return w.engine.Failure()
 }
 
 // tellComplete tells a group that this process is done, and returns when its own memory is no more in use.
 func (w *Window) tellComplete(group []int) error {
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	for _, r := range group {
-		if r == int(w.comm.rank) {
+		if r == w.me {
 			w.requests.origins[r].completed++
-			e.ring()
+			w.engine.Ring()
 		} else {
 			w.tells(r, onesided.TellComplete)
 		}
 	}
 	for _, r := range group {
 		if t := &w.requests.targets[r]; t.open > 0 {
-			w.await(func() bool { return t.open == 0 })
+			w.engine.WaitFor((*isSent)(t))
 		}
 	}
-	return w.failure()
+	return w.engine.Failure()
 }
 
 // awaitCompletes returns when a group is done, and completed says whether it is.
 func (w *Window) awaitCompletes(group []int) error {
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	w.await(func() bool { return w.areComplete(group) })
-	return w.failure()
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	w.engine.WaitFor(&areComplete{w, group})
+	return w.engine.Failure()
 }
 
 func (w *Window) completed(group []int) bool {
-	w.engine.mu.Lock()
-	defer w.engine.mu.Unlock()
-	return w.areComplete(group)
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	return (&areComplete{w, group}).Holds()
 }
 
-func (w *Window) areComplete(group []int) bool {
-	for _, r := range group {
-		if o := &w.requests.origins[r]; o.completed < o.exposed {
+// areComplete is what MPI_Win_wait waits for.
+type areComplete struct {
+	w     *Window
+	group []int
+}
+
+func (a *areComplete) Holds() bool {
+	for _, r := range a.group {
+		if o := &a.w.requests.origins[r]; o.completed < o.exposed {
 			return false
 		}
 	}
@@ -88,11 +90,11 @@ func (w *Window) areComplete(group []int) bool {
 
 // askLock returns when this process has the lock of a target.
 func (w *Window) askLock(to int, exclusive bool) error {
-	e, t := w.engine, &w.requests.targets[to]
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	t := &w.requests.targets[to]
+	w.engine.Lock()
+	defer w.engine.Unlock()
 	t.asked++
-	if to == int(w.comm.rank) {
+	if to == w.me {
 		w.queue(to, exclusive)
 	} else {
 		kind := onesided.AskLock
@@ -101,19 +103,18 @@ func (w *Window) askLock(to int, exclusive bool) error {
 		}
 		w.asksFor(to, &onesided.Request{Kind: kind}, nil)
 	}
-	w.await(func() bool { return t.granted >= t.asked })
-	return w.failure()
+	w.engine.WaitFor((*isHeld)(t))
+	return w.engine.Failure()
 }
 
 // tellUnlock gives it back.
 func (w *Window) tellUnlock(to int) error {
-	e := w.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if to == int(w.comm.rank) {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	if to == w.me {
 		w.unlocked(to)
 	} else {
 		w.tells(to, onesided.TellUnlock)
 	}
-	return w.failure()
+	return w.engine.Failure()
 }

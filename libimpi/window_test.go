@@ -255,7 +255,7 @@ func TestPostStartCompleteWaitOnAllWays(t *testing.T) {
 					done, err = w.Test()
 					must(t, err)
 					if !done {
-						must(t, w.Relax())
+						must(t, w.engine.Relax())
 					}
 				}
 			} else {

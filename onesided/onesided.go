@@ -15,17 +15,6 @@ package onesided
 
 import "fmt"
 
-// Machine is what the words of a window need of the engine.
-type Machine interface {
-	// Await returns when the word is at least so large, and makes progress until then. Errors: a peer is lost.
-	Await(word *uint64, least uint64) error
-	// Wake wakes a member of the window, by its rank, if it sleeps. The word that it may wait for has been stored.
-	Wake(rank int)
-	// Relax lets others go on, who may hold a lock that is held for moments only, and makes progress. Errors: a peer is
-	// lost.
-	Relax() error
-}
-
 // Error is what a call reports: an MPI error class, and what a user needs to act.
 type Error struct {
 	Class int

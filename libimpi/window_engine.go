@@ -1,0 +1,333 @@
+package libimpi
+
+import (
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/futex"
+	"github.com/libimpi/libimpi/transport/kernel"
+)
+
+// onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
+func (c *Comm) onlyOurs() error {
+	if r, p := c.foreign(); p != nil {
+		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not libimpi: "+
+			"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
+	}
+	return nil
+}
+
+// foreign answers the first member of another implementation; nil if there is none.
+func (c *Comm) foreign() (rank int, p *transport.Proc) {
+	job := c.engine.job
+	for r := range c.group.Size() {
+		w := c.group.World(r)
+		if c.engine.isGuest(w) {
+			continue // of this library, as all that meet are
+		}
+		p := &job.Procs[w]
+		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
+			return r, p
+		}
+	}
+	return 0, nil
+}
+
+// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
+// them answer the same.
+func (c *Comm) together() (ranks []int) {
+	e := c.engine
+	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
+		if e.LocalRank(c.group.World(r)) >= 0 {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+// sharers are the members that share memory with this process. All of them answer the same.
+func (c *Comm) sharers() *onesided.Sharers {
+	e, ranks := c.engine, c.together()
+	s := &onesided.Sharers{On: &c.ops, Ranks: ranks, World: make([]int32, len(ranks)), Memory: e.home.Memory,
+		Spares: &e.spares}
+	if len(ranks) == 0 {
+		return s
+	}
+	for i, r := range ranks {
+		s.World[i] = c.group.World(r)
+	}
+	if s.First = e.LocalRank(s.World[0]); len(ranks) < c.Size() {
+		s.On = &subset{c: c, g: NewGroup(s.World), on: c.coll, first: subsetTags}
+	}
+	return s
+}
+
+// windowEngine is what a window needs of the engine (onesided.Engine). Its requests are messages in the point-to-point
+// context of its communicator, which the program does not have.
+type windowEngine struct {
+	e     *Engine
+	comm  *Comm
+	local []int32 // local ranks of the members; -1: elsewhere
+
+	// Guarded by the engine's lock.
+	server  onesided.Server // nil: nobody takes requests
+	data    *context        // of onesided.Data
+	origins []arrivals      // by rank
+
+	serves atomic.Bool // there is a server
+}
+
+// arrivals are the requests of a member.
+type arrivals struct {
+	busy  bool // a long one is on its way
+	taken bool // they are being taken: arrived is at work
+}
+
+// newWindowEngine is the engine for a window that has a communicator of its own.
+func newWindowEngine(c *Comm) onesided.Engine {
+	w := &windowEngine{e: c.engine, comm: c, local: make([]int32, c.Size())}
+	for r := range w.local {
+		w.local[r] = int32(w.e.LocalRank(c.group.World(r)))
+	}
+	return onesided.Engine{Done: sentRequest, Members: w, Machine: w, Progress: w, Carrier: w, Requests: w, Peers: w}
+}
+
+// String implements onesided.Members, as the following do.
+func (w *windowEngine) String() string             { return w.comm.describe() }
+func (w *windowEngine) Comm() coll.Comm            { return &w.comm.ops }
+func (w *windowEngine) Barrier() error             { return w.comm.Barrier() }
+func (w *windowEngine) Sharers() *onesided.Sharers { return w.comm.sharers() }
+
+// Allgather gathers numbers.
+func (w *windowEngine) Allgather(own, all []uint64) error {
+	recv := countBuf(all)
+	recv.Count = int64(len(own))
+	return w.comm.Allgather(countBuf(own), recv)
+}
+
+// Await implements onesided.Machine, as Wake and Relax do.
+func (w *windowEngine) Await(word *uint64, least uint64) error {
+	e := w.e
+	if !e.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
+		for range boardLooks {
+			futex.Pause(1)
+			if atomic.LoadUint64(word) >= least {
+				return nil
+			}
+		}
+	}
+	return e.AwaitWord(word, least)
+}
+
+// Wake wakes a member.
+func (w *windowEngine) Wake(rank int) {
+	if rank != int(w.comm.rank) {
+		w.e.home.Memory.Ring(int(w.local[rank]))
+	} else {
+		w.e.ring()
+	}
+}
+
+// Relax lets others go on.
+func (w *windowEngine) Relax() error {
+	w.e.Turn()
+	kernel.Yield()
+	return w.Failure()
+}
+
+// Lock implements onesided.Progress, as the following do.
+func (w *windowEngine) Lock()   { w.e.mu.Lock() }
+func (w *windowEngine) Unlock() { w.e.mu.Unlock() }
+func (w *windowEngine) Turn()   { w.e.Turn() }
+func (w *windowEngine) Ring()   { w.e.ring() }
+
+// WaitFor waits for a condition.
+func (w *windowEngine) WaitFor(c onesided.Condition) {
+	w.e.waitFor(func() bool { return c.Holds() || w.comm.lost != nil }, anyPeer)
+}
+
+// Poll makes progress.
+func (w *windowEngine) Poll() {
+	w.e.settle()
+	w.e.poll(anyPeer)
+	w.e.callProgram()
+}
+
+// Failure is the loss of a member.
+func (w *windowEngine) Failure() error {
+	if lost := w.comm.gone.Load(); lost != nil {
+		return lost
+	}
+	return w.e.failure()
+}
+
+// whenOver is the compound of a message whose end a window hears of; nil: it does not.
+type whenOver func(whole bool, err error)
+
+func (whenOver) start(*Engine) {}
+func (whenOver) released()     {}
+
+func (end whenOver) partDone(_ *Engine, message *Request) {
+	if end == nil {
+		return
+	}
+	if err := message.failure(); err != nil {
+		end(false, err)
+		return
+	}
+	end(message.status.Bytes == message.size, nil)
+}
+
+// space is the context of a space.
+func (w *windowEngine) space(on onesided.Space) *context {
+	if on == onesided.Data {
+		return w.data
+	}
+	return w.comm.p2p
+}
+
+// SendShort implements onesided.Carrier, as the following do.
+func (w *windowEngine) SendShort(on onesided.Space, b coll.Buf, to int, tag int32) bool {
+	return w.e.sendShort(w.space(on), b.Base, b.Count, b.Type, w.comm.group.World(to), tag)
+}
+
+// Send sends any message.
+func (w *windowEngine) Send(on onesided.Space, b coll.Buf, to int, tag int32, end func(whole bool, err error)) {
+	r := w.e.newSend(w.space(on), b.Base, b.Count, b.Type, w.comm.group.World(to), tag, modeStandard)
+	w.e.start(r.join(whenOver(end), 0))
+}
+
+// Receive receives data.
+func (w *windowEngine) Receive(b coll.Buf, from int, tag int32, end func(whole bool, err error)) {
+	w.e.postRecv(w.e.newRecv(w.data, b.Base, b.Count, b.Type, from, tag).join(whenOver(end), 0))
+}
+
+// Post begins a call, and Posted ends it.
+func (w *windowEngine) Post(to int)   { w.e.post(w.comm.group.World(to)) }
+func (w *windowEngine) Posted(to int) { w.e.posted(w.comm.group.World(to)) }
+
+// Cork begins what leaves together.
+func (w *windowEngine) Cork(to int) {
+	if g := w.e.peer(w.comm.group.World(to)).gather; g != nil {
+		g.Cork()
+	}
+}
+
+// Uncork ends it.
+func (w *windowEngine) Uncork(to int) {
+	if g := w.e.peer(w.comm.group.World(to)).gather; g != nil {
+		g.Uncork()
+	}
+}
+
+// NewRequest implements onesided.Requests, as Complete and Away do.
+func (w *windowEngine) NewRequest() uint64 { return w.e.newCompound(w.comm.p2p, nothing{}).id }
+
+// Complete ends a request.
+func (w *windowEngine) Complete(request uint64, err error) {
+	r := w.e.requests.find(request)
+	r.status.Err = AsError(err)
+	w.e.complete(r)
+}
+
+// Away lets the program go on.
+func (w *windowEngine) Away() { w.e.away() }
+
+// Rep implements onesided.Peers, as the following do: nobody but the two of them packs what one sends to the other.
+func (w *windowEngine) Rep(rank int) datatype.Rep {
+	if w.comm.native {
+		return datatype.Native
+	}
+	return w.e.peer(w.comm.group.World(rank)).rep
+}
+
+// Breach says that a member breaks the rules.
+func (w *windowEngine) Breach(rank int, what string) { w.e.breach(w.comm.group.World(rank), what) }
+
+// Reaches tells whether a member's memory can be read and written.
+func (w *windowEngine) Reaches(rank int) bool {
+	e, world := w.e, w.comm.group.World(rank)
+	return e.local.writer != nil && e.LocalRank(world) >= 0 && e.local.reader.CanRead(world)
+}
+
+// Move reads or writes it.
+func (w *windowEngine) Move(rank int, here, there []transport.Run, put bool) bool {
+	return w.e.local.writer.Move(w.comm.group.World(rank), here, there, put)
+}
+
+// Serve gives requests to a window from now on.
+func (w *windowEngine) Serve(s onesided.Server) {
+	e := w.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w.serves.Store(s != nil); s == nil {
+		w.comm.p2p.serve = nil
+		return
+	}
+	w.server, w.data, w.origins = s, w.comm.partitioned().data, make([]arrivals, w.comm.Size())
+	w.comm.p2p.serve = w
+	for r := range w.origins {
+		w.arrived(int32(r)) // before this process was ready
+	}
+}
+
+// arrived takes the requests of an origin that are there. One that comes piece by piece may be complete at once, and
+// then calls arrived from within: the loop goes on, and does not nest.
+func (w *windowEngine) arrived(source int32) {
+	ctx, o := w.comm.p2p, &w.origins[source]
+	if o.taken {
+		return
+	}
+	o.taken = true
+	defer func() { o.taken = false }()
+	for !o.busy {
+		m := ctx.space.Find(source, anyTag)
+		if m == nil {
+			return
+		}
+		ctx.take(m)
+		if w.e.watch.on {
+			w.e.countReceived(ctx, m.peer, m.length)
+		}
+		if m.kind == uint8(transport.Data) {
+			w.server.Serve(source, m.payload)
+			w.e.giveBack(m)
+			continue
+		}
+		w.receiveRequest(source, m)
+	}
+}
+
+// receiveRequest takes one that comes piece by piece.
+func (w *windowEngine) receiveRequest(source int32, m *message) {
+	e := w.e
+	if m.length > onesided.MaxRequest {
+		e.breach(m.peer, "request of one-sided communication that is too long")
+		e.giveBack(m)
+		return
+	}
+	w.origins[source].busy = true
+	b := coll.Bytes(make([]byte, m.length))
+	r := e.newRecv(w.comm.p2p, b.Base, b.Count, b.Type, int(source), m.tag).join(&longRequest{w: w, source: source}, 0)
+	e.receiveKept(r, m)
+}
+
+// longRequest is a request that comes piece by piece.
+type longRequest struct {
+	nothing
+	w      *windowEngine
+	source int32
+}
+
+// partDone implements compound.
+func (l *longRequest) partDone(_ *Engine, message *Request) {
+	l.w.origins[l.source].busy = false
+	if message.failure() == nil {
+		l.w.server.Serve(l.source, bytesAt(message.base, message.count))
+	}
+	l.w.arrived(l.source)
+}
