@@ -189,7 +189,7 @@ type peer struct {
 	rank    int32
 	tr      transport.Transport // nil for this process itself, and for a guest that is not there
 	limits  transport.Limits
-	rep     datatype.Rep       // what IMPI mandates; Comm.rep and Window.rep say what holds
+	rep     datatype.Rep       // what IMPI mandates; Comm.rep and windowEngine.Rep say what holds
 	local   int                // rank in this machine's segment, -1 if the peer is elsewhere
 	stream  transport.Streamer // takes continuations without a copy; nil if its transport does not
 	longest int                // such a continuation, in bytes; 0: limits.Packet

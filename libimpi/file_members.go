@@ -89,7 +89,7 @@ func (c *Comm) takeFileMembers(refused *Error) (*fileMembers, error) {
 		m := c.files.all[bits.TrailingZeros64(idle[0])]
 		c.files.idle &^= 1 << m.index
 		if m.comm.rank == 0 { // nobody else has the file yet
-			atomic.StoreInt64((*int64)(m.pointer.mine), 0)
+			atomic.StoreInt64((*int64)(m.pointer.Base()), 0)
 		}
 		return m, nil
 	}
@@ -137,13 +137,13 @@ func (m *fileMembers) open() (err error) {
 	if m.comm.rank == 0 {
 		bytes = pointerBytes
 	}
-	m.pointer, err = m.comm.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
+	m.pointer, err = m.comm.NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
 		Alloc: func(int64) (datatype.Pointer, error) { return numberBuf(make([]int64, 1)).Base, nil }})
 	if err != nil {
 		return err
 	}
-	if m.pointer.words != nil || m.Size() == 1 {
-		m.word = (*int64)(m.pointer.memory[0])
+	if m.pointer.Together() || m.Size() == 1 {
+		m.word = (*int64)(m.pointer.At(0))
 	}
 	return m.pointer.Lock(0, false, abi.MPI_MODE_NOCHECK)
 }
@@ -162,6 +162,9 @@ func (m *fileMembers) number() error {
 	}
 	return nil
 }
+
+// pageBytes is a multiple of which the memory of a member begins: each lies in pages that its owner touches first.
+const pageBytes = 4096
 
 // pointerBytes is the size of the shared file pointer.
 const pointerBytes = 8
@@ -344,7 +347,7 @@ func (m *fileMembers) Store(v int64) error {
 // accumulate combines a number with the word of rank 0, whose engine does it, and answers what was there.
 func (m *fileMembers) accumulate(v int64, how coll.Op) (int64, error) {
 	own, old := []int64{v}, []int64{0}
-	at := Place{Target: 0, Count: 1, Type: numberType}
+	at := onesided.Place{Target: 0, Count: 1, Type: numberType}
 	if _, err := m.pointer.Accumulate(numberBuf(own), numberBuf(old), at, how, numberType, false); err != nil {
 		return 0, err
 	}

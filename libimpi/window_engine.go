@@ -12,6 +12,54 @@ import (
 	"github.com/libimpi/libimpi/transport/kernel"
 )
 
+// Windows (MPI 5.0, chapter 12) are package onesided's. Here stand what the engine does for them, and how one is made.
+
+// Window is a window, and the communicator that it has for itself: its group and ranks are the window's.
+type Window struct {
+	*onesided.Window
+	Bridge any // what the bridge keeps with it
+	comm   *Comm
+}
+
+// Done is the request of everything that is complete.
+const Done = sentRequest
+
+// NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
+// of lost peers and of memory.
+func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
+	if err := c.onlyOurs(); err != nil {
+		return nil, err
+	}
+	own, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	w, err := onesided.New(newWindowEngine(own), config)
+	if err != nil {
+		own.Discard()
+		return nil, err
+	}
+	return &Window{Window: w, comm: own}, nil
+}
+
+// Comm is the communicator.
+func (w *Window) Comm() *Comm { return w.comm }
+
+// Free gives the window up, when all members have called it and all communication is done.
+func (w *Window) Free() error {
+	if err := w.Window.Free(); err != nil {
+		return err
+	}
+	w.comm.Discard()
+	return nil
+}
+
+// forget gives it up without a word to the others.
+func (w *Window) forget() {
+	w.Forget()
+	w.comm.Discard()
+}
+
 // onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
 func (c *Comm) onlyOurs() error {
 	if r, p := c.foreign(); p != nil {
@@ -19,51 +67,6 @@ func (c *Comm) onlyOurs() error {
 			"IMPI has no one-sided communication between implementations", r, c.describe(), p.Client)
 	}
 	return nil
-}
-
-// foreign answers the first member of another implementation; nil if there is none.
-func (c *Comm) foreign() (rank int, p *transport.Proc) {
-	job := c.engine.job
-	for r := range c.group.Size() {
-		w := c.group.World(r)
-		if c.engine.isGuest(w) {
-			continue // of this library, as all that meet are
-		}
-		p := &job.Procs[w]
-		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
-			return r, p
-		}
-	}
-	return 0, nil
-}
-
-// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
-// them answer the same.
-func (c *Comm) together() (ranks []int) {
-	e := c.engine
-	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
-		if e.LocalRank(c.group.World(r)) >= 0 {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
-}
-
-// sharers are the members that share memory with this process. All of them answer the same.
-func (c *Comm) sharers() *onesided.Sharers {
-	e, ranks := c.engine, c.together()
-	s := &onesided.Sharers{On: &c.ops, Ranks: ranks, World: make([]int32, len(ranks)), Memory: e.home.Memory,
-		Spares: &e.spares}
-	if len(ranks) == 0 {
-		return s
-	}
-	for i, r := range ranks {
-		s.World[i] = c.group.World(r)
-	}
-	if s.First = e.LocalRank(s.World[0]); len(ranks) < c.Size() {
-		s.On = &subset{c: c, g: NewGroup(s.World), on: c.coll, first: subsetTags}
-	}
-	return s
 }
 
 // windowEngine is what a window needs of the engine (onesided.Engine). Its requests are messages in the point-to-point
@@ -74,11 +77,11 @@ type windowEngine struct {
 	local []int32 // local ranks of the members; -1: elsewhere
 
 	// Guarded by the engine's lock.
-	server  onesided.Server // nil: nobody takes requests
-	data    *context        // of onesided.Data
-	origins []arrivals      // by rank
+	window  *onesided.Window // whose requests are taken; nil: there are none
+	data    *context         // of onesided.Data
+	origins []arrivals       // by rank
 
-	serves atomic.Bool // there is a server
+	serves atomic.Bool // there is a window
 }
 
 // arrivals are the requests of a member.
@@ -260,15 +263,15 @@ func (w *windowEngine) Move(rank int, here, there []transport.Run, put bool) boo
 }
 
 // Serve gives requests to a window from now on.
-func (w *windowEngine) Serve(s onesided.Server) {
+func (w *windowEngine) Serve(window *onesided.Window) {
 	e := w.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w.serves.Store(s != nil); s == nil {
+	if w.serves.Store(window != nil); window == nil {
 		w.comm.p2p.serve = nil
 		return
 	}
-	w.server, w.data, w.origins = s, w.comm.partitioned().data, make([]arrivals, w.comm.Size())
+	w.window, w.data, w.origins = window, w.comm.partitioned().data, make([]arrivals, w.comm.Size())
 	w.comm.p2p.serve = w
 	for r := range w.origins {
 		w.arrived(int32(r)) // before this process was ready
@@ -294,7 +297,7 @@ func (w *windowEngine) arrived(source int32) {
 			w.e.countReceived(ctx, m.peer, m.length)
 		}
 		if m.kind == uint8(transport.Data) {
-			w.server.Serve(source, m.payload)
+			w.window.Serve(source, m.payload)
 			w.e.giveBack(m)
 			continue
 		}
@@ -327,7 +330,7 @@ type longRequest struct {
 func (l *longRequest) partDone(_ *Engine, message *Request) {
 	l.w.origins[l.source].busy = false
 	if message.failure() == nil {
-		l.w.server.Serve(l.source, bytesAt(message.base, message.count))
+		l.w.window.Serve(l.source, bytesAt(message.base, message.count))
 	}
 	l.w.arrived(l.source)
 }

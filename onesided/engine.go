@@ -12,8 +12,8 @@ import (
 // are named by their ranks in it.
 //
 // One lock, the engine's, guards what messages touch: Carrier, Requests and Peers are called under it, but for what
-// says otherwise, and so are Server and the functions that end messages. It comes after all other locks: it may be
-// taken while Window.mu or the accumulate lock of a target (words_unsafe.go) is held, and not the other way round.
+// says otherwise, and so are Window.Serve and the functions that end messages. It comes after all other locks: it may
+// be taken while Window.mu or the accumulate lock of a target (words_unsafe.go) is held, and not the other way round.
 type Engine struct {
 	Done uint64 // the request of everything that is complete
 	Members
@@ -107,17 +107,11 @@ type Requests interface {
 	Away()
 }
 
-// Server takes what members ask for.
-type Server interface {
-	// Serve takes a request of a member. Lock held.
-	Serve(source int32, b []byte)
-}
-
 // Peers are the other members, one by one.
 type Peers interface {
-	// Serve makes what others ask for go to s from now on, with what has come already; nil ends that. Called without the
-	// lock.
-	Serve(s Server)
+	// Serve makes what others ask for go to w.Serve from now on, with what has come already; nil ends that. Called
+	// without the lock.
+	Serve(w *Window)
 	// Rep is how data looks on its way to and from a member.
 	Rep(rank int) datatype.Rep
 	// Breach says that a member breaks the rules, and how: it is lost.

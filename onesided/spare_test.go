@@ -42,7 +42,7 @@ func (s *Sharers) window(t *testing.T, bytes int) Mapped {
 
 // free is what MPI_Win_free does with it.
 func (s *Sharers) free(m Mapped) {
-	s.Spares.Keep(m).Forget(s.Memory)
+	s.Spares.keep(m).Forget(s.Memory)
 }
 
 func barrier(t *testing.T, c coll.Comm) {
@@ -133,7 +133,7 @@ func TestMemoryOfAWindowThatAMemberHasNotLeftStaysAsItIs(t *testing.T) {
 		}
 		barrier(t, s.On)
 		if me != 2 { // which is as if a thread of it were in MPI_Win_free
-			s.Spares.Keep(old)
+			s.Spares.keep(old)
 		}
 		w := s.window(t, 8)
 		if i := slices.IndexFunc(old.Bytes, func(b byte) bool { return b != 0xEE }); me == 2 && i >= 0 {

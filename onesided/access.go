@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"sync/atomic"
@@ -7,17 +7,16 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
 // Communication on windows (MPI 5.0, 12.3). A call that is allowed finds the memory of its target, and works on it, or
-// asks the target's engine (window_request.go).
+// asks the target's engine (ask.go).
 
 // begin asks whether communication with a target is allowed now.
 func (w *Window) begin(target int, request bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var err *onesided.Error
+	var err *Error
 	if request {
 		err = w.epochs.Request(target)
 	} else {
@@ -104,7 +103,7 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	if err != nil || given.Size() == 0 {
 		return w.engine.Done, err
 	}
-	a := onesided.Accumulation{Origin: origin, Result: result, Element: element, Op: o}
+	a := Accumulation{Origin: origin, Result: result, Element: element, Op: o}
 	if to == nil && w.combines {
 		return w.engine.Done, w.accumulatesFar(a, p)
 	}
@@ -148,7 +147,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	if err := lock(); err != nil {
 		return err
 	}
-	onesided.Swap(to, origin, compare, result, p.Type)
+	Swap(to, origin, compare, result, p.Type)
 	unlock()
 	return nil
 }
@@ -183,14 +182,6 @@ func (w *Window) Sync() error {
 		w.engine.Turn()
 	}
 	return w.engine.Failure()
-}
-
-// Done is the request of everything that is complete.
-const Done = sentRequest
-
-// CheckAccumulate refuses what an accumulate cannot do, and answers the predefined type of its elements.
-func CheckAccumulate(operation int, target, origin *datatype.Type) (*datatype.Type, error) {
-	return onesided.CheckOp(operation, target, origin)
 }
 
 // Swappable says whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,

@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
 // Windows (MPI 5.0, chapter 12). A window has a communicator of its own, in which its members agree and the requests of
@@ -15,37 +14,35 @@ import (
 //
 //	call -> Epochs: is it allowed in this state? -> Part: where in the target's memory?
 //	     -> the memory is mapped here: the data moves between the two layouts, and is there when the call returns
-//	     -> it is the program's own of another process here: the kernel moves it, if it may (window_direct.go)
-//	     -> otherwise a request to the target's engine (window_request.go), which progress carries out there
+//	     -> it is the program's own of another process here: the kernel moves it, if it may (direct.go)
+//	     -> otherwise a request to the target's engine (ask.go), which progress carries out there
 //
 // How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
-// (onesided.Words), whatever memory the window is for; between machines by requests, too, and the barrier.
+// (Words), whatever memory the window is for; between machines by requests, too, and the barrier.
 //
 // Separate and unified memory are the same here (MPI_WIN_UNIFIED): there is no copy of a window.
 type Window struct {
-	Name   string
-	Bridge any // what the bridge keeps with it
+	Name string // the program's
 
-	engine onesided.Engine
-	comm   *Comm // its own
-	me     int   // the rank in it
+	engine Engine
+	me     int // the rank of this process
 	flavor int
 
 	mu      sync.Mutex // guards epochs: several threads may use the window
-	epochs  *onesided.Epochs
-	view    *onesided.View
-	targets []onesided.Target // what C sees, too
+	epochs  *Epochs
+	view    *View
+	targets []Target // what C sees, too
 
-	parts   []onesided.Part    // by rank
+	parts   []Part             // by rank
 	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine    datatype.Pointer   // the own part
-	sharers *onesided.Sharers  // those of this machine; nil: nothing is mapped
-	shared  onesided.Mapped    // what the members of this machine map: words if they are all, and then parts
-	words   *onesided.Words    // in it; nil if the members are in several machines
+	sharers *Sharers           // those of this machine; nil: nothing is mapped
+	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
+	words   *Words             // in it; nil if the members are in several machines
 	asks    bool               // not all parts are mapped: there are requests
 	asked   atomic.Uint32      // calls that answer a request
 
-	near     []bool      // by rank: this process can move data to and from its memory (window_direct.go); nil: none
+	near     []bool      // by rank: this process can move data to and from its memory (direct.go); nil: none
 	bases    []uint64    // by rank: where its part begins in its own memory
 	tables   []published // by rank: what it has attached; guarded by mu
 	combines bool        // all members can, and accumulate by themselves
@@ -53,8 +50,8 @@ type Window struct {
 	requests windowRequests
 }
 
-// WindowConfig says what window a process wants.
-type WindowConfig struct {
+// Config says what window a process wants.
+type Config struct {
 	Flavor     int              // MPI_WIN_FLAVOR_...
 	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
 	Size, Unit int64            // bytes
@@ -63,36 +60,29 @@ type WindowConfig struct {
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
 	// View is where the state of the window stands, in zeroed memory; nil: in the engine's own.
-	View    *onesided.View
-	Targets []onesided.Target
+	View    *View
+	Targets []Target
 	// Alloc finds memory of MPI_WIN_FLAVOR_ALLOCATE where it cannot be shared.
 	Alloc func(bytes int64) (datatype.Pointer, error)
 }
 
-// NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
-// of lost peers and of memory.
-func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
-	if err := c.onlyOurs(); err != nil {
-		return nil, err
-	}
-	own, err := c.Dup()
-	if err != nil {
-		return nil, err
-	}
-	w := &Window{engine: newWindowEngine(own), comm: own, me: own.Rank(), flavor: config.Flavor, view: config.View,
-		targets: config.Targets}
+// New makes a window; all members call it. Errors are the same at all of them, but for those of lost peers and of
+// memory. The program's memory stays its own.
+func New(e Engine, config Config) (*Window, error) {
+	own := e.Comm()
+	w := &Window{engine: e, me: own.Rank(), flavor: config.Flavor, view: config.View, targets: config.Targets}
 	if w.view == nil {
-		w.view, w.targets = onesided.NewView(c.Size())
+		w.view, w.targets = NewView(own.Size())
 	}
-	w.epochs = onesided.NewEpochs(w.view, w.targets)
+	w.epochs = NewEpochs(w.view, w.targets)
 	if err := w.open(&config); err != nil {
-		w.forget()
+		w.Forget()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Window) open(config *WindowConfig) error {
+func (w *Window) open(config *Config) error {
 	n := len(w.targets)
 	const each = 4
 	all := make([]uint64, each*n)
@@ -100,10 +90,10 @@ func (w *Window) open(config *WindowConfig) error {
 	if err := w.engine.Allgather(own, all); err != nil {
 		return err
 	}
-	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
+	w.parts, w.memory = make([]Part, n), make([]datatype.Pointer, n)
 	begins := make([]begin, n)
 	for r := range w.parts {
-		w.parts[r] = onesided.Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
+		w.parts[r] = Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
 		align, ok := all[each*r+3], true
 		if begins[r], ok = config.begin(align); !ok {
 			return errorf(abi.MPI_ERR_NO_MEM, "no memory at a multiple of %d, as rank %d has asked for", align, r)
@@ -157,7 +147,7 @@ const behindPage = pageBytes/2 + 64
 type begin struct{ align, behind int64 }
 
 // begin is where the part of a member begins that has asked for an alignment. False: no memory has it.
-func (config *WindowConfig) begin(align uint64) (begin, bool) {
+func (config *Config) begin(align uint64) (begin, bool) {
 	switch {
 	case align&(align-1) != 0 || align > maxWindow:
 		return begin{}, false
@@ -173,7 +163,7 @@ func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + 
 // share makes the memory that the members of a machine map: the words of a window that is in one machine, and the parts
 // that are not the program's, each where it may begin. In a window of several machines it holds the parts of each
 // machine.
-func (w *Window) share(config *WindowConfig, begins []begin) error {
+func (w *Window) share(config *Config, begins []begin) error {
 	sharers, n := w.engine.Sharers(), len(w.parts)
 	ranks := sharers.Ranks
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
@@ -187,7 +177,7 @@ func (w *Window) share(config *WindowConfig, begins []begin) error {
 	}
 	offsets, bytes := make([]int64, n), int64(pageBytes)
 	if whole {
-		bytes = int64(onesided.WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
+		bytes = int64(WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
 	}
 	align := int64(pageBytes)
 	for i := 0; i < len(ranks) && hasParts; i++ {
@@ -223,7 +213,7 @@ func (w *Window) share(config *WindowConfig, begins []begin) error {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
 	if whole {
-		w.words = onesided.NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
+		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
 	}
 	return nil
 }
@@ -234,7 +224,7 @@ const maxWindow = 1 << 46
 const lineBytes = 64
 
 // ownPart finds the memory of this process.
-func (w *Window) ownPart(config *WindowConfig) (err error) {
+func (w *Window) ownPart(config *Config) (err error) {
 	me := w.me
 	switch w.flavor {
 	case abi.MPI_WIN_FLAVOR_CREATE:
@@ -258,7 +248,7 @@ func (w *Window) agree(err error) error {
 	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
 		return err
 	}
-	all, failed := onesided.AllWell(w.engine.Comm(), err)
+	all, failed := AllWell(w.engine.Comm(), err)
 	if failed != nil {
 		return failed
 	}
@@ -268,15 +258,15 @@ func (w *Window) agree(err error) error {
 	return err
 }
 
-// Comm is the communicator that the window has for itself: its group and ranks are the window's.
-func (w *Window) Comm() *Comm { return w.comm }
-
 // Base is the memory of this process, Part what rank r contributes.
 func (w *Window) Base() datatype.Pointer    { return w.mine }
-func (w *Window) Part(r int) onesided.Part  { return w.parts[r] }
+func (w *Window) Part(r int) Part           { return w.parts[r] }
 func (w *Window) Flavor() int               { return w.flavor }
 func (w *Window) Mapped() bool              { return w.shared.Bytes != nil }
 func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
+
+// Together says whether all members are on one machine, and synchronize in memory that all of them map.
+func (w *Window) Together() bool { return w.words != nil }
 
 // String names the window for messages.
 func (w *Window) String() string {
@@ -287,7 +277,7 @@ func (w *Window) String() string {
 }
 
 // MayFree says what is wrong with freeing the window now.
-func (w *Window) MayFree() error { return w.guarded((*onesided.Epochs).Free) }
+func (w *Window) MayFree() error { return w.guarded((*Epochs).Free) }
 
 // Free gives the window up, when all members have called it and all communication is done.
 func (w *Window) Free() error {
@@ -301,20 +291,19 @@ func (w *Window) Free() error {
 		return err
 	}
 	if w.words != nil {
-		w.shared = w.sharers.Spares.Keep(w.shared)
+		w.shared = w.sharers.Spares.keep(w.shared)
 	}
-	w.forget()
+	w.Forget()
 	return nil
 }
 
-// forget gives back what the window has.
-func (w *Window) forget() {
+// Forget gives back what the window has, without a word to the other members.
+func (w *Window) Forget() {
 	w.closeRequests()
 	if w.sharers != nil {
 		w.shared.Forget(w.sharers.Memory)
 	}
-	w.shared = onesided.Mapped{}
-	w.comm.Discard()
+	w.shared = Mapped{}
 }
 
 // barrier returns when all members have called it.

@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"fmt"
@@ -7,10 +7,9 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
-// Requests to the engine of a target whose memory is not mapped here (onesided.Request): the origin's side. They travel
+// Requests to the engine of a target whose memory is not mapped here (Request): the origin's side. They travel
 // as messages in the point-to-point context of the window's communicator, which the program does not have, and the data
 // of long ones in another context. All functions run under the engine's lock, but for those that take it.
 //
@@ -19,9 +18,9 @@ import (
 
 // windowRequests is what a window has for them.
 type windowRequests struct {
-	tags     int32 // of onesided.Data, given out by this process
+	tags     int32 // of Data, given out by this process
 	targets  []target
-	origins  []origin // window_serve.go
+	origins  []origin // serve.go
 	lock     lockQueue
 	attached atomic.Pointer[attachments] // to a dynamic window
 }
@@ -40,7 +39,7 @@ type target struct {
 
 const (
 	inlineBytes = 8 << 10  // of a put that travels with its request
-	pieceBytes  = 32 << 10 // of an accumulate in one request
+	askedBytes  = 32 << 10 // of an accumulate in one request
 	copiesBytes = 1 << 20
 )
 
@@ -75,7 +74,7 @@ const (
 )
 
 // describe puts a type into a request: the target gets its serialized form once.
-func (t *typeTable) describe(of *datatype.Type, r *onesided.Request) error {
+func (t *typeTable) describe(of *datatype.Type, r *Request) error {
 	if of.Handle() != 0 {
 		r.Slot = uint16(of.Handle())
 		return nil
@@ -99,27 +98,27 @@ func (t *typeTable) describe(of *datatype.Type, r *onesided.Request) error {
 	return nil
 }
 
-// windowOp is what the program's request of a call stands for; nil if the call answers none.
-type windowOp struct {
+// operation is what the program's request of a call stands for; nil if the call answers none.
+type operation struct {
 	request uint64
 	left    int   // messages that are not done, and the call itself
 	failed  error // of the first message that has
 }
 
-func (w *Window) newOp(ask bool) *windowOp {
+func (w *Window) newOp(ask bool) *operation {
 	if !ask {
 		return nil
 	}
-	return &windowOp{request: w.engine.NewRequest(), left: 1}
+	return &operation{request: w.engine.NewRequest(), left: 1}
 }
 
-func (o *windowOp) more() {
+func (o *operation) more() {
 	if o != nil {
 		o.left++
 	}
 }
 
-func (o *windowOp) less(w *Window, err error) {
+func (o *operation) less(w *Window, err error) {
 	if o == nil {
 		return
 	}
@@ -132,7 +131,7 @@ func (o *windowOp) less(w *Window, err error) {
 }
 
 // id ends the call.
-func (o *windowOp) id(w *Window) uint64 {
+func (o *operation) id(w *Window) uint64 {
 	w.engine.Away()
 	if o == nil {
 		return w.engine.Done
@@ -142,7 +141,7 @@ func (o *windowOp) id(w *Window) uint64 {
 }
 
 // part is the end of a message of a call. copied are the bytes of a copy, and then is called when data has come.
-func (w *Window) part(t *target, o *windowOp, copied int64, then func()) func(whole bool, err error) {
+func (w *Window) part(t *target, o *operation, copied int64, then func()) func(whole bool, err error) {
 	t.open++
 	t.copies += copied
 	o.more()
@@ -160,7 +159,7 @@ func (w *Window) part(t *target, o *windowOp, copied int64, then func()) func(wh
 }
 
 // sends starts a message to a target. copied says that it is a copy of ours.
-func (w *Window) sends(on onesided.Space, b coll.Buf, to int, tag int32, o *windowOp, copied bool) {
+func (w *Window) sends(on Space, b coll.Buf, to int, tag int32, o *operation, copied bool) {
 	if w.engine.SendShort(on, b, to, tag) {
 		return
 	}
@@ -172,13 +171,13 @@ func (w *Window) sends(on onesided.Space, b coll.Buf, to int, tag int32, o *wind
 }
 
 // receives posts the receive of what a target sends back.
-func (w *Window) receives(b coll.Buf, from int, tag int32, o *windowOp, then func()) {
+func (w *Window) receives(b coll.Buf, from int, tag int32, o *operation, then func()) {
 	w.engine.Receive(b, from, tag, w.part(&w.requests.targets[from], o, 0, then))
 }
 
 // asksFor sends a request.
-func (w *Window) asksFor(to int, r *onesided.Request, o *windowOp) {
-	w.sends(onesided.Asks, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
+func (w *Window) asksFor(to int, r *Request, o *operation) {
+	w.sends(Asks, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
 }
 
 // tag gives out a tag of the data context. Those of what comes back are odd, so that they are not those of what the
@@ -214,7 +213,7 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	w.approach(p.Target)
 	defer w.leave(p.Target)
 	t := &w.requests.targets[p.Target]
-	r := onesided.Request{Kind: onesided.AskPut, Disp: p.Disp, Count: p.Count}
+	r := Request{Kind: AskPut, Disp: p.Disp, Count: p.Count}
 	if err := t.types.describe(p.Type, &r); err != nil {
 		return 0, err
 	}
@@ -229,11 +228,11 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return o.id(w), err
 	}
 	t.changed = true
-	r.Kind, r.Tag = onesided.AskPutLong, w.tag(false)
+	r.Kind, r.Tag = AskPutLong, w.tag(false)
 	w.engine.Cork(p.Target) // the data takes the request along
 	defer w.engine.Uncork(p.Target)
 	w.asksFor(p.Target, &r, o)
-	w.sends(onesided.Data, origin, p.Target, r.Tag, o, false)
+	w.sends(Data, origin, p.Target, r.Tag, o, false)
 	return o.id(w), nil
 }
 
@@ -241,7 +240,7 @@ func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	w.approach(p.Target)
 	defer w.leave(p.Target)
 	t := &w.requests.targets[p.Target]
-	r := onesided.Request{Kind: onesided.AskGet, Disp: p.Disp, Count: p.Count, Tag: w.tag(true)}
+	r := Request{Kind: AskGet, Disp: p.Disp, Count: p.Count, Tag: w.tag(true)}
 	if err := t.types.describe(p.Type, &r); err != nil {
 		return 0, err
 	}
@@ -260,7 +259,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	w.approach(p.Target)
 	defer w.leave(p.Target)
 	t := &w.requests.targets[p.Target]
-	r := onesided.Request{Kind: onesided.AskAccumulate, Disp: p.Disp, Count: p.Count, Op: uint16(opHandle(of))}
+	r := Request{Kind: AskAccumulate, Disp: p.Disp, Count: p.Count, Op: uint16(opHandle(of))}
 	rep := w.engine.Rep(p.Target)
 	each := element.PackedSize(1, rep)
 	n, most := p.Count*p.Type.Size()/element.Size(), pieceElements(element, rep)
@@ -298,13 +297,13 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 // pieceElements is how many elements of an accumulate a request has at most. The target holds origins to it: it needs
 // room for as many, whatever the layout of its type, with which elements may share memory.
 func pieceElements(element *datatype.Type, rep datatype.Rep) int64 {
-	return max(pieceBytes/element.PackedSize(1, rep), 1)
+	return max(askedBytes/element.PackedSize(1, rep), 1)
 }
 
 func opHandle(o coll.Op) int { return o.(interface{ Handle() int }).Handle() }
 
 // takeBack receives what an accumulate has found, of so many bytes an element, and stores it in its result.
-func (w *Window) takeBack(result coll.Buf, from int, r *onesided.Request, each int64, rep datatype.Rep, o *windowOp) {
+func (w *Window) takeBack(result coll.Buf, from int, r *Request, each int64, rep datatype.Rep, o *operation) {
 	was, first := make([]byte, r.Elements*each), r.First*each
 	w.receives(coll.Bytes(was), from, r.Tag, o, func() {
 		var c datatype.Cursor
@@ -319,7 +318,7 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 	defer w.leave(p.Target)
 	rep := w.engine.Rep(p.Target)
 	each := p.Type.PackedSize(1, rep)
-	r := onesided.Request{Kind: onesided.AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
+	r := Request{Kind: AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
 		Slot: uint16(p.Type.Handle()), Data: make([]byte, 2*each)}
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
 		w.requests.targets[p.Target].change(&r)
@@ -335,7 +334,7 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 
 // change notes that a request is on its way whose end only the target knows. The first of some asks for the flush at
 // once: a program that calls one as a rule waits for one answer then, and not for another one after that.
-func (t *target) change(r *onesided.Request) {
+func (t *target) change(r *Request) {
 	if t.changed || !t.idle() {
 		t.changed = true
 		return
@@ -353,7 +352,7 @@ func (w *Window) askFlush(to int) {
 	t.changed = false
 	t.flushes++
 	w.engine.Post(to)
-	w.asksFor(to, &onesided.Request{Kind: onesided.AskFlush}, nil)
+	w.asksFor(to, &Request{Kind: AskFlush}, nil)
 	w.engine.Posted(to)
 }
 
@@ -400,7 +399,7 @@ func (w *Window) flush(to int) error {
 // reach awaits a condition. If it is true at once, the call makes progress nevertheless: a program may repeat it until
 // another process has changed something, for which this one has to serve its requests. Engine lock held, given up
 // meanwhile.
-func (w *Window) reach(c onesided.Condition) {
+func (w *Window) reach(c Condition) {
 	if c.Holds() {
 		w.engine.Poll()
 	} else {
@@ -446,6 +445,6 @@ func (w *Window) flushLocal(to int) error {
 }
 
 // describeKind names a request for messages about peers that break the rules.
-func describeKind(k onesided.Kind) string {
+func describeKind(k Kind) string {
 	return fmt.Sprintf("request %d of one-sided communication", k)
 }

@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -45,7 +44,7 @@ func (w *Window) openDirect(bases []uint64) error {
 	if w.words == nil {
 		return nil
 	}
-	all, err := onesided.AllWell(w.engine.Comm(), unread)
+	all, err := AllWell(w.engine.Comm(), unread)
 	w.combines = all
 	return err
 }
@@ -183,7 +182,7 @@ func (w *Window) carries(b coll.Buf, p Place, addr uint64, put bool) bool {
 	return ok
 }
 
-// farMemory is the target of an accumulate in another process (onesided.Far).
+// farMemory is the target of an accumulate in another process (Far).
 type farMemory struct {
 	w      *Window
 	target int
@@ -200,7 +199,7 @@ func (f *farMemory) move(b []byte, pos int64, put bool) bool {
 	return ok
 }
 
-// Load and Store implement onesided.Far.
+// Load and Store implement Far.
 func (f *farMemory) Load(b []byte, pos int64) bool  { return f.move(b, pos, false) }
 func (f *farMemory) Store(b []byte, pos int64) bool { return f.move(b, pos, true) }
 
@@ -212,7 +211,7 @@ func (w *Window) farMemory(p Place, addr uint64) *farMemory {
 }
 
 // accumulatesFar is Accumulate on memory of another process. A piece is as much as one list of runs, about.
-func (w *Window) accumulatesFar(a onesided.Accumulation, p Place) error {
+func (w *Window) accumulatesFar(a Accumulation, p Place) error {
 	addr, ok, err := w.far(p)
 	if err != nil {
 		return err
@@ -223,7 +222,7 @@ func (w *Window) accumulatesFar(a onesided.Accumulation, p Place) error {
 		a.Target, a.Far = coll.Buf{Count: p.Count, Type: p.Type}, f
 		a.Most = max(datatype.ListedRuns*f.there.Run()/a.Element.Size(), 1)
 		a.Lock, a.Unlock = w.atomically(p.Target)
-		if err := a.Do(); err != onesided.ErrUnread {
+		if err := a.Do(); err != ErrUnread {
 			return w.unlessDead(p.Target, err)
 		}
 	}
@@ -245,7 +244,7 @@ func (w *Window) swapsFar(origin, compare, result datatype.Pointer, p Place) err
 		}
 		err := w.farMemory(p, addr).swap(origin, compare, result, p.Type)
 		w.words.Drop(p.Target)
-		if err != onesided.ErrUnread {
+		if err != ErrUnread {
 			return w.unlessDead(p.Target, err)
 		}
 	}
@@ -258,11 +257,11 @@ func (f *farMemory) swap(origin, compare, result datatype.Pointer, t *datatype.T
 	defer movings.Put(m)
 	had := m.element[:t.Size()]
 	if !f.Load(had, 0) {
-		return onesided.ErrUnread
+		return ErrUnread
 	}
-	onesided.Swap(startOf(had), origin, compare, result, t)
+	Swap(startOf(had), origin, compare, result, t)
 	if string(had) != string(bytesAt(result, t.Size())) && !f.Store(had, 0) {
-		return onesided.ErrLost
+		return ErrLost
 	}
 	return nil
 }
@@ -270,7 +269,7 @@ func (f *farMemory) swap(origin, compare, result datatype.Pointer, t *datatype.T
 // unlessDead is the error of what was done to a target's memory. Memory that is gone in the middle is, as a rule, that
 // of a process that has died, which is the cause then: the target is asked for a sign of life.
 func (w *Window) unlessDead(target int, err error) error {
-	if err != onesided.ErrLost {
+	if err != ErrLost {
 		return err
 	}
 	w.engine.Lock()

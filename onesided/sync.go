@@ -1,15 +1,14 @@
-package libimpi
+package onesided
 
 import (
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/onesided"
 )
 
 // Synchronization of windows (MPI 5.0, 12.5). Each call asks the state of the window, completes what the epoch has
 // under way, and tells the others, by words or by requests.
 
 // guarded calls f with the state of the window.
-func (w *Window) guarded(f func(*onesided.Epochs) *onesided.Error) error {
+func (w *Window) guarded(f func(*Epochs) *Error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := f(w.epochs); err != nil {
@@ -20,7 +19,7 @@ func (w *Window) guarded(f func(*onesided.Epochs) *onesided.Error) error {
 
 // Fence is MPI_Win_fence.
 func (w *Window) Fence(assert int) error {
-	if err := w.guarded((*onesided.Epochs).Fence); err != nil {
+	if err := w.guarded((*Epochs).Fence); err != nil {
 		return err
 	}
 	if err := w.flushAll(); err != nil {
@@ -29,7 +28,7 @@ func (w *Window) Fence(assert int) error {
 	if err := w.barrier(); err != nil {
 		return err
 	}
-	return w.guarded(func(s *onesided.Epochs) *onesided.Error {
+	return w.guarded(func(s *Epochs) *Error {
 		s.Fenced(assert&abi.MPI_MODE_NOSUCCEED != 0)
 		return nil
 	})
@@ -37,7 +36,7 @@ func (w *Window) Fence(assert int) error {
 
 // Post is MPI_Win_post for members of the window, by their ranks in it.
 func (w *Window) Post(group []int) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Post(group) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Post(group) }); err != nil {
 		return err
 	}
 	if w.words != nil {
@@ -49,7 +48,7 @@ func (w *Window) Post(group []int) error {
 
 // Start is MPI_Win_start.
 func (w *Window) Start(group []int, assert int) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Start(group) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Start(group) }); err != nil {
 		return err
 	}
 	unasked := assert&abi.MPI_MODE_NOCHECK != 0
@@ -62,7 +61,7 @@ func (w *Window) Start(group []int, assert int) error {
 // Complete is MPI_Win_complete.
 func (w *Window) Complete() (err error) {
 	var group []int
-	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	err = w.guarded(func(s *Epochs) (bad *Error) {
 		group, bad = s.Started()
 		return bad
 	})
@@ -124,7 +123,7 @@ func (w *Window) Test() (bool, error) {
 }
 
 func (w *Window) posted(call string) (group []int, err error) {
-	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	err = w.guarded(func(s *Epochs) (bad *Error) {
 		group, bad = s.Posted(call)
 		return bad
 	})
@@ -138,20 +137,20 @@ func (w *Window) waited() {
 }
 
 // holdOf is how MPI_Win_lock and MPI_Win_lock_all hold a target.
-func holdOf(exclusive bool, assert int) onesided.Hold {
+func holdOf(exclusive bool, assert int) Hold {
 	switch {
 	case assert&abi.MPI_MODE_NOCHECK != 0:
-		return onesided.Unchecked
+		return Unchecked
 	case exclusive:
-		return onesided.Exclusive
+		return Exclusive
 	}
-	return onesided.Shared
+	return Shared
 }
 
 // Lock is MPI_Win_lock.
 func (w *Window) Lock(target int, exclusive bool, assert int) error {
 	h := holdOf(exclusive, assert)
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Lock(target, h) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Lock(target, h) }); err != nil {
 		return err
 	}
 	return w.take(target, h)
@@ -160,7 +159,7 @@ func (w *Window) Lock(target int, exclusive bool, assert int) error {
 // LockAll is MPI_Win_lock_all: a shared lock of each target, in the order of ranks.
 func (w *Window) LockAll(assert int) error {
 	h := holdOf(false, assert)
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.LockAll(h) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.LockAll(h) }); err != nil {
 		return err
 	}
 	for r := range w.parts {
@@ -172,26 +171,26 @@ func (w *Window) LockAll(assert int) error {
 }
 
 // take waits for a lock.
-func (w *Window) take(target int, h onesided.Hold) error {
+func (w *Window) take(target int, h Hold) error {
 	switch {
-	case h == onesided.Unchecked:
+	case h == Unchecked:
 		return nil
 	case w.words != nil:
-		return w.words.Lock(target, h == onesided.Exclusive)
+		return w.words.Lock(target, h == Exclusive)
 	}
-	return w.askLock(target, h == onesided.Exclusive)
+	return w.askLock(target, h == Exclusive)
 }
 
 // giveUp ends a lock when all that it was for is done.
-func (w *Window) giveUp(target int, h onesided.Hold) error {
+func (w *Window) giveUp(target int, h Hold) error {
 	if err := w.flush(target); err != nil {
 		return err
 	}
 	switch {
-	case h == onesided.Unchecked:
+	case h == Unchecked:
 		return nil
 	case w.words != nil:
-		w.words.Unlock(target, h == onesided.Exclusive)
+		w.words.Unlock(target, h == Exclusive)
 		return nil
 	}
 	return w.tellUnlock(target)
@@ -199,8 +198,8 @@ func (w *Window) giveUp(target int, h onesided.Hold) error {
 
 // Unlock is MPI_Win_unlock.
 func (w *Window) Unlock(target int) error {
-	var h onesided.Hold
-	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	var h Hold
+	err := w.guarded(func(s *Epochs) (bad *Error) {
 		h, bad = s.Locked(target)
 		return bad
 	})
@@ -216,8 +215,8 @@ func (w *Window) Unlock(target int) error {
 
 // UnlockAll is MPI_Win_unlock_all.
 func (w *Window) UnlockAll() error {
-	var h onesided.Hold
-	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	var h Hold
+	err := w.guarded(func(s *Epochs) (bad *Error) {
 		h, bad = s.LockedAll()
 		return bad
 	})
@@ -238,7 +237,7 @@ func (w *Window) UnlockAll() error {
 
 // Flush is MPI_Win_flush, or MPI_Win_flush_local if local says so.
 func (w *Window) Flush(target int, local bool, call string) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Flush(target, call) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Flush(target, call) }); err != nil {
 		return err
 	}
 	if local {
@@ -249,7 +248,7 @@ func (w *Window) Flush(target int, local bool, call string) error {
 
 // FlushAll is Flush for all targets.
 func (w *Window) FlushAll(local bool, call string) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.FlushAll(call) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.FlushAll(call) }); err != nil {
 		return err
 	}
 	if !local {

@@ -1,13 +1,11 @@
-package libimpi
-
-import "github.com/libimpi/libimpi/onesided"
+package onesided
 
 // Synchronization by requests, where the members of a window do not share memory. All functions take the engine's lock.
 
 // tells sends a request that is answered by nothing, unless a flush asks for it.
-func (w *Window) tells(to int, k onesided.Kind) {
+func (w *Window) tells(to int, k Kind) {
 	w.requests.targets[to].changed = true
-	w.asksFor(to, &onesided.Request{Kind: k}, nil)
+	w.asksFor(to, &Request{Kind: k}, nil)
 }
 
 // tellPost tells a group that it may access this process.
@@ -20,7 +18,7 @@ func (w *Window) tellPost(group []int) error {
 			w.requests.targets[r].posted++
 			w.engine.Ring()
 		} else {
-			w.tells(r, onesided.TellPost)
+			w.tells(r, TellPost)
 		}
 	}
 	return w.engine.Failure()
@@ -48,7 +46,7 @@ func (w *Window) tellComplete(group []int) error {
 			w.requests.origins[r].completed++
 			w.engine.Ring()
 		} else {
-			w.tells(r, onesided.TellComplete)
+			w.tells(r, TellComplete)
 		}
 	}
 	for _, r := range group {
@@ -97,11 +95,11 @@ func (w *Window) askLock(to int, exclusive bool) error {
 	if to == w.me {
 		w.queue(to, exclusive)
 	} else {
-		kind := onesided.AskLock
+		kind := AskLock
 		if exclusive {
-			kind = onesided.AskExclusive
+			kind = AskExclusive
 		}
-		w.asksFor(to, &onesided.Request{Kind: kind}, nil)
+		w.asksFor(to, &Request{Kind: kind}, nil)
 	}
 	w.engine.WaitFor((*isHeld)(t))
 	return w.engine.Failure()
@@ -114,7 +112,7 @@ func (w *Window) tellUnlock(to int) error {
 	if to == w.me {
 		w.unlocked(to)
 	} else {
-		w.tells(to, onesided.TellUnlock)
+		w.tells(to, TellUnlock)
 	}
 	return w.engine.Failure()
 }

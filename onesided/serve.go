@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"math"
@@ -7,10 +7,9 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
-// Requests to this process (onesided.Request): the target's side. A message in the context of a window is taken when it
+// Requests to this process (Request): the target's side. A message in the context of a window is taken when it
 // arrives, and what it asks for is done at once, by whoever polls. Those of one origin are taken in order: one that is
 // long, and comes piece by piece, holds up those behind it, which wait as unexpected messages do. Nothing that an
 // origin says is believed: what it may not ask for loses the peer, what a program does wrong is told with the next
@@ -40,17 +39,17 @@ const (
 
 // Serve does what a request asks for.
 func (w *Window) Serve(source int32, b []byte) {
-	r, ok := onesided.Parse(b)
+	r, ok := Parse(b)
 	if !ok || !w.obey(source, &r) {
 		w.engine.Breach(int(source), describeKind(r.Kind)+" that makes no sense")
 	}
 }
 
 // obey answers false if the origin breaks the rules.
-func (w *Window) obey(source int32, r *onesided.Request) bool {
+func (w *Window) obey(source int32, r *Request) bool {
 	o, t := &w.requests.origins[source], &w.requests.targets[source]
 	switch r.Kind {
-	case onesided.TellFlushed:
+	case TellFlushed:
 		if t.flushed >= t.flushes {
 			return false
 		}
@@ -58,25 +57,25 @@ func (w *Window) obey(source int32, r *onesided.Request) bool {
 		if r.Op != 0 && t.failed == nil {
 			t.failed = errorf(int(r.Op), "%s", r.Data)
 		}
-	case onesided.TellGranted:
+	case TellGranted:
 		if t.granted >= t.asked {
 			return false
 		}
 		t.granted++
-	case onesided.TellPost:
+	case TellPost:
 		t.posted++
-	case onesided.AskFlush:
+	case AskFlush:
 		o.flushes++
 		w.settled(source)
-	case onesided.TellComplete:
+	case TellComplete:
 		o.completes++
 		w.settled(source)
-	case onesided.AskLock, onesided.AskExclusive:
+	case AskLock, AskExclusive:
 		if o.lock != lockFree {
 			return false
 		}
-		w.queue(int(source), r.Kind == onesided.AskExclusive)
-	case onesided.TellUnlock:
+		w.queue(int(source), r.Kind == AskExclusive)
+	case TellUnlock:
 		if o.lock != lockGranted {
 			return false
 		}
@@ -103,7 +102,7 @@ func (w *Window) settled(source int32) {
 	o.completed += uint64(o.completes)
 	o.completes = 0
 	for ; o.flushes > 0; o.flushes-- {
-		r := onesided.Request{Kind: onesided.TellFlushed}
+		r := Request{Kind: TellFlushed}
 		if o.failed != nil {
 			r.Op, r.Data = uint16(o.failed.Class), []byte(o.failed.Text)
 			o.failed = nil
@@ -113,22 +112,22 @@ func (w *Window) settled(source int32) {
 }
 
 // access moves data. The type comes first: later requests may refer to it.
-func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
+func (w *Window) access(source int32, o *origin, r *Request) bool {
 	typ := o.typeOf(r)
 	if typ == nil || !sane(r.Count, typ) {
 		return false
 	}
 	rep := w.engine.Rep(int(source))
 	switch r.Kind {
-	case onesided.AskPut:
+	case AskPut:
 		if int64(len(r.Data)) != typ.PackedSize(r.Count, rep) {
 			return false
 		}
-	case onesided.AskAccumulate:
+	case AskAccumulate:
 		if !isPiece(r, typ, rep) {
 			return false
 		}
-	case onesided.AskSwap:
+	case AskSwap:
 		if r.Count != 1 || typ.Handle() == 0 || int64(len(r.Data)) != 2*typ.PackedSize(1, rep) {
 			return false
 		}
@@ -138,30 +137,30 @@ func (w *Window) access(source int32, o *origin, r *onesided.Request) bool {
 		return false // the origin knows the part
 	}
 	if err != nil && o.failed == nil {
-		o.failed = AsError(err)
+		o.failed = asError(err)
 	}
 	place := coll.Buf{Base: to, Count: r.Count, Type: typ}
 	if err != nil {
 		place = coll.Buf{Type: typ}
 	}
 	switch r.Kind {
-	case onesided.AskPut:
+	case AskPut:
 		return err != nil || coll.Unpack(place, r.Data, rep) == nil
-	case onesided.AskPutLong:
+	case AskPutLong:
 		w.receiveLong(source, o, place, r.Tag)
-	case onesided.AskGet:
+	case AskGet:
 		w.sendsBack(source, place, r.Tag)
-	case onesided.AskAccumulate:
+	case AskAccumulate:
 		return w.accumulate(source, place, r, rep)
-	case onesided.AskSwap:
+	case AskSwap:
 		return w.swap(source, place, r, rep)
 	}
 	return true
 }
 
 // isPiece reports whether a request of an accumulate names elements that there are, and no more than fit a piece.
-func isPiece(r *onesided.Request, t *datatype.Type, rep datatype.Rep) bool {
-	element := onesided.ElementOf(t)
+func isPiece(r *Request, t *datatype.Type, rep datatype.Rep) bool {
+	element := ElementOf(t)
 	if element == nil {
 		return false
 	}
@@ -174,7 +173,7 @@ func isPiece(r *onesided.Request, t *datatype.Type, rep datatype.Rep) bool {
 const mostLooked = 1 << 20
 
 // target is the memory that a request is for.
-func (w *Window) target(r *onesided.Request, t *datatype.Type) (datatype.Pointer, error) {
+func (w *Window) target(r *Request, t *datatype.Type) (datatype.Pointer, error) {
 	if w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
 		me := w.me
 		off, bad := w.parts[me].Offset(me, r.Disp, r.Count, t)
@@ -186,10 +185,10 @@ func (w *Window) target(r *onesided.Request, t *datatype.Type) (datatype.Pointer
 	b := coll.Buf{Count: r.Count, Type: t}
 	first, end, most := int64(0), b.Size(), int64(mostLooked)
 	switch r.Kind {
-	case onesided.AskPut:
+	case AskPut:
 		most = math.MaxInt64
-	case onesided.AskAccumulate:
-		size := onesided.ElementOf(t).Size()
+	case AskAccumulate:
+		size := ElementOf(t).Size()
 		first, end, most = r.First*size, (r.First+r.Elements)*size, math.MaxInt64
 	}
 	return w.attachedHere(r.Disp, b, first, end, most)
@@ -202,7 +201,7 @@ func sane(count int64, t *datatype.Type) bool {
 }
 
 // typeOf is the type of a request, which may bring it; nil if there is none.
-func (o *origin) typeOf(r *onesided.Request) *datatype.Type {
+func (o *origin) typeOf(r *Request) *datatype.Type {
 	if r.Slot < firstSlot {
 		return datatype.Named(int(r.Slot))
 	}
@@ -232,21 +231,21 @@ func (w *Window) receiveLong(source int32, o *origin, place coll.Buf, tag int32)
 
 // sendsBack sends what an origin waits for. Its receive tells it that this is done.
 func (w *Window) sendsBack(source int32, b coll.Buf, tag int32) {
-	if b.Count > 0 && w.engine.SendShort(onesided.Data, b, int(source), tag) {
+	if b.Count > 0 && w.engine.SendShort(Data, b, int(source), tag) {
 		return
 	}
-	w.engine.Send(onesided.Data, b, int(source), tag, nil)
+	w.engine.Send(Data, b, int(source), tag, nil)
 }
 
 // accumulate applies a piece of an accumulate. The lock of the engine is that of the target.
-func (w *Window) accumulate(source int32, place coll.Buf, r *onesided.Request, rep datatype.Rep) bool {
-	element, err := onesided.CheckOp(int(r.Op), place.Type, nil)
+func (w *Window) accumulate(source int32, place coll.Buf, r *Request, rep datatype.Rep) bool {
+	element, err := CheckOp(int(r.Op), place.Type, nil)
 	if err != nil {
 		return false
 	}
 	back := coll.Buf{Count: 0, Type: element}
 	if place.Count > 0 {
-		a := onesided.Accumulation{Target: place, Element: element, First: r.First, Elements: r.Elements}
+		a := Accumulation{Target: place, Element: element, First: r.First, Elements: r.Elements}
 		if len(r.Data) > 0 {
 			if int64(len(r.Data)) != element.PackedSize(r.Elements, rep) {
 				return false
@@ -287,14 +286,14 @@ func (w *Window) answers(source int32, b coll.Buf, tag int32, rep datatype.Rep) 
 }
 
 // swap is MPI_Compare_and_swap.
-func (w *Window) swap(source int32, place coll.Buf, r *onesided.Request, rep datatype.Rep) bool {
+func (w *Window) swap(source int32, place coll.Buf, r *Request, rep datatype.Rep) bool {
 	back := coll.Buf{Type: place.Type}
 	if place.Count == 1 {
 		given, was := elements(place.Type, 2), elements(place.Type, 1)
 		if coll.Unpack(given, r.Data, rep) != nil {
 			return false
 		}
-		onesided.Swap(place.Base, given.Base, given.Slice(1, 1).Base, was.Base, place.Type)
+		Swap(place.Base, given.Base, given.Slice(1, 1).Base, was.Base, place.Type)
 		back = was
 	}
 	w.answers(source, back, r.Tag, rep)
@@ -343,7 +342,7 @@ func (w *Window) grant() {
 		q.exclusive = next.exclusive
 		w.requests.origins[next.rank].lock = lockGranted
 		if next.rank != w.me {
-			w.asksFor(next.rank, &onesided.Request{Kind: onesided.TellGranted}, nil)
+			w.asksFor(next.rank, &Request{Kind: TellGranted}, nil)
 			continue
 		}
 		w.requests.targets[next.rank].granted++
