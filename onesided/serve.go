@@ -9,11 +9,9 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// Requests to this process (Request): the target's side. A message in the context of a window is taken when it
-// arrives, and what it asks for is done at once, by whoever polls. Those of one origin are taken in order: one that is
-// long, and comes piece by piece, holds up those behind it, which wait as unexpected messages do. Nothing that an
-// origin says is believed: what it may not ask for loses the peer, what a program does wrong is told with the next
-// flush. All functions run under the engine's lock.
+// Requests to this process (Request): the target's side. What one asks for is done at once, by whoever polls, and those
+// of one origin in order. Nothing that an origin says is believed: what it may not ask for loses the peer, what a
+// program does wrong is told with the next flush. All functions run under the engine's lock.
 
 // origin is what this process knows of another one that accesses it.
 type origin struct {
