@@ -77,9 +77,10 @@ type windowEngine struct {
 	local []int32 // local ranks of the members; -1: elsewhere
 
 	// Guarded by the engine's lock.
-	window  *onesided.Window // whose requests are taken; nil: there are none
-	data    *context         // of onesided.Data
-	origins []arrivals       // by rank (arrivals.go)
+	window  *onesided.Window   // whose requests are taken; nil: there are none
+	data    *context           // of onesided.Data
+	corked  transport.Gatherer // between Cork and Uncork; nil: there is nothing to gather
+	origins []arrivals         // by rank (arrivals.go)
 
 	serves atomic.Bool // there is a window
 }
@@ -209,15 +210,15 @@ func (w *windowEngine) Posted(to int) { w.e.posted(w.comm.group.World(to)) }
 
 // Cork begins what leaves together.
 func (w *windowEngine) Cork(to int) {
-	if g := w.e.peer(w.comm.group.World(to)).gather; g != nil {
-		g.Cork()
+	if w.corked = w.e.peer(w.comm.group.World(to)).gather; w.corked != nil {
+		w.corked.Cork()
 	}
 }
 
 // Uncork ends it.
-func (w *windowEngine) Uncork(to int) {
-	if g := w.e.peer(w.comm.group.World(to)).gather; g != nil {
-		g.Uncork()
+func (w *windowEngine) Uncork() {
+	if w.corked != nil {
+		w.corked.Uncork()
 	}
 }
 

@@ -90,11 +90,12 @@ type Carrier interface {
 	// Receive receives a message of Data.
 	Receive(b Buf, from int, tag int32, end func(whole bool, err error))
 	// Post says that what is sent to a member until Posted belongs to one call: messages of several calls may leave
-	// together. Between Cork and Uncork they certainly do.
+	// together.
 	Post(to int)
 	Posted(to int)
+	// Cork says that what is sent to a member until Uncork leaves together. The lock is kept, and they do not nest.
 	Cork(to int)
-	Uncork(to int)
+	Uncork()
 }
 
 // Requests are those of the program, for calls that answer one.

@@ -297,7 +297,7 @@ func (e *FakeEngine) Receive(b Buf, from int, tag int32, end func(whole bool, er
 func (e *FakeEngine) Post(int)   {}
 func (e *FakeEngine) Posted(int) {}
 func (e *FakeEngine) Cork(int)   {}
-func (e *FakeEngine) Uncork(int) {}
+func (e *FakeEngine) Uncork()    {}
 
 func (e *FakeEngine) NewRequest() uint64 {
 	e.last++

@@ -1,17 +1,19 @@
 // Package onesided is MPI's one-sided communication (MPI 5.0, chapter 12): windows, their epochs, access to the memory
 // of other processes and its synchronization, in pure Go against small interfaces to the engine (engine.go).
 //
-//	window.go       a window: how all members make and free it; sharers.go, spare.go: memory that they map together
-//	access.go       a call of communication, and which way its data goes: mapped memory, or
+//	window.go         a window: how all members make and free it
+//	sharers.go        memory that those of a machine map; spare.go: what freed windows have left of it
+//	access.go         a call of communication, and which way its data goes: memory that is mapped here, or
 //	direct.go         memory of another process that the kernel reads and writes, or
-//	ask.go            requests to the target's engine, as bytes in request.go, where serve.go carries them out
-//	dynamic.go      what is attached to a window; regions.go: whether data lies in it
-//	range.go        displacement, unit and size: where a call's data lies in the target's memory
-//	sync.go         a call of synchronization; epochs.go: may it be called in this state of the window?
+//	ask.go            requests to the target's engine; request.go and types.go: as bytes; flush.go: their ends
+//	serve.go          what the engine of a target does for them; lock_queue.go: its lock
+//	dynamic.go        what is attached to a window; regions.go: whether data lies in it
+//	range.go          displacement, unit and size: where a call's data lies in the target's memory
+//	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
+//	sync.go           a call of synchronization; epochs.go: may it be called in this state of the window?
 //	words_unsafe.go   fences, posts and locks as words of memory that all members map
 //	sync_request.go   the same by requests
-//	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
-//	view_unsafe.go  what C sees of a window, which carries the short calls out by itself
+//	view_unsafe.go    what C sees of a window: it carries the short calls out by itself
 //
 // The engine's side is libimpi/window.go. Tests run whole jobs on goroutines (fake_test.go).
 package onesided
