@@ -104,7 +104,7 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 		return w.engine.Done, err
 	}
 	a := Accumulation{Origin: origin, Result: result, Element: element, Op: o}
-	if to == nil && w.combines {
+	if to == nil && w.direct.combines {
 		return w.engine.Done, w.accumulatesFar(a, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {
@@ -122,7 +122,8 @@ func (w *Window) accumulates(target int) bool { return w.words != nil || target 
 // atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
 func (w *Window) atomically(target int) (lock func() error, unlock func()) {
-	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC || w.combines {
+	private := w.flavor == abi.MPI_WIN_FLAVOR_CREATE || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
+	if w.words != nil && !private || w.direct.combines {
 		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
 	}
 	return func() error {
@@ -137,7 +138,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	if err != nil {
 		return err
 	}
-	if to == nil && w.combines {
+	if to == nil && w.direct.combines {
 		return w.swapsFar(origin, compare, result, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {

@@ -24,18 +24,27 @@ import (
 // cannot be reached although the kernel allows it, as memory of a device, is asked for. Then the origin of an
 // accumulate holds the target's lock until the target has answered.
 
+// direct is what a window knows of such memory. All fields but tables stay as they are once the window is made.
+type direct struct {
+	near     []bool      // by rank: this process can move data to and from its memory; nil: none
+	bases    []uint64    // by rank: where its part begins in its own memory
+	tables   []published // by rank: what it has attached; Window.mu guards them
+	combines bool        // all members are near to all, and accumulate by themselves
+}
+
 // openDirect finds out which members' memory this process can move data to and from. bases are where their parts begin.
 func (w *Window) openDirect(bases []uint64) error {
 	private := w.flavor == abi.MPI_WIN_FLAVOR_CREATE || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && w.words != nil
 	if !private || len(w.parts) == 1 {
 		return nil
 	}
-	w.bases, w.tables, w.near = bases, make([]published, len(bases)), make([]bool, len(bases))
+	d := &w.direct
+	d.bases, d.tables, d.near = bases, make([]published, len(bases)), make([]bool, len(bases))
 	var unread error
 	w.engine.Lock()
-	for r := range w.near {
+	for r := range d.near {
 		if r != w.me {
-			if w.near[r] = w.engine.Reaches(r); !w.near[r] {
+			if d.near[r] = w.engine.Reaches(r); !d.near[r] {
 				unread = errNotNear
 			}
 		}
@@ -45,7 +54,7 @@ func (w *Window) openDirect(bases []uint64) error {
 		return nil
 	}
 	all, err := AllWell(w.engine.Comm(), unread)
-	w.combines = all
+	d.combines = all
 	return err
 }
 
@@ -53,11 +62,11 @@ var errNotNear = errors.New("memory of another process cannot be read")
 
 // far answers where a place lies in the memory of its process, if this process may move data there by itself.
 func (w *Window) far(p Place) (addr uint64, ok bool, err error) {
-	if w.near == nil || !w.near[p.Target] {
+	if d := &w.direct; d.near == nil || !d.near[p.Target] {
 		return 0, false, nil
 	}
 	if w.flavor == abi.MPI_WIN_FLAVOR_CREATE {
-		return w.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit), true, nil
+		return w.direct.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit), true, nil
 	}
 	list, ok := w.regionsOf(p.Target)
 	if !ok {

@@ -98,7 +98,7 @@ const mostRegions = 1 << 20
 func (w *Window) regionsOf(member int) (list Regions, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := &w.tables[member]
+	known := &w.direct.tables[member]
 	for tries := 0; known.version != w.words.Version(member); tries++ {
 		table, n, version, settled := w.words.Published(member)
 		if n > mostRegions || tries > 0 && w.engine.Relax() != nil {

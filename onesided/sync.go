@@ -1,11 +1,27 @@
 package onesided
 
-import (
-	"github.com/libimpi/libimpi/abi"
-)
+import "github.com/libimpi/libimpi/abi"
 
 // Synchronization of windows (MPI 5.0, 12.5). Each call asks the state of the window, completes what the epoch has
 // under way, and tells the others, by words or by requests.
+
+// synchronization is how the members of a window synchronize, by words of memory (byWords) or by requests (byRequests).
+// Errors: a member is lost.
+type synchronization interface {
+	// post lets a group access this process. start waits until all of a group have let this process in, unless the
+	// program knows that without asking.
+	post(group []int) error
+	start(group []int, unasked bool) error
+	// complete ends what start has begun, and returns when this process's memory is no more in use by it. The group does
+	// not hear of it before all is done that it has been asked for. wait returns when a group has completed what post has
+	// begun, and test says whether it has.
+	complete(group []int) error
+	wait(group []int) error
+	test(group []int) bool
+	// lock waits for the lock of a target, and unlock gives it back. All is done for which it was.
+	lock(target int, exclusive bool) error
+	unlock(target int, exclusive bool) error
+}
 
 // guarded calls f with the state of the window.
 func (w *Window) guarded(f func(*Epochs) *Error) error {
@@ -39,11 +55,7 @@ func (w *Window) Post(group []int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.Post(group) }); err != nil {
 		return err
 	}
-	if w.words != nil {
-		w.words.Post(group)
-		return nil
-	}
-	return w.tellPost(group)
+	return w.sync.post(group)
 }
 
 // Start is MPI_Win_start.
@@ -51,11 +63,7 @@ func (w *Window) Start(group []int, assert int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.Start(group) }); err != nil {
 		return err
 	}
-	unasked := assert&abi.MPI_MODE_NOCHECK != 0
-	if w.words != nil {
-		return w.words.Start(group, unasked)
-	}
-	return w.awaitPosts(group, unasked)
+	return w.sync.start(group, assert&abi.MPI_MODE_NOCHECK != 0)
 }
 
 // Complete is MPI_Win_complete.
@@ -68,14 +76,7 @@ func (w *Window) Complete() (err error) {
 	if err != nil {
 		return err
 	}
-	if w.words != nil {
-		for _, r := range group {
-			if err := w.flush(r); err != nil {
-				return err
-			}
-		}
-		w.words.Complete(group)
-	} else if err := w.tellComplete(group); err != nil {
+	if err := w.sync.complete(group); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -90,12 +91,7 @@ func (w *Window) Wait() error {
 	if err != nil {
 		return err
 	}
-	if w.words != nil {
-		err = w.words.Wait(group)
-	} else {
-		err = w.awaitCompletes(group)
-	}
-	if err != nil {
+	if err := w.sync.wait(group); err != nil {
 		return err
 	}
 	w.waited()
@@ -109,13 +105,7 @@ func (w *Window) Test() (bool, error) {
 		return false, err
 	}
 	w.engine.Turn()
-	done := false
-	if w.words != nil {
-		done = w.words.Test(group)
-	} else {
-		done = w.completed(group)
-	}
-	if done {
+	if w.sync.test(group) {
 		w.waited()
 		return true, nil
 	}
@@ -172,13 +162,10 @@ func (w *Window) LockAll(assert int) error {
 
 // take waits for a lock.
 func (w *Window) take(target int, h Hold) error {
-	switch {
-	case h == Unchecked:
+	if h == Unchecked {
 		return nil
-	case w.words != nil:
-		return w.words.Lock(target, h == Exclusive)
 	}
-	return w.askLock(target, h == Exclusive)
+	return w.sync.lock(target, h == Exclusive)
 }
 
 // giveUp ends a lock when all that it was for is done.
@@ -186,14 +173,10 @@ func (w *Window) giveUp(target int, h Hold) error {
 	if err := w.flush(target); err != nil {
 		return err
 	}
-	switch {
-	case h == Unchecked:
-		return nil
-	case w.words != nil:
-		w.words.Unlock(target, h == Exclusive)
+	if h == Unchecked {
 		return nil
 	}
-	return w.tellUnlock(target)
+	return w.sync.unlock(target, h == Exclusive)
 }
 
 // Unlock is MPI_Win_unlock.

@@ -28,7 +28,7 @@ type Window struct {
 	me     int // the rank of this process
 	flavor int
 
-	mu      sync.Mutex // guards epochs: several threads may use the window
+	mu      sync.Mutex // guards epochs and direct.tables: several threads may use the window
 	epochs  *Epochs
 	view    *View
 	targets []Target // what C sees, too
@@ -39,15 +39,12 @@ type Window struct {
 	sharers *Sharers           // those of this machine; nil: nothing is mapped
 	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
 	words   *Words             // in it; nil if the members are in several machines
+	sync    synchronization    // by words, if there are any
 	asks    bool               // not all parts are mapped: there are requests
 	asked   atomic.Uint32      // calls that answer a request
 
-	near     []bool      // by rank: this process can move data to and from its memory (direct.go); nil: none
-	bases    []uint64    // by rank: where its part begins in its own memory
-	tables   []published // by rank: what it has attached; guarded by mu
-	combines bool        // all members can, and accumulate by themselves
-
-	requests windowRequests
+	direct   direct         // memory that the kernel reads and writes
+	requests windowRequests // guarded by the engine's lock, but for what is attached
 }
 
 // Config says what window a process wants.
@@ -104,6 +101,11 @@ func (w *Window) open(config *Config) error {
 	}
 	if err := w.share(config, begins); err != nil {
 		return err
+	}
+	if w.words != nil {
+		w.sync = byWords{w}
+	} else {
+		w.sync = byRequests{w}
 	}
 	if err := w.agree(w.ownPart(config)); err != nil {
 		return err

@@ -1,15 +1,17 @@
 package onesided
 
-// Synchronization by requests, where the members of a window do not share memory. All functions take the engine's lock.
+// byRequests is synchronization by requests, where the members of a window do not share memory. All methods take the
+// engine's lock, but for tells, which runs under it.
+type byRequests struct{ *Window }
 
 // tells sends a request that is answered by nothing, unless a flush asks for it.
-func (w *Window) tells(to int, k Kind) {
+func (w byRequests) tells(to int, k Kind) {
 	w.requests.targets[to].changed = true
 	w.asksFor(to, &Request{Kind: k}, nil)
 }
 
-// tellPost tells a group that it may access this process.
-func (w *Window) tellPost(group []int) error {
+// post tells a group that it may access this process.
+func (w byRequests) post(group []int) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	for _, r := range group {
@@ -24,8 +26,8 @@ func (w *Window) tellPost(group []int) error {
 	return w.engine.Failure()
 }
 
-// awaitPosts returns when all of a group have let this process in.
-func (w *Window) awaitPosts(group []int, unasked bool) error {
+// start returns when all of a group have let this process in.
+func (w byRequests) start(group []int, unasked bool) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	for _, r := range group {
@@ -37,8 +39,8 @@ func (w *Window) awaitPosts(group []int, unasked bool) error {
 	return w.engine.Failure()
 }
 
-// tellComplete tells a group that this process is done, and returns when its own memory is no more in use.
-func (w *Window) tellComplete(group []int) error {
+// complete tells a group that this process is done, and returns when its own memory is no more in use.
+func (w byRequests) complete(group []int) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	for _, r := range group {
@@ -57,18 +59,18 @@ func (w *Window) tellComplete(group []int) error {
 	return w.engine.Failure()
 }
 
-// awaitCompletes returns when a group is done, and completed says whether it is.
-func (w *Window) awaitCompletes(group []int) error {
+// wait returns when a group is done, and test says whether it is.
+func (w byRequests) wait(group []int) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
-	w.engine.WaitFor(&areComplete{w, group})
+	w.engine.WaitFor(&areComplete{w.Window, group})
 	return w.engine.Failure()
 }
 
-func (w *Window) completed(group []int) bool {
+func (w byRequests) test(group []int) bool {
 	w.engine.Lock()
 	defer w.engine.Unlock()
-	return (&areComplete{w, group}).Holds()
+	return (&areComplete{w.Window, group}).Holds()
 }
 
 // areComplete is what MPI_Win_wait waits for.
@@ -86,8 +88,8 @@ func (a *areComplete) Holds() bool {
 	return true
 }
 
-// askLock returns when this process has the lock of a target.
-func (w *Window) askLock(to int, exclusive bool) error {
+// lock returns when this process has the lock of a target.
+func (w byRequests) lock(to int, exclusive bool) error {
 	t := &w.requests.targets[to]
 	w.engine.Lock()
 	defer w.engine.Unlock()
@@ -105,8 +107,8 @@ func (w *Window) askLock(to int, exclusive bool) error {
 	return w.engine.Failure()
 }
 
-// tellUnlock gives it back.
-func (w *Window) tellUnlock(to int) error {
+// unlock gives it back.
+func (w byRequests) unlock(to int, _ bool) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	if to == w.me {
