@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/shm"
 )
@@ -41,7 +42,7 @@ func openBoards(e *libimpi.Engine) {
 			continue
 		}
 		b.types[i].element = C.uint8_t(kernel.ElementOf(t))
-		if libimpi.Swappable(t) {
+		if onesided.Swappable(t) {
 			C.impi_windows.swappable[i] = 1
 		}
 		for handle, code := range kernel.OpCodes {

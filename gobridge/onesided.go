@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // One-sided communication and its synchronization (MPI 5.0, 12.3 to 12.5). Each call checks its arguments; whether it
@@ -31,7 +32,7 @@ type here struct {
 // access are the checked arguments of a call of communication.
 type access struct {
 	check
-	place          libimpi.Place
+	place          onesided.Place
 	origin, result coll.Buf
 	op             coll.Op
 	element        *datatype.Type
@@ -63,7 +64,7 @@ func (a *access) target(p there) {
 	if p.disp < 0 && !a.nobody && a.w != nil && a.w.Flavor() != abi.MPI_WIN_FLAVOR_DYNAMIC {
 		a.set(abi.MPI_ERR_DISP, "argument target_disp is negative: %d", p.disp)
 	}
-	a.place = libimpi.Place{Target: int(p.rank), Disp: p.disp, Count: p.count, Type: t}
+	a.place = onesided.Place{Target: int(p.rank), Disp: p.disp, Count: p.count, Type: t}
 }
 
 func accessArgs(fn string, origin here, p there, win uintptr) (a access) {
@@ -91,7 +92,7 @@ func (a *access) operator(h uintptr, origin *datatype.Type) {
 		a.isNot(abi.MPI_ERR_OP, "an operation", "op", h)
 	case a.place.Count > 0 && a.place.Type.Size() > 0: // what combines nothing may do so with any type
 		var err error
-		if a.element, err = libimpi.CheckAccumulate(int(h), a.place.Type, origin); err != nil {
+		if a.element, err = onesided.CheckOp(int(h), a.place.Type, origin); err != nil {
 			a.err = libimpi.AsError(err)
 		}
 	}
@@ -255,7 +256,7 @@ func impi_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype uint
 	a := single("MPI_Compare_and_swap", origin_addr, datatype, target_rank, target_disp, win, false)
 	a.buffer(compare_addr, 1, a.place.Type, "compare_addr")
 	a.buffer(result_addr, 1, a.place.Type, "result_addr")
-	if t := a.place.Type; a.err == nil && !libimpi.Swappable(t) {
+	if t := a.place.Type; a.err == nil && !onesided.Swappable(t) {
 		a.set(abi.MPI_ERR_TYPE, "argument datatype is %s: integers, logicals, MPI_BYTE and multi-language types can be "+
 			"compared", t.Name())
 	}

@@ -62,7 +62,7 @@ func winQuery(fn string, win uintptr) (k check) {
 // making is a call that makes a window.
 type making struct {
 	check
-	config libimpi.WindowConfig
+	config onesided.Config
 	hints  windowHints
 	result uintptr
 	memory unsafe.Pointer // that Alloc has found
@@ -85,7 +85,7 @@ func makeArgs(fn string, flavor int, size, unit int64, info, comm, win uintptr) 
 	m.hints.take(with, flavor)
 	m.result = win
 	m.check.result(win, "win")
-	m.config = libimpi.WindowConfig{Flavor: flavor, Size: size, Unit: unit,
+	m.config = onesided.Config{Flavor: flavor, Size: size, Unit: unit,
 		Contiguous: !m.hints.is("alloc_shared_noncontig", "true"), Align: alignmentOf(with)}
 	if flavor == abi.MPI_WIN_FLAVOR_CREATE || flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
 		m.config.Align = 0 // the memory is the program's

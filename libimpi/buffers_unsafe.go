@@ -6,7 +6,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
 // Slices of our own as message buffers, and the program's memory as slices.
@@ -45,9 +44,4 @@ func addressOf(b []byte) uint64 { return addressAt(startOf(b)) }
 func pointerAt(addr uint64) datatype.Pointer {
 	at := uintptr(addr)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
-}
-
-// addressOfRegions is where a list of regions is in this process.
-func addressOfRegions(list onesided.Regions) uint64 {
-	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(list))))
 }

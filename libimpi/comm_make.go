@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Communicators that are made of others: duplicates, subgroups, splits (MPI 5.0, 7.4.2).
@@ -278,4 +279,20 @@ func (c *Comm) inOrder() *Group {
 		return c.group.Union(c.local.group)
 	}
 	return c.everybody()
+}
+
+// foreign answers the first member of another implementation; nil if there is none.
+func (c *Comm) foreign() (rank int, p *transport.Proc) {
+	job := c.engine.job
+	for r := range c.group.Size() {
+		w := c.group.World(r)
+		if c.engine.isGuest(w) {
+			continue // of this library, as all that meet are
+		}
+		p := &job.Procs[w]
+		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
+			return r, p
+		}
+	}
+	return 0, nil
 }

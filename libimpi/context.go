@@ -23,7 +23,7 @@ type server interface {
 
 // windows reports whether all messages are a window's requests, which are none of the program's.
 func (c *context) windows() bool {
-	_, all := c.serve.(*Window)
+	_, all := c.serve.(*windowEngine)
 	return all
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
@@ -77,8 +78,8 @@ type Engine struct {
 	shut       []int32 // processes whose packets are not acknowledged (restrain.go)
 	probes     []probe // that wait
 
-	spareContexts []*context // of freed communicators (comm.go)
-	spares        spares     // of freed windows (window_spare.go)
+	spareContexts []*context      // of freed communicators (comm.go)
+	spares        onesided.Spares // of freed windows
 	buffer        attachedBuffer
 	world, self   *Comm
 	tagUB         int32
@@ -188,7 +189,7 @@ type peer struct {
 	rank    int32
 	tr      transport.Transport // nil for this process itself, and for a guest that is not there
 	limits  transport.Limits
-	rep     datatype.Rep       // what IMPI mandates; Comm.rep and Window.rep say what holds
+	rep     datatype.Rep       // what IMPI mandates; Comm.rep and windowEngine.Rep say what holds
 	local   int                // rank in this machine's segment, -1 if the peer is elsewhere
 	stream  transport.Streamer // takes continuations without a copy; nil if its transport does not
 	longest int                // such a continuation, in bytes; 0: limits.Packet

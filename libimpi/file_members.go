@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // What the members of an open file have in common (file.Members): a communicator of the file's own with a board, and
@@ -29,7 +30,7 @@ type fileMembers struct {
 	word    *int64  // the word, if all members map it
 
 	memory []datatype.Pointer // of Memory; nil: none has been asked for
-	mapped mapped             // what other processes map, too
+	mapped onesided.Mapped    // what other processes map, too
 	each   int
 }
 
@@ -88,7 +89,7 @@ func (c *Comm) takeFileMembers(refused *Error) (*fileMembers, error) {
 		m := c.files.all[bits.TrailingZeros64(idle[0])]
 		c.files.idle &^= 1 << m.index
 		if m.comm.rank == 0 { // nobody else has the file yet
-			atomic.StoreInt64((*int64)(m.pointer.mine), 0)
+			atomic.StoreInt64((*int64)(m.pointer.Base()), 0)
 		}
 		return m, nil
 	}
@@ -136,13 +137,13 @@ func (m *fileMembers) open() (err error) {
 	if m.comm.rank == 0 {
 		bytes = pointerBytes
 	}
-	m.pointer, err = m.comm.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
+	m.pointer, err = m.comm.NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: bytes, Unit: 1,
 		Alloc: func(int64) (datatype.Pointer, error) { return numberBuf(make([]int64, 1)).Base, nil }})
 	if err != nil {
 		return err
 	}
-	if m.pointer.words != nil || m.Size() == 1 {
-		m.word = (*int64)(m.pointer.memory[0])
+	if m.pointer.Together() || m.Size() == 1 {
+		m.word = (*int64)(m.pointer.At(0))
 	}
 	return m.pointer.Lock(0, false, abi.MPI_MODE_NOCHECK)
 }
@@ -161,6 +162,9 @@ func (m *fileMembers) number() error {
 	}
 	return nil
 }
+
+// pageBytes is a multiple of which the memory of a member begins: each lies in pages that its owner touches first.
+const pageBytes = 4096
 
 // pointerBytes is the size of the shared file pointer.
 const pointerBytes = 8
@@ -271,21 +275,22 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 		return own, m.Barrier()
 	}
 	m.forgetMemory()
-	ranks := m.comm.together()
+	sharers := m.comm.sharers()
+	ranks := sharers.Ranks
 	own = make([]datatype.Pointer, m.Size())
 	part := int64(each+pageBytes-1) &^ (pageBytes - 1)
 	var err error
 	if len(ranks) > 1 {
-		if m.mapped, err = m.comm.mapAmong(ranks, int(part)*len(ranks), pageBytes, false); err == nil {
+		if m.mapped, err = sharers.Map(int(part)*len(ranks), pageBytes, false); err == nil {
 			for i, r := range ranks {
-				own[r] = offset(startOf(m.mapped.bytes), int64(i)*part)
+				own[r] = offset(startOf(m.mapped.Bytes), int64(i)*part)
 			}
 		}
 	} else {
 		own[m.Rank()] = numberBuf(make([]int64, part/pointerBytes)).Base
 	}
 	if len(ranks) < m.Size() {
-		all, failed := allWell(&m.comm.ops, err)
+		all, failed := onesided.AllWell(&m.comm.ops, err)
 		if failed != nil {
 			return nil, failed
 		}
@@ -302,8 +307,8 @@ func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 }
 
 func (m *fileMembers) forgetMemory() {
-	m.comm.engine.unmap(m.mapped)
-	m.mapped, m.memory = mapped{}, nil
+	m.mapped.Forget(m.comm.engine.home.Memory)
+	m.mapped, m.memory = onesided.Mapped{}, nil
 }
 
 // Isend starts a message.
@@ -342,7 +347,7 @@ func (m *fileMembers) Store(v int64) error {
 // accumulate combines a number with the word of rank 0, whose engine does it, and answers what was there.
 func (m *fileMembers) accumulate(v int64, how coll.Op) (int64, error) {
 	own, old := []int64{v}, []int64{0}
-	at := Place{Target: 0, Count: 1, Type: numberType}
+	at := onesided.Place{Target: 0, Count: 1, Type: numberType}
 	if _, err := m.pointer.Accumulate(numberBuf(own), numberBuf(old), at, how, numberType, false); err != nil {
 		return 0, err
 	}

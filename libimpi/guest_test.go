@@ -10,6 +10,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -376,8 +377,8 @@ func TestWindowsOfSeveralJobs(t *testing.T) {
 		acrossJobs(t, es, func(e *Engine, c *Comm) {
 			n, me := c.Size(), c.Rank()
 			mine := make([]int32, n)
-			w, err := c.NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: intBuf(mine).Base, Size: int64(4 * n),
-				Unit: 4})
+			w, err := c.NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: intBuf(mine).Base,
+				Size: int64(4 * n), Unit: 4})
 			if err != nil {
 				t.Error(err)
 				return
@@ -385,7 +386,7 @@ func TestWindowsOfSeveralJobs(t *testing.T) {
 			must(t, w.Fence(0))
 			for r := range n {
 				one := []int32{int32(me + 1)}
-				_, err := w.Put(intBuf(one), Place{Target: r, Disp: int64(me), Count: 1, Type: intT}, false)
+				_, err := w.Put(intBuf(one), onesided.Place{Target: r, Disp: int64(me), Count: 1, Type: intT}, false)
 				must(t, err)
 			}
 			must(t, w.Fence(0))

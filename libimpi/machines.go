@@ -5,10 +5,12 @@ import (
 
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
+	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 )
 
-// On which machines the members of a communicator are, for collective operations that go by machine (coll/machines.go).
+// On which machines the members of a communicator are, for collective operations that go by machine
+// (coll/machines.go), and for memory that those of one machine map.
 
 // severalMachines finds out whether a client has processes on several machines.
 func severalMachines(job *transport.Job) bool {
@@ -58,4 +60,33 @@ func (e *Engine) machinesWithin(l *span.Layout, g *Group) []*coll.Machines {
 		list[i] = e.machinesOf(members[i])
 	}
 	return list
+}
+
+// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
+// them answer the same.
+func (c *Comm) together() (ranks []int) {
+	e := c.engine
+	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
+		if e.LocalRank(c.group.World(r)) >= 0 {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+// sharers are the members that share memory with this process. All of them answer the same.
+func (c *Comm) sharers() *onesided.Sharers {
+	e, ranks := c.engine, c.together()
+	s := &onesided.Sharers{On: &c.ops, Ranks: ranks, World: make([]int32, len(ranks)), Memory: e.home.Memory,
+		Spares: &e.spares}
+	if len(ranks) == 0 {
+		return s
+	}
+	for i, r := range ranks {
+		s.World[i] = c.group.World(r)
+	}
+	if s.First = e.LocalRank(s.World[0]); len(ranks) < c.Size() {
+		s.On = &subset{c: c, g: NewGroup(s.World), on: c.coll, first: subsetTags}
+	}
+	return s
 }

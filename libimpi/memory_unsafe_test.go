@@ -1,12 +1,10 @@
 package libimpi
 
 import (
-	"testing"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"golang.org/x/sys/unix"
 )
 
 // vector is a buffer of elements in a test: room for count elements of a type, with known bytes between the data.
@@ -56,13 +54,3 @@ func longBuf(s []int64, n int) coll.Buf {
 }
 
 func longsAt(p datatype.Pointer, n int) []int64 { return unsafe.Slice((*int64)(p), n) }
-
-// programs is memory of n integers as a program has it: addresses that are outside of it may be computed.
-func programs(t *testing.T, n int) []int64 {
-	mem, err := unix.Mmap(-1, 0, 8*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Munmap(mem) })
-	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), n)
-}

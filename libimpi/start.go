@@ -295,7 +295,7 @@ func (e *Engine) leave(more func() bool) error {
 		return err
 	}
 	e.retire()
-	e.releaseSpares()
+	e.spares.Release(e.home.Memory)
 	return nil
 }
 

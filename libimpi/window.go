@@ -1,13 +1,10 @@
 package libimpi
 
 import (
-	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -15,67 +12,21 @@ import (
 	"github.com/libimpi/libimpi/transport/kernel"
 )
 
-// Windows (MPI 5.0, chapter 12). A window has a communicator of its own, in which its members agree and the requests of
-// one-sided communication travel.
-//
-//	call -> Epochs: is it allowed in this state? -> Part: where in the target's memory?
-//	     -> the memory is mapped here: the data moves between the two layouts, and is there when the call returns
-//	     -> it is the program's own of another process here: the kernel moves it, if it may (window_direct.go)
-//	     -> otherwise a request to the target's engine (window_request.go), which progress carries out there
-//
-// How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
-// (onesided.Words), whatever memory the window is for; between machines by requests, too, and the barrier.
-//
-// Separate and unified memory are the same here (MPI_WIN_UNIFIED): there is no copy of a window.
+// Windows (MPI 5.0, chapter 12) are package onesided's. Here stand what the engine does for them, and how one is made.
+
+// Window is a window, and the communicator that it has for itself: its group and ranks are the window's.
 type Window struct {
-	Name   string
+	*onesided.Window
 	Bridge any // what the bridge keeps with it
-
-	engine *Engine
-	comm   *Comm // its own
-	flavor int
-
-	mu      sync.Mutex // guards epochs: several threads may use the window
-	epochs  *onesided.Epochs
-	view    *onesided.View
-	targets []onesided.Target // what C sees, too
-
-	parts  []onesided.Part    // by rank
-	memory []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
-	mine   datatype.Pointer   // the own part
-	shared mapped             // what the members of this machine map: words if they are all, and then parts
-	words  *onesided.Words    // in it; nil if the members are in several machines
-	local  []int32            // local ranks of the members then
-	asks   bool               // not all parts are mapped: there are requests
-	asked  atomic.Uint32      // calls that answer a request
-
-	near     []bool      // by rank: this process can move data to and from its memory (window_direct.go); nil: none
-	bases    []uint64    // by rank: where its part begins in its own memory
-	tables   []published // by rank: what it has attached; guarded by mu
-	combines bool        // all members can, and accumulate by themselves
-
-	requests windowRequests
+	comm   *Comm
 }
 
-// WindowConfig says what window a process wants.
-type WindowConfig struct {
-	Flavor     int              // MPI_WIN_FLAVOR_...
-	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
-	Size, Unit int64            // bytes
-	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
-	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
-	// that follow each other without gaps begin where the first of them has it.
-	Align int64
-	// View is where the state of the window stands, in zeroed memory; nil: in the engine's own.
-	View    *onesided.View
-	Targets []onesided.Target
-	// Alloc finds memory of MPI_WIN_FLAVOR_ALLOCATE where it cannot be shared.
-	Alloc func(bytes int64) (datatype.Pointer, error)
-}
+// Done is the request of everything that is complete.
+const Done = sentRequest
 
 // NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
 // of lost peers and of memory.
-func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
+func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err := c.onlyOurs(); err != nil {
 		return nil, err
 	}
@@ -83,16 +34,30 @@ func (c *Comm) NewWindow(config WindowConfig) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{engine: c.engine, comm: own, flavor: config.Flavor, view: config.View, targets: config.Targets}
-	if w.view == nil {
-		w.view, w.targets = onesided.NewView(c.Size())
-	}
-	w.epochs = onesided.NewEpochs(w.view, w.targets)
-	if err := w.open(&config); err != nil {
-		w.forget()
+	w, err := onesided.New(newWindowEngine(own), config)
+	if err != nil {
+		own.Discard()
 		return nil, err
 	}
-	return w, nil
+	return &Window{Window: w, comm: own}, nil
+}
+
+// Comm is the communicator.
+func (w *Window) Comm() *Comm { return w.comm }
+
+// Free gives the window up, when all members have called it and all communication is done.
+func (w *Window) Free() error {
+	if err := w.Window.Free(); err != nil {
+		return err
+	}
+	w.comm.Discard()
+	return nil
+}
+
+// forget gives it up without a word to the others.
+func (w *Window) forget() {
+	w.Forget()
+	w.comm.Discard()
 }
 
 // onlyOurs refuses members of another implementation: IMPI knows no one-sided communication.
@@ -104,343 +69,48 @@ func (c *Comm) onlyOurs() error {
 	return nil
 }
 
-// foreign answers the first member of another implementation; nil if there is none.
-func (c *Comm) foreign() (rank int, p *transport.Proc) {
-	job := c.engine.job
-	for r := range c.group.Size() {
-		w := c.group.World(r)
-		if c.engine.isGuest(w) {
-			continue // of this library, as all that meet are
-		}
-		p := &job.Procs[w]
-		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
-			return r, p
-		}
-	}
-	return 0, nil
+// windowEngine is what a window needs of the engine (onesided.Engine). Its requests are messages in the point-to-point
+// context of its communicator, which the program does not have.
+type windowEngine struct {
+	e     *Engine
+	comm  *Comm
+	local []int32 // local ranks of the members; -1: elsewhere
+
+	// Guarded by the engine's lock.
+	window  *onesided.Window   // whose requests are taken; nil: there are none
+	data    *context           // of onesided.Data
+	corked  transport.Gatherer // between Cork and Uncork; nil: there is nothing to gather
+	origins []arrivals         // by rank (arrivals.go)
+
+	serves atomic.Bool // there is a window
 }
 
-func (w *Window) open(config *WindowConfig) error {
-	c := w.comm
-	n := c.Size()
-	const each = 4
-	all := make([]uint64, each*n)
+// newWindowEngine is the engine for a window that has a communicator of its own.
+func newWindowEngine(c *Comm) onesided.Engine {
+	w := &windowEngine{e: c.engine, comm: c, local: make([]int32, c.Size())}
+	for r := range w.local {
+		w.local[r] = int32(w.e.LocalRank(c.group.World(r)))
+	}
+	return onesided.Engine{Done: sentRequest, Members: w, Machine: w, Progress: w, Carrier: w, Requests: w, Peers: w}
+}
+
+// String implements onesided.Members, as the following do.
+func (w *windowEngine) String() string             { return w.comm.describe() }
+func (w *windowEngine) Comm() coll.Comm            { return &w.comm.ops }
+func (w *windowEngine) Barrier() error             { return w.comm.Barrier() }
+func (w *windowEngine) Sharers() *onesided.Sharers { return w.comm.sharers() }
+
+// Allgather gathers numbers.
+func (w *windowEngine) Allgather(own, all []uint64) error {
 	recv := countBuf(all)
-	recv.Count = each
-	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align)}
-	if err := c.Allgather(countBuf(own), recv); err != nil {
-		return err
-	}
-	w.parts, w.memory = make([]onesided.Part, n), make([]datatype.Pointer, n)
-	begins := make([]begin, n)
-	for r := range w.parts {
-		w.parts[r] = onesided.Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
-		align, ok := all[each*r+3], true
-		if begins[r], ok = config.begin(align); !ok {
-			return errorf(abi.MPI_ERR_NO_MEM, "no memory at a multiple of %d, as rank %d has asked for", align, r)
-		}
-		if p := w.parts[r]; p.Size < 0 || p.Unit <= 0 { // which each member has looked at for itself
-			return errorf(abi.MPI_ERR_OTHER, "rank %d has a part of %d bytes in units of %d", r, p.Size, p.Unit)
-		}
-	}
-	if err := w.share(config, begins); err != nil {
-		return err
-	}
-	if err := w.agree(w.ownPart(config)); err != nil {
-		return err
-	}
-	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
-	bases := make([]uint64, n)
-	for r := range bases {
-		bases[r] = all[each*r+2]
-	}
-	if err := w.openDirect(bases); err != nil {
-		return err
-	}
-	w.show()
-	w.openRequests()
-	return c.Barrier()
+	recv.Count = int64(len(own))
+	return w.comm.Allgather(countBuf(own), recv)
 }
 
-// show tells C of the window.
-func (w *Window) show() {
-	for r := range w.targets {
-		t := &w.targets[r]
-		t.Base, t.Size, t.Unit = w.memory[r], w.parts[r].Size, w.parts[r].Unit
-	}
-	w.view.Me = uint32(w.comm.rank)
-	if !w.asks {
-		w.view.Direct = 1
-	}
-}
-
-// together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
-// them answer the same.
-func (c *Comm) together() (ranks []int) {
-	e := c.engine
-	for r := 0; r < c.Size() && e.home.Memory != nil; r++ {
-		if e.LocalRank(c.group.World(r)) >= 0 {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
-}
-
-// pageBytes is a multiple of which the parts of a window begin, so that each lies in memory that its owner touches
-// first, and no two processes write to one cache line.
-const pageBytes = 4096
-
-// behindPage is how many bytes after the beginning of a page the parts of MPI_Win_allocate begin. What a program has on
-// both sides at the same distance, as the columns of two matrices, would else meet in few sets of the caches: a face of
-// a cube is got in 7 us instead of 12. Half a page also keeps the loads and the stores of a copy in either direction
-// apart, which a processor compares by their place in a page.
-const behindPage = pageBytes/2 + 64
-
-// begin is where a part may begin: so many bytes after a multiple of align.
-type begin struct{ align, behind int64 }
-
-// begin is where the part of a member begins that has asked for an alignment. False: no memory has it.
-func (config *WindowConfig) begin(align uint64) (begin, bool) {
-	switch {
-	case align&(align-1) != 0 || align > maxWindow:
-		return begin{}, false
-	case align <= lineBytes && config.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE:
-		return begin{pageBytes, behindPage}, true
-	}
-	return begin{max(pageBytes, int64(align)), 0}, true
-}
-
-// up is the first byte from pos on where a part may begin.
-func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + b.behind }
-
-// share makes the memory that the members of a machine map: the words of a window that is in one machine, and the parts
-// that are not the program's, each where it may begin. In a window of several machines it holds the parts of each
-// machine.
-func (w *Window) share(config *WindowConfig, begins []begin) error {
-	ranks, n := w.comm.together(), len(w.parts)
-	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
-	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
-	if isShared && !whole {
-		return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
-			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.comm.describe())
-	}
-	if !whole && (!hasParts || len(ranks) < 2) {
-		return nil
-	}
-	offsets, bytes := make([]int64, n), int64(pageBytes)
-	if whole {
-		bytes = int64(onesided.WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
-	}
-	align := int64(pageBytes)
-	for i := 0; i < len(ranks) && hasParts; i++ {
-		r := ranks[i]
-		align = max(align, begins[r].align)
-	}
-	if isShared && config.Contiguous {
-		bytes = begin{align: align}.up(bytes)
-	}
-	for i := 0; i < len(ranks) && hasParts; i++ {
-		r := ranks[i]
-		if !isShared || !config.Contiguous {
-			bytes = begins[r].up(bytes)
-		}
-		offsets[r] = bytes
-		if w.parts[r].Size > maxWindow-bytes {
-			return errorf(abi.MPI_ERR_NO_MEM, "the parts of the window have more than %d bytes together", int64(maxWindow))
-		}
-		if bytes += w.parts[r].Size; !isShared || !config.Contiguous {
-			bytes = (bytes + pageBytes - 1) &^ (pageBytes - 1)
-		}
-	}
-	shared, err := w.comm.mapAmong(ranks, int(bytes), int(align), whole)
-	if err != nil {
-		if isShared {
-			return errorf(abi.MPI_ERR_RMA_SHARED, "no shared memory of %d bytes: %v", bytes, err)
-		}
-		return w.failure()
-	}
-	w.shared = shared
-	mem := shared.bytes
-	for i := 0; i < len(ranks) && hasParts; i++ {
-		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
-	}
-	if whole {
-		w.local = make([]int32, n)
-		for r := range w.local {
-			w.local[r] = int32(w.engine.LocalRank(w.comm.group.World(r)))
-		}
-		w.words = onesided.NewWords(mem, int(w.comm.rank), w.view, w.targets, w)
-	}
-	return nil
-}
-
-const maxWindow = 1 << 46
-
-// lineBytes is what any part of MPI_Win_allocate is a multiple of: a line of the caches.
-const lineBytes = 64
-
-// mapAmong maps memory that the first of some members makes. Either all of them get it, or all an error. again says
-// that it may be what an earlier window has left (window_spare.go): all members have left that.
-func (c *Comm) mapAmong(ranks []int, bytes, align int, again bool) (mapped, error) {
-	on := coll.Comm(&c.ops)
-	worlds := make([]int32, len(ranks))
-	for i, r := range ranks {
-		worlds[i] = c.group.World(r)
-	}
-	if len(ranks) < c.Size() {
-		on = &subset{c: c, g: NewGroup(worlds), on: c.coll, first: subsetTags}
-	}
-	if again {
-		if m, more, err := c.tryToMap(on, worlds, bytes, align, true); !more {
-			return m, err
-		}
-	}
-	m, more, err := c.tryToMap(on, worlds, bytes, align, false)
-	if more {
-		m, _, err = c.tryToMap(on, worlds, bytes, align, false)
-	}
-	return m, err
-}
-
-// tryToMap is a try of mapAmong. more: not all have found the memory, and the next try may have another way.
-func (c *Comm) tryToMap(on coll.Comm, worlds []int32, bytes, align int, again bool) (m mapped, more bool, err error) {
-	id := []uint64{none, 0} // its number, and its serial number
-	if on.Rank() == 0 {
-		var hide func()
-		m, id[0], hide, err = c.obtain(worlds, bytes, align, again)
-		defer hide()
-		id[1] = m.serial
-	}
-	two := countBuf(id)
-	two.Count = 2
-	if err := coll.Bcast(on, two, 0); err != nil {
-		return mapped{}, false, err
-	}
-	if on.Rank() != 0 {
-		m, err = c.find(worlds, bytes, align, id[0], id[1])
-	}
-	all, failed := allWell(on, err)
-	if failed == nil && all {
-		if kept := id[0] == none; kept {
-			n, i := len(m.bytes), on.Rank()
-			clear(m.bytes[n*i/len(worlds) : n*(i+1)/len(worlds)])
-		}
-		return m, false, nil
-	}
-	if err == nil {
-		c.engine.unmap(m)
-		err = fmt.Errorf("another process cannot map it")
-	}
-	if failed != nil {
-		return mapped{}, false, failed
-	}
-	return mapped{}, true, err
-}
-
-// ownPart finds the memory of this process.
-func (w *Window) ownPart(config *WindowConfig) (err error) {
-	me := w.comm.rank
-	switch w.flavor {
-	case abi.MPI_WIN_FLAVOR_CREATE:
-		w.mine = config.Base
-		w.memory[me] = config.Base
-	case abi.MPI_WIN_FLAVOR_ALLOCATE:
-		if w.memory[me] == nil {
-			if w.memory[me], err = config.Alloc(config.Size); err != nil {
-				return err
-			}
-		}
-		w.mine = w.memory[me]
-	case abi.MPI_WIN_FLAVOR_SHARED:
-		w.mine = w.memory[me]
-	}
-	return nil
-}
-
-// agree answers an error at all members if one of them has one. In one machine nobody has: the memory is there.
-func (w *Window) agree(err error) error {
-	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
-		return err
-	}
-	all, failed := allWell(&w.comm.ops, err)
-	if failed != nil {
-		return failed
-	}
-	if err == nil && !all {
-		return errorf(abi.MPI_ERR_NO_MEM, "another process has no memory for its part")
-	}
-	return err
-}
-
-// allWell says to all members whether none of them has an error.
-func allWell(on coll.Comm, err error) (bool, error) {
-	mine, least := []uint64{1}, []uint64{0}
-	if err != nil {
-		mine[0] = 0
-	}
-	failed := coll.Allreduce(on, countBuf(mine), countBuf(least), op.Predefined(abi.MPI_MIN))
-	return least[0] == 1, failed
-}
-
-// Comm is the communicator that the window has for itself: its group and ranks are the window's.
-func (w *Window) Comm() *Comm { return w.comm }
-
-// Base is the memory of this process, Part what rank r contributes.
-func (w *Window) Base() datatype.Pointer    { return w.mine }
-func (w *Window) Part(r int) onesided.Part  { return w.parts[r] }
-func (w *Window) Flavor() int               { return w.flavor }
-func (w *Window) Mapped() bool              { return w.shared.bytes != nil }
-func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
-
-// String names the window for messages.
-func (w *Window) String() string {
-	if w.Name != "" {
-		return w.Name
-	}
-	return fmt.Sprintf("the window of %d processes", w.comm.Size())
-}
-
-// MayFree says what is wrong with freeing the window now.
-func (w *Window) MayFree() error { return w.guarded((*onesided.Epochs).Free) }
-
-// Free gives the window up, when all members have called it and all communication is done.
-func (w *Window) Free() error {
-	if err := w.MayFree(); err != nil {
-		return err
-	}
-	if err := w.flushAll(); err != nil {
-		return err
-	}
-	if err := w.barrier(); err != nil {
-		return err
-	}
-	if w.words != nil {
-		w.shared = w.engine.spares.keep(w.shared)
-	}
-	w.forget()
-	return nil
-}
-
-// forget gives back what the window has.
-func (w *Window) forget() {
-	w.closeRequests()
-	w.engine.unmap(w.shared)
-	w.shared = mapped{}
-	w.comm.Discard()
-}
-
-// barrier returns when all members have called it.
-func (w *Window) barrier() error {
-	if w.words != nil {
-		return w.words.Fence()
-	}
-	return w.comm.Barrier()
-}
-
-// Await implements onesided.Machine.
-func (w *Window) Await(word *uint64, least uint64) error {
-	e := w.engine
-	if !e.patient.Load() && !e.shared.hasWork() && !w.asks {
+// Await implements onesided.Machine, as Wake and Relax do.
+func (w *windowEngine) Await(word *uint64, least uint64) error {
+	e := w.e
+	if !e.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
 		for range boardLooks {
 			futex.Pause(1)
 			if atomic.LoadUint64(word) >= least {
@@ -451,35 +121,154 @@ func (w *Window) Await(word *uint64, least uint64) error {
 	return e.AwaitWord(word, least)
 }
 
-// Wake implements onesided.Machine.
-func (w *Window) Wake(rank int) {
+// Wake wakes a member.
+func (w *windowEngine) Wake(rank int) {
 	if rank != int(w.comm.rank) {
-		w.engine.home.Memory.Ring(int(w.local[rank]))
+		w.e.home.Memory.Ring(int(w.local[rank]))
 	} else {
-		w.engine.ring()
+		w.e.ring()
 	}
 }
 
-// await returns when cond, which is called under the lock, says so, or when a member is lost. Engine lock held, given
-// up while waiting.
-func (w *Window) await(cond func() bool) {
-	w.engine.waitFor(func() bool { return cond() || w.comm.lost != nil }, anyPeer)
+// Relax lets others go on.
+func (w *windowEngine) Relax() error {
+	w.e.Turn()
+	kernel.Yield()
+	return w.Failure()
 }
 
-// failure is the loss that ends all use of the window; nil: there is none.
-func (w *Window) failure() error {
+// Lock implements onesided.Progress, as the following do.
+func (w *windowEngine) Lock()   { w.e.mu.Lock() }
+func (w *windowEngine) Unlock() { w.e.mu.Unlock() }
+func (w *windowEngine) Turn()   { w.e.Turn() }
+func (w *windowEngine) Ring()   { w.e.ring() }
+
+// WaitFor waits for a condition.
+func (w *windowEngine) WaitFor(c onesided.Condition) {
+	w.e.waitFor(func() bool { return c.Holds() || w.comm.lost != nil }, anyPeer)
+}
+
+// Poll makes progress.
+func (w *windowEngine) Poll() {
+	w.e.settle()
+	w.e.poll(anyPeer)
+	w.e.callProgram()
+}
+
+// Failure is the loss of a member.
+func (w *windowEngine) Failure() error {
 	if lost := w.comm.gone.Load(); lost != nil {
 		return lost
 	}
-	return w.engine.failure()
+	return w.e.failure()
 }
 
-// WakeAll wakes all other members, after something was stored that they may wait for.
-func (w *Window) WakeAll() { w.words.WakeAll() }
+// whenOver is the compound of a message whose end a window hears of; nil: it does not.
+type whenOver func(whole bool, err error)
 
-// Relax implements onesided.Machine.
-func (w *Window) Relax() error {
-	w.engine.Turn()
-	kernel.Yield()
-	return w.failure()
+func (whenOver) start(*Engine) {}
+func (whenOver) released()     {}
+
+func (end whenOver) partDone(_ *Engine, message *Request) {
+	if end == nil {
+		return
+	}
+	if err := message.failure(); err != nil {
+		end(false, err)
+		return
+	}
+	end(message.status.Bytes == message.size, nil)
+}
+
+// space is the context of a space.
+func (w *windowEngine) space(on onesided.Space) *context {
+	if on == onesided.Data {
+		return w.data
+	}
+	return w.comm.p2p
+}
+
+// SendShort implements onesided.Carrier, as the following do.
+func (w *windowEngine) SendShort(on onesided.Space, b coll.Buf, to int, tag int32) bool {
+	return w.e.sendShort(w.space(on), b.Base, b.Count, b.Type, w.comm.group.World(to), tag)
+}
+
+// Send sends any message.
+func (w *windowEngine) Send(on onesided.Space, b coll.Buf, to int, tag int32, end func(whole bool, err error)) {
+	r := w.e.newSend(w.space(on), b.Base, b.Count, b.Type, w.comm.group.World(to), tag, modeStandard)
+	w.e.start(r.join(whenOver(end), 0))
+}
+
+// Receive receives data.
+func (w *windowEngine) Receive(b coll.Buf, from int, tag int32, end func(whole bool, err error)) {
+	w.e.postRecv(w.e.newRecv(w.data, b.Base, b.Count, b.Type, from, tag).join(whenOver(end), 0))
+}
+
+// Post begins a call, and Posted ends it.
+func (w *windowEngine) Post(to int)   { w.e.post(w.comm.group.World(to)) }
+func (w *windowEngine) Posted(to int) { w.e.posted(w.comm.group.World(to)) }
+
+// Cork begins what leaves together.
+func (w *windowEngine) Cork(to int) {
+	if w.corked = w.e.peer(w.comm.group.World(to)).gather; w.corked != nil {
+		w.corked.Cork()
+	}
+}
+
+// Uncork ends it.
+func (w *windowEngine) Uncork() {
+	if w.corked != nil {
+		w.corked.Uncork()
+	}
+}
+
+// NewRequest implements onesided.Requests, as Complete and Away do.
+func (w *windowEngine) NewRequest() uint64 { return w.e.newCompound(w.comm.p2p, nothing{}).id }
+
+// Complete ends a request.
+func (w *windowEngine) Complete(request uint64, err error) {
+	r := w.e.requests.find(request)
+	r.status.Err = AsError(err)
+	w.e.complete(r)
+}
+
+// Away lets the program go on.
+func (w *windowEngine) Away() { w.e.away() }
+
+// Rep implements onesided.Peers, as the following do: nobody but the two of them packs what one sends to the other.
+func (w *windowEngine) Rep(rank int) datatype.Rep {
+	if w.comm.native {
+		return datatype.Native
+	}
+	return w.e.peer(w.comm.group.World(rank)).rep
+}
+
+// Breach says that a member breaks the rules.
+func (w *windowEngine) Breach(rank int, what string) { w.e.breach(w.comm.group.World(rank), what) }
+
+// Reaches tells whether a member's memory can be read and written.
+func (w *windowEngine) Reaches(rank int) bool {
+	e, world := w.e, w.comm.group.World(rank)
+	return e.local.writer != nil && e.LocalRank(world) >= 0 && e.local.reader.CanRead(world)
+}
+
+// Move reads or writes it.
+func (w *windowEngine) Move(rank int, here, there []transport.Run, put bool) bool {
+	return w.e.local.writer.Move(w.comm.group.World(rank), here, there, put)
+}
+
+// Serve gives requests to a window from now on.
+func (w *windowEngine) Serve(window *onesided.Window) {
+	e := w.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w.serves.Store(window != nil); window == nil {
+		w.comm.p2p.serve = nil
+		return
+	}
+	w.window, w.data, w.origins = window, w.comm.partitioned().data, make([]arrivals, w.comm.Size())
+	w.comm.p2p.serve = w
+	for r := range w.origins {
+		w.arrived(int32(r)) // before this process was ready
+	}
 }

@@ -1,7 +1,6 @@
 package libimpi
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,12 +9,15 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/onesided/windowtest"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
+	"github.com/libimpi/libimpi/transport/kernel"
 )
 
-// Windows are tested on all ways that they have: memory that all map, requests inside a machine, and requests between
-// clients. What a window contains is compared with plain memory after random epochs.
+// Windows are tested (onesided/windowtest) on all ways that the engine has for them: memory that all map, requests
+// inside a machine, and requests between clients.
 
 // windowWays are the jobs and flavors by which a window of 4 processes is made.
 var windowWays = []struct {
@@ -72,36 +74,47 @@ func (a *apart) Share(bytes, align int) ([]byte, uint64, error) {
 	return mem, id, err
 }
 
-// everyWay runs body for each process of a window of n longs each, on all ways.
-func everyWay(t *testing.T, n int, body func(t *testing.T, e *Engine, w *Window, mine []int64)) {
+func TestWindowsBehaveOnAllWays(t *testing.T) {
 	for _, way := range windowWays {
-		t.Run(way.name, func(t *testing.T) {
-			es := makeWorld(t, way.o)
-			for i := 0; i < len(es) && way.name == "not reached"; i++ {
-				es[i].local.writer = unreached{es[i].local.writer}
-			}
-			if from := map[string]int{"nothing found": 1 << 30, "found later": 2}[way.name]; from != 0 {
-				for _, e := range es {
-					e.home.Memory = &apart{e.home.Memory, from, 0}
+		for _, b := range windowtest.Behaviours {
+			t.Run(way.name+", "+b.Name, func(t *testing.T) {
+				es := makeWorld(t, way.o)
+				for i := 0; i < len(es) && way.name == "not reached"; i++ {
+					es[i].local.writer = unreached{es[i].local.writer}
 				}
-			}
-			together(t, es, func(e *Engine) {
-				mem := make([]int64, n+1)
-				w, err := e.World().NewWindow(WindowConfig{Flavor: way.flavor, Base: longBuf(mem, 1).Base, Size: int64(8 * n),
-					Unit: 8, Contiguous: true,
-					Alloc: func(int64) (datatype.Pointer, error) { return longBuf(mem, 1).Base, nil }})
-				if must(t, err); err != nil {
-					return
+				if from := map[string]int{"nothing found": 1 << 30, "found later": 2}[way.name]; from != 0 {
+					for _, e := range es {
+						e.home.Memory = &apart{e.home.Memory, from, 0}
+					}
 				}
-				body(t, e, w, longsAt(w.Base(), n))
-				must(t, w.Free())
+				together(t, es, func(e *Engine) {
+					w, err := e.World().NewWindow(windowtest.Config(way.flavor, b.Longs))
+					if must(t, err); err != nil {
+						return
+					}
+					p := processOf(e, w)
+					p.Longs = b.Longs
+					b.Run(t, p)
+					must(t, w.Free())
+				})
+				settled(t, es)
 			})
-			settle(es...) // who sends data back may not yet know that it has come
-			noFailure(t, es)
-			for _, e := range es {
-				idle(t, e, 0)
-			}
-		})
+		}
+	}
+}
+
+// processOf is a member of a window as its tests see it.
+func processOf(e *Engine, w *Window) *windowtest.Process {
+	return &windowtest.Process{Window: w.Window, Rank: w.Comm().Rank(), Size: w.Comm().Size(),
+		WaitAll: func(ids []uint64) error { return e.WaitAll(ids, nil) }, Idle: kernel.Yield, InTurn: e.home.InTurn}
+}
+
+// settled checks that nothing is left.
+func settled(t *testing.T, es []*Engine) {
+	settle(es...) // who sends data back may not yet know that it has come
+	noFailure(t, es)
+	for _, e := range es {
+		idle(t, e, 0)
 	}
 }
 
@@ -118,15 +131,16 @@ func TestMemoryThatIsGoneInTheMiddle(t *testing.T) {
 		}}
 		together(t, es, func(e *Engine) {
 			mem := make([]int64, 4)
-			w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 1).Base, Size: 32,
-				Unit: 8, Contiguous: true})
+			w, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 1).Base,
+				Size: 32, Unit: 8, Contiguous: true})
 			must(t, err)
 			if e.me == 0 {
 				must(t, w.LockAll(0))
-				_, err := w.Accumulate(longBuf([]int64{1}, 1), coll.Buf{}, w.long(1, 0, 1), sum, longT, false)
+				there := onesided.Place{Target: 1, Count: 1, Type: longT}
+				_, err := w.Accumulate(longBuf([]int64{1}, 1), coll.Buf{}, there, sum, longT, false)
 				wantClass(t, err, class)
 				one, none, was := []int64{1}, []int64{0}, []int64{0}
-				err = w.CompareAndSwap(longBuf(one, 1).Base, longBuf(none, 1).Base, longBuf(was, 1).Base, w.long(1, 0, 1))
+				err = w.CompareAndSwap(longBuf(one, 1).Base, longBuf(none, 1).Base, longBuf(was, 1).Base, there)
 				wantClass(t, err, class)
 				err = w.UnlockAll()
 				if class == abi.MPI_ERR_RMA_RANGE {
@@ -142,256 +156,6 @@ func TestMemoryThatIsGoneInTheMiddle(t *testing.T) {
 	}
 }
 
-func (w *Window) long(target, disp, n int) Place {
-	return Place{Target: target, Disp: int64(disp), Count: int64(n), Type: longT}
-}
-
-func TestPutsAndGetsBetweenFences(t *testing.T) {
-	const n = 5000
-	everyWay(t, n, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		me, size := w.Comm().Rank(), w.Comm().Size()
-		for _, count := range []int{1, 100, 3000} {
-			must(t, w.Fence(0))
-			out := make([]int64, count)
-			for i := range out {
-				out[i] = int64(1000*me + i)
-			}
-			_, err := w.Put(longBuf(out, count), w.long((me+1)%size, count/2, count), false)
-			must(t, err)
-			must(t, w.Fence(0))
-			for i := range count {
-				if got, want := mine[count/2+i], int64(1000*((me+size-1)%size)+i); got != want {
-					t.Fatalf("rank %d, element %d: %d, want %d", me, i, got, want)
-				}
-			}
-			in := make([]int64, count)
-			_, err = w.Get(longBuf(in, count), w.long((me+2)%size, count/2, count), false)
-			must(t, err)
-			must(t, w.Fence(abi.MPI_MODE_NOSUCCEED))
-			for i := range count {
-				if want := int64(1000*((me+1)%size) + i); in[i] != want {
-					t.Fatalf("rank %d, element %d got: %d, want %d", me, i, in[i], want)
-				}
-			}
-		}
-	})
-}
-
-func TestAccumulatesOfAllAddUp(t *testing.T) {
-	const n, rounds = 6000, 20
-	sum := op.Predefined(abi.MPI_SUM)
-	everyWay(t, n, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		ones := make([]int64, n)
-		for i := range ones {
-			ones[i] = 1
-		}
-		must(t, w.LockAll(0))
-		before := int64(-1)
-		for round := range rounds {
-			count := []int{1, 1, 7, n}[round%4]
-			if round%2 == 0 {
-				_, err := w.Accumulate(longBuf(ones, count), coll.Buf{}, w.long(1, 0, count), sum, longT, false)
-				must(t, err)
-				continue
-			}
-			was := make([]int64, count)
-			_, err := w.Accumulate(longBuf(ones, count), longBuf(was, count), w.long(1, 0, count), sum, longT, false)
-			must(t, err)
-			must(t, w.Flush(1, false, "test"))
-			if was[0] <= before {
-				t.Fatalf("%d after %d", was[0], before)
-			}
-			before = was[0]
-		}
-		must(t, w.UnlockAll())
-		must(t, w.Fence(0))
-		if w.Comm().Rank() == 1 && (mine[0] != 4*rounds || mine[6] != 4*rounds/2 || mine[n-1] != 4*rounds/4) {
-			t.Errorf("%d, %d, %d", mine[0], mine[6], mine[n-1])
-		}
-	})
-}
-
-func TestLocksExclude(t *testing.T) {
-	everyWay(t, 2, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		const rounds = 50
-		for range rounds {
-			var got [2]int64
-			must(t, w.Lock(0, true, 0))
-			_, err := w.Get(longBuf(got[:], 2), w.long(0, 0, 2), false)
-			must(t, err)
-			must(t, w.Flush(0, false, "test"))
-			if got[0] != got[1] {
-				t.Errorf("%d and %d", got[0], got[1])
-			}
-			for i := range got {
-				got[i]++
-				_, err := w.Put(longBuf(got[i:], 1), w.long(0, i, 1), false)
-				must(t, err)
-			}
-			must(t, w.Unlock(0))
-		}
-		must(t, w.Fence(0))
-		if w.Comm().Rank() == 0 && mine[0] != 4*rounds {
-			t.Errorf("%d of %d", mine[0], 4*rounds)
-		}
-	})
-}
-
-func TestPostStartCompleteWaitOnAllWays(t *testing.T) {
-	everyWay(t, 3000, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		me, size := w.Comm().Rank(), w.Comm().Size()
-		left, right := (me+size-1)%size, (me+1)%size
-		for round := range 20 {
-			count := []int{1, 2500}[round%2]
-			out := make([]int64, count)
-			out[count-1] = int64(100*round + me)
-			must(t, w.Post([]int{left}))
-			must(t, w.Start([]int{right}, 0))
-			_, err := w.Put(longBuf(out, count), w.long(right, 0, count), false)
-			must(t, err)
-			must(t, w.Complete())
-			if round%3 == 0 && fakeOf(e) == nil { // where processes have turns, who looks again and again keeps it
-				for done := false; !done; {
-					done, err = w.Test()
-					must(t, err)
-					if !done {
-						must(t, w.Relax())
-					}
-				}
-			} else {
-				must(t, w.Wait())
-			}
-			if got := mine[count-1]; got != int64(100*round+left) {
-				t.Errorf("round %d: %d", round, got)
-			}
-		}
-	})
-}
-
-func TestSwapsOfAllTakeTurns(t *testing.T) {
-	everyWay(t, 1, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		must(t, w.LockAll(0))
-		for range 20 {
-			for old := int64(0); ; {
-				next, was := []int64{old + 1}, []int64{-1}
-				must(t, w.CompareAndSwap(longBuf(next, 1).Base, longBuf([]int64{old}, 1).Base, longBuf(was, 1).Base,
-					w.long(2, 0, 1)))
-				must(t, w.Flush(2, false, "test"))
-				if was[0] == old {
-					break
-				}
-				old = was[0]
-			}
-		}
-		must(t, w.UnlockAll())
-		must(t, w.Fence(0))
-		if w.Comm().Rank() == 2 && mine[0] != 80 {
-			t.Errorf("%d", mine[0])
-		}
-	})
-}
-
-// The first member waits for what the others do to its memory by nothing but calls that have nothing to wait for.
-func TestWhoLooksAtItsOwnMemoryServesTheOthers(t *testing.T) {
-	ways := []func(e *Engine, w *Window, id uint64) error{
-		func(_ *Engine, w *Window, _ uint64) error { return w.Flush(0, false, "test") },
-		func(_ *Engine, w *Window, _ uint64) error { return w.Flush(0, true, "test") },
-		func(_ *Engine, w *Window, _ uint64) error { return w.FlushAll(false, "test") },
-		func(e *Engine, _ *Window, id uint64) error { return e.WaitAll([]uint64{id}, nil) },
-	}
-	everyWay(t, len(ways), func(t *testing.T, e *Engine, w *Window, _ []int64) {
-		if e.home.InTurn { // where messages are late nobody else runs meanwhile
-			return
-		}
-		noOp, sum := op.Predefined(abi.MPI_NO_OP), op.Predefined(abi.MPI_SUM)
-		for i, way := range ways {
-			must(t, w.LockAll(0))
-			seen := []int64{-1}
-			for w.Comm().Rank() == 0 && seen[0] != 3 {
-				id, err := w.Accumulate(coll.Buf{}, longBuf(seen, 1), w.long(0, i, 1), noOp, longT, i == len(ways)-1)
-				must(t, err)
-				must(t, way(e, w, id))
-			}
-			if w.Comm().Rank() != 0 {
-				_, err := w.Accumulate(longBuf([]int64{1}, 1), coll.Buf{}, w.long(0, i, 1), sum, longT, false)
-				must(t, err)
-			}
-			must(t, w.UnlockAll())
-		}
-	})
-}
-
-func TestRequestsOfWindowsComplete(t *testing.T) {
-	everyWay(t, 4000, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		me, size := w.Comm().Rank(), w.Comm().Size()
-		must(t, w.LockAll(0))
-		out, in, was := make([]int64, 2000), make([]int64, 2000), make([]int64, 2000)
-		for i := range out {
-			out[i] = int64(me + i)
-		}
-		right := (me + 1) % size
-		var ids [4]uint64
-		var err error
-		ids[0], err = w.Put(longBuf(out, 2000), w.long(right, 0, 2000), true)
-		must(t, err)
-		ids[1], err = w.Accumulate(longBuf(out, 2000), coll.Buf{}, w.long(right, 2000, 2000), op.Predefined(abi.MPI_REPLACE),
-			longT, true)
-		must(t, err)
-		must(t, e.WaitAll(ids[:2], nil))
-		must(t, w.Flush(right, false, "test"))
-		ids[2], err = w.Get(longBuf(in, 2000), w.long(right, 0, 2000), true)
-		must(t, err)
-		ids[3], err = w.Accumulate(coll.Buf{}, longBuf(was, 2000), w.long(right, 2000, 2000), op.Predefined(abi.MPI_NO_OP),
-			longT, true)
-		must(t, err)
-		must(t, e.WaitAll(ids[2:], nil))
-		for i := range in {
-			if in[i] != out[i] || was[i] != out[i] {
-				t.Fatalf("element %d: %d and %d, want %d", i, in[i], was[i], out[i])
-			}
-		}
-		must(t, w.UnlockAll())
-	})
-}
-
-func TestDerivedTypesOnBothSides(t *testing.T) {
-	column, err := datatype.Vector(300, 1, 3, longT)
-	must(t, err)
-	column.Commit()
-	pairs, err := datatype.Vector(150, 2, 5, longT)
-	must(t, err)
-	pairs.Commit()
-	everyWay(t, 6000, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		must(t, w.Fence(0))
-		if me := w.Comm().Rank(); me == 0 {
-			out := make([]int64, 3000)
-			for i := range out {
-				out[i] = int64(i)
-			}
-			for r := range w.Comm().Size() {
-				for count := range 3 {
-					_, err := w.Put(coll.Buf{Base: longBuf(out, 1).Base, Count: int64(count), Type: column},
-						Place{r, int64(1000 * count), int64(count), pairs}, false)
-					must(t, err)
-				}
-				_, err = w.Accumulate(coll.Buf{Base: longBuf(out, 1).Base, Count: 1, Type: pairs}, coll.Buf{},
-					Place{r, 4000, 1, column}, op.Predefined(abi.MPI_SUM), longT, false)
-				must(t, err)
-			}
-		}
-		must(t, w.Fence(0))
-		for i := range 300 {
-			at := i/2*5 + i%2
-			if mine[1000+at] != int64(3*i) {
-				t.Fatalf("element %d put: %d", i, mine[1000+at])
-			}
-			if mine[4000+3*i] != int64(at) {
-				t.Fatalf("element %d accumulated: %d", i, mine[4000+3*i])
-			}
-		}
-	})
-}
-
 // Memory that is to be shared has no other way.
 func TestSharedWindowsOfProcessesThatFindNoMemorySayWhy(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{3}})
@@ -399,7 +163,7 @@ func TestSharedWindowsOfProcessesThatFindNoMemorySayWhy(t *testing.T) {
 		e.home.Memory = &apart{e.home.Memory, 1 << 30, 0}
 	}
 	together(t, es, func(e *Engine) {
-		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_SHARED, Size: 8, Unit: 8})
+		_, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_SHARED, Size: 8, Unit: 8})
 		bad := AsError(err)
 		if bad == nil || bad.Class != abi.MPI_ERR_RMA_SHARED || !strings.Contains(err.Error(), "no shared memory of ") {
 			t.Errorf("rank %d got %v", e.Me(), err)
@@ -408,127 +172,63 @@ func TestSharedWindowsOfProcessesThatFindNoMemorySayWhy(t *testing.T) {
 	noFailure(t, es)
 }
 
-// TestRandomEpochsLeaveWhatPlainMemoryWouldHave lets one process at a time, and then all on parts of their own, do what
-// they like to all windows.
-func TestRandomEpochsLeaveWhatPlainMemoryWouldHave(t *testing.T) {
-	const n, share = 3000, 700
-	everyWay(t, n, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		me, size := w.Comm().Rank(), w.Comm().Size()
-		rng := rand.New(rand.NewPCG(7, 7)) // the same at all: each knows what all do
-		memory := make([][]int64, size)
-		for r := range memory {
-			memory[r] = make([]int64, n)
-		}
-		must(t, w.Fence(0))
-		for range 30 {
-			for origin := range size {
-				for range 4 {
-					target, first := rng.IntN(size), rng.IntN(share/2)+origin*share
-					count, kind := 1+rng.IntN(share/2-1), rng.IntN(3)
-					values := make([]int64, count)
-					for i := range values {
-						values[i] = rng.Int64N(1000)
-					}
-					for i, v := range values {
-						switch at := &memory[target][first+i]; kind {
-						case 0, 2: // accumulates of one origin are in order
-							*at += v
-						case 1:
-							*at = max(*at, v)
-						}
-					}
-					if origin == me {
-						o := op.Predefined([]int{abi.MPI_SUM, abi.MPI_MAX, abi.MPI_SUM}[kind])
-						_, err := w.Accumulate(longBuf(values, count), coll.Buf{}, w.long(target, first, count), o, longT, false)
-						must(t, err)
-					}
-				}
-			}
-			must(t, w.Fence(0))
-			for i, want := range memory[me] {
-				if mine[i] != want {
-					t.Fatalf("rank %d, element %d: %d, want %d", me, i, mine[i], want)
-				}
-			}
-			must(t, w.Fence(0))
-		}
-	})
-}
-
-func TestWhatLiesBeyondAWindowIsRefused(t *testing.T) {
-	everyWay(t, 10, func(t *testing.T, e *Engine, w *Window, mine []int64) {
-		must(t, w.Fence(0))
-		var x [4]int64
-		_, err := w.Put(longBuf(x[:], 4), w.long(1, 7, 4), false)
-		wantClass(t, err, abi.MPI_ERR_RMA_RANGE)
-		_, err = w.Get(longBuf(x[:], 1), w.long(1, -1, 1), false)
-		wantClass(t, err, abi.MPI_ERR_DISP)
-		_, err = w.Put(longBuf(x[:], 4), w.long(1, 6, 4), true)
-		wantClass(t, err, abi.MPI_ERR_RMA_SYNC)
-		must(t, w.Fence(abi.MPI_MODE_NOSUCCEED))
-		_, err = w.Put(longBuf(x[:], 4), w.long(1, 0, 4), false)
-		wantClass(t, err, abi.MPI_ERR_RMA_SYNC)
-		wantClass(t, w.Unlock(0), abi.MPI_ERR_RMA_SYNC)
-	})
-}
-
 func TestDynamicWindowsReachWhatIsAttached(t *testing.T) {
 	for _, o := range []options{{clients: []int{3}}, {clients: []int{3}, noRead: true}, {clients: []int{1, 2}}} {
 		es := makeWorld(t, o)
 		together(t, es, func(e *Engine) {
-			w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
+			w, err := e.World().NewWindow(windowtest.DynamicConfig())
 			must(t, err)
-			mem := make([]int64, 3000)
-			var pin runtime.Pinner // others know mem by its address alone, and a stack would move it
-			pin.Pin(&mem[0])
-			defer pin.Unpin()
-			base := addressOf(bytesAt(longBuf(mem, 1).Base, 8))
-			must(t, w.Attach(base, 8*3000))
-			wantClass(t, w.Attach(base+8, 8), abi.MPI_ERR_RMA_ATTACH)
-			all := make([]uint64, 3)
-			recv := countBuf(all)
-			recv.Count = 1
-			must(t, e.World().Allgather(countBuf([]uint64{base}), recv))
-			me := w.Comm().Rank()
-			must(t, w.LockAll(0))
-			out := make([]int64, 2000)
-			out[1999] = int64(me) + 1
-			next := (me + 1) % 3
-			_, err = w.Put(longBuf(out, 2000), Place{next, int64(all[next]) + 800, 2000, longT}, false)
-			must(t, err)
-			must(t, w.FlushAll(false, "test"))
-			_, err = w.Put(longBuf(out, 2000), Place{next, int64(all[next]) + 8*1001, 2000, longT}, false)
-			if err == nil {
-				err = w.Flush(next, false, "test")
-			}
-			wantClass(t, err, abi.MPI_ERR_RMA_RANGE)
-			_, err = w.Get(longBuf(out, 1), Place{next, int64(all[next]) - 8, 1, longT}, false)
-			if err == nil {
-				err = w.Flush(next, false, "test")
-			}
-			wantClass(t, err, abi.MPI_ERR_RMA_RANGE)
-			must(t, w.UnlockAll())
-			must(t, w.Fence(0))
-			if mem[100+1999] != int64((me+2)%3)+1 {
-				t.Errorf("rank %d has %d", me, mem[100+1999])
-			}
-			must(t, w.Detach(base))
-			wantClass(t, w.Detach(base), abi.MPI_ERR_RMA_ATTACH)
+			windowtest.AttachedIsReached(t, processOf(e, w), func(own uint64) []uint64 {
+				all := make([]uint64, 3)
+				recv := countBuf(all)
+				recv.Count = 1
+				must(t, e.World().Allgather(countBuf([]uint64{own}), recv))
+				return all
+			})
 			must(t, w.Free())
 		})
-		settle(es...)
-		noFailure(t, es)
-		for _, e := range es {
-			idle(t, e, 0)
+		settled(t, es)
+	}
+}
+
+func TestTheNextWindowHasTheMemoryOfOneThatIsFreed(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{3}})
+	made := make([]*apart, len(es))
+	for i, e := range es {
+		made[i] = &apart{e.home.Memory, 0, 0}
+		e.home.Memory = made[i]
+	}
+	together(t, es, func(e *Engine) {
+		for range 5 {
+			w, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_SHARED, Size: 8000, Unit: 8})
+			must(t, err)
+			mine := longsAt(w.Base(), 1000)
+			for i, v := range mine {
+				if v != 0 {
+					t.Fatalf("element %d is %d at first", i, v)
+				}
+				mine[i] = -1
+			}
+			must(t, w.Lock(0, true, 0)) // so that words, too, are not as they were
+			must(t, w.Unlock(0))
+			must(t, w.Fence(0))
+			must(t, w.Fence(abi.MPI_MODE_NOSUCCEED))
+			must(t, w.Free())
+		}
+	})
+	for i, m := range made {
+		if want := map[bool]int{true: 1}[i == 0]; m.shared != want {
+			t.Errorf("process %d has made memory %d times", i, m.shared)
 		}
 	}
+	noFailure(t, es)
 }
 
 func TestTheMembersOfAMachineMapTheirPartsOfAnyWindow(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2, 1}})
 	together(t, es, func(e *Engine) {
 		mem := make([]int64, 4)
-		w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
+		w, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
 			Alloc: func(int64) (datatype.Pointer, error) { return longBuf(mem, 1).Base, nil }})
 		if must(t, err); err != nil {
 			return
@@ -548,7 +248,7 @@ func TestOneMemberWithoutMemoryFailsTheWindowOfAll(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1, 1}})
 	together(t, es, func(e *Engine) {
 		mem := make([]int64, 4)
-		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
+		_, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 32, Unit: 8,
 			Alloc: func(int64) (datatype.Pointer, error) {
 				if e.Me() == 1 {
 					return nil, errorf(abi.MPI_ERR_NO_MEM, "no memory")
@@ -565,10 +265,83 @@ func TestOneMemberWithoutMemoryFailsTheWindowOfAll(t *testing.T) {
 func TestAWindowWithAForeignClientIsRefusedByName(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{2, 1}, tune: func(j *transport.Job) { j.Hosts[2].SameImpl = false }})
 	for _, e := range es[:2] {
-		_, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
+		_, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, Unit: 1})
 		wantClass(t, err, abi.MPI_ERR_UNSUPPORTED_OPERATION)
 		if err == nil || !strings.Contains(err.Error(), "rank 2") || !strings.Contains(err.Error(), "client 1") {
 			t.Errorf("%v does not name rank 2 of client 1", err)
 		}
+	}
+}
+
+// swallowing takes all packets, and notes how deep the stack is in which they are sent.
+type swallowing struct {
+	transport.Transport
+	sent, deepest *int
+}
+
+func (s swallowing) Send(*transport.Header, []byte) bool {
+	var at [1 << 10]uintptr
+	*s.sent++
+	*s.deepest = max(*s.deepest, runtime.Callers(0, at[:]))
+	return true
+}
+
+func (s swallowing) SendFrom(h *transport.Header, _ transport.Packer) bool { return s.Send(h, nil) }
+
+// Requests that wait behind a long one are served one after the other, and not each within the one before it: an origin
+// says how many there are.
+func TestRequestsBehindALongOneAreServedInALoop(t *testing.T) {
+	const many = 1000
+	es := makeWorld(t, options{clients: []int{2}, noRead: true})
+	var w *Window
+	together(t, es, func(e *Engine) {
+		mem := make([]int64, 64)
+		made, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 1).Base,
+			Size: 512, Unit: 8})
+		if must(t, err); e.me == 0 {
+			w = made
+		}
+	})
+	settle(es...)
+	e := es[0]
+	sent, deepest := 0, 0
+	e.mu.Lock()
+	p := &e.peers[1]
+	p.tr, p.direct = swallowing{p.tr, &sent, &deepest}, nil
+	e.mu.Unlock()
+	ask := func(id uint64, r onesided.Request, first int) uint64 {
+		b := r.Append(nil)
+		if first == 0 {
+			first = len(b)
+		}
+		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, LSRank: 1, CID: w.comm.p2p.cid, MsgLen: uint64(len(b)),
+			SrqID: id}, b[:first])
+		return uint64(len(b))
+	}
+	put := onesided.Request{Kind: onesided.AskPut, Count: 512, Slot: abi.MPI_BYTE, Data: make([]byte, 512)}
+	n := ask(1, put, 100)
+	for i := range uint64(many) {
+		ask(2+i, onesided.Request{Kind: onesided.AskFlush}, 0)
+	}
+	if kept := w.comm.p2p.space.Kept(); kept != many {
+		t.Fatalf("%d requests wait, want %d", kept, many)
+	}
+	sent, deepest = 0, 0
+	long := uint64(0)
+	for _, r := range e.requests.slots {
+		if r.kind == recvRequest && r.expects {
+			long = r.id
+		}
+	}
+	e.deliver(transport.Header{Kind: transport.Data, Src: 1, MsgLen: n, DrqID: long}, put.Append(nil)[100:])
+	must(t, e.failure())
+	if sent != 2*many { // each is acknowledged, and answered
+		t.Errorf("%d packets have left, want %d", sent, 2*many)
+	}
+	if deepest > 100 {
+		t.Errorf("the stack was %d calls deep", deepest)
+	}
+	if o := &w.comm.p2p.serve.(*windowEngine).origins[1]; o.busy || o.taken {
+		t.Errorf("busy: %t, serving: %t", o.busy, o.taken)
 	}
 }

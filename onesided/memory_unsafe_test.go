@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"golang.org/x/sys/unix"
 )
 
 func bytesOf(w []uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), 8*len(w)) }
@@ -31,4 +32,21 @@ func oneByOne(t *testing.T, o coll.Op, element *datatype.Type, left unsafe.Point
 			t.Fatal(err)
 		}
 	}
+}
+
+// aligned is n bytes of memory at a multiple of align.
+func aligned(n, align int) []byte {
+	room := words(n + align)
+	from := -uintptr(unsafe.Pointer(&room[0])) & uintptr(align-1)
+	return room[from:][:n:n]
+}
+
+// programs is memory of n integers as a program has it: addresses that are outside of it may be computed.
+func programs(t *testing.T, n int) []int64 {
+	mem, err := unix.Mmap(-1, 0, 8*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(mem) })
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), n)
 }

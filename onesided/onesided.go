@@ -1,30 +1,28 @@
-// Package onesided holds what one-sided communication (MPI 5.0, chapter 12) needs and no messages: which call is
-// allowed when, which memory of a target a call may touch, what an accumulate does to it, and how the processes of one
-// machine synchronize over words of shared memory.
+// Package onesided is MPI's one-sided communication (MPI 5.0, chapter 12): windows, their epochs, access to the memory
+// of other processes and its synchronization, in pure Go against small interfaces to the engine (engine.go).
 //
-//	epochs.go             the state of a window at one process: what may be called in it
-//	regions.go            the memory of a dynamic window: what is attached, and whether data lies in it
-//	range.go              displacement, unit and size: where a call's data lies in the target's memory
-//	words_unsafe.go       fences, posts and locks as words of memory that all members of a window map
+//	window.go         a window: how all members make and free it
+//	sharers.go        memory that those of a machine map; spare.go: what freed windows have left of it
+//	access.go         a call of communication, and which way its data goes: memory that is mapped here, or
+//	direct.go         memory of another process that the kernel reads and writes, or
+//	ask.go            requests to the target's engine; request.go and types.go: as bytes; flush.go: their ends
+//	serve.go          what the engine of a target does for them; lock_queue.go: its lock
+//	dynamic.go        what is attached to a window; regions.go: whether data lies in it
+//	range.go          displacement, unit and size: where a call's data lies in the target's memory
 //	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
-//	request.go            what is asked of a target's engine where its memory cannot be reached, as bytes
+//	sync.go           a call of synchronization; epochs.go: may it be called in this state of the window?
+//	sync_by_words.go  posts and locks as words of memory (words_unsafe.go) that all members map, or
+//	sync_by_requests.go  by requests
+//	view_unsafe.go    what C sees of a window: it carries the short calls out by itself
 //
-// The engine (libimpi/window.go) has the windows, and carries requests. Everything here takes values and memory, and
-// sees of the engine only what Machine says, so that tests run whole jobs on goroutines.
+// The engine's side is libimpi/window.go. Tests run whole jobs on goroutines (fake_test.go).
 package onesided
 
-import "fmt"
+import (
+	"fmt"
 
-// Machine is what the words of a window need of the engine.
-type Machine interface {
-	// Await returns when the word is at least so large, and makes progress until then. Errors: a peer is lost.
-	Await(word *uint64, least uint64) error
-	// Wake wakes a member of the window, by its rank, if it sleeps. The word that it may wait for has been stored.
-	Wake(rank int)
-	// Relax lets others go on, who may hold a lock that is held for moments only, and makes progress. Errors: a peer is
-	// lost.
-	Relax() error
-}
+	"github.com/libimpi/libimpi/abi"
+)
 
 // Error is what a call reports: an MPI error class, and what a user needs to act.
 type Error struct {
@@ -33,6 +31,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// asError gives any error a class: its own, or MPI_ERR_OTHER.
+func asError(err error) *Error {
+	if e, ok := err.(*Error); ok {
+		return e
+	}
+	return errorf(abi.MPI_ERR_OTHER, "%v", err)
+}
 
 func errorf(class int, format string, args ...any) *Error {
 	return &Error{class, fmt.Sprintf(format, args...)}

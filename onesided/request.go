@@ -50,6 +50,9 @@ type Request struct {
 
 const requestBytes = 48
 
+// MaxRequest bounds a request, in bytes: a piece of data and a description of a type.
+const MaxRequest = 64 << 20
+
 // Append appends the request as it is sent.
 func (r *Request) Append(b []byte) []byte {
 	le := binary.LittleEndian

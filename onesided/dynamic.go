@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"math"
@@ -7,34 +7,33 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 )
 
 // Dynamic windows (MPI 5.0, 12.2.4): each process attaches memory when it likes, and displacements are addresses. What
 // is attached the process itself knows. In one machine it publishes where its table of regions is, which the others
 // read out of its memory when they see that there is a new one; elsewhere they find out by asking. Which data
-// lies in it, onesided.Regions knows.
+// lies in it, Regions knows.
 
 // attachments are what this process has attached, and the same as others see it. They are never changed.
 type attachments struct {
-	each, joined onesided.Regions
+	each, joined Regions
 }
 
 const regionBytes = 16
 
 // Attach makes memory accessible in a dynamic window, and Detach ends that.
 func (w *Window) Attach(base uint64, size int64) error {
-	return w.reattach(func(old onesided.Regions) (onesided.Regions, error) { return old.Attach(base, size) })
+	return w.reattach(func(old Regions) (Regions, error) { return old.Attach(base, size) })
 }
 
 // Detach takes Attach back.
 func (w *Window) Detach(base uint64) error {
-	return w.reattach(func(old onesided.Regions) (onesided.Regions, error) { return old.Detach(base) })
+	return w.reattach(func(old Regions) (Regions, error) { return old.Detach(base) })
 }
 
 // reattach makes a new list of regions the process's, for itself, and for those that read it.
-func (w *Window) reattach(change func(old onesided.Regions) (onesided.Regions, error)) error {
+func (w *Window) reattach(change func(old Regions) (Regions, error)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.requests.attached.Load()
@@ -61,7 +60,7 @@ func (w *Window) attachedHere(addr int64, b coll.Buf, first, end, most int64) (d
 	if first == end {
 		return startOf(nothingAt[:]), nil
 	}
-	err := w.attached(w.requests.attached.Load().joined, int(w.comm.rank), addr, b, first, end, most)
+	err := w.attached(w.requests.attached.Load().joined, w.me, addr, b, first, end, most)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +69,15 @@ func (w *Window) attachedHere(addr int64, b coll.Buf, first, end, most int64) (d
 
 // attached refuses bytes first to end of data at an address that are not in the regions of a member, or if that would
 // take more than so many steps to find out.
-func (w *Window) attached(list onesided.Regions, rank int, addr int64, b coll.Buf, first, end, most int64) error {
+func (w *Window) attached(list Regions, rank int, addr int64, b coll.Buf, first, end, most int64) error {
 	switch list.Hold(addr, b, first, end, most) {
-	case onesided.HeldAll:
+	case HeldAll:
 		return nil
-	case onesided.HeldUnknown:
+	case HeldUnknown:
 		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "the data at %#x of rank %d of %s does not lie in one attached "+
 			"region, and has more than %d runs of bytes: access it in several calls", addr, rank, w, most)
 	}
-	lo, hi, ok := onesided.Reach(b.Count, b.Type)
+	lo, hi, ok := Reach(b.Count, b.Type)
 	if !ok {
 		return errorf(abi.MPI_ERR_RMA_RANGE, "%d elements at %#x reach further than 63 bits can say", b.Count, addr)
 	}
@@ -89,27 +88,27 @@ func (w *Window) attached(list onesided.Regions, rank int, addr int64, b coll.Bu
 // published is the list of regions that another member has published, as this process has read it.
 type published struct {
 	version uint64
-	list    onesided.Regions
+	list    Regions
 }
 
 // mostRegions bounds a list that is read from another process.
 const mostRegions = 1 << 20
 
 // regionsOf are those of another member of this machine. False: they cannot be read.
-func (w *Window) regionsOf(member int) (list onesided.Regions, ok bool) {
+func (w *Window) regionsOf(member int) (list Regions, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := &w.tables[member]
+	known := &w.direct.tables[member]
 	for tries := 0; known.version != w.words.Version(member); tries++ {
 		table, n, version, settled := w.words.Published(member)
-		if n > mostRegions || tries > 0 && w.Relax() != nil {
+		if n > mostRegions || tries > 0 && w.engine.Relax() != nil {
 			return nil, false
 		}
 		if !settled {
 			continue
 		}
-		list := make(onesided.Regions, n)
-		read := n == 0 || w.engine.local.writer.Move(w.comm.group.World(member),
+		list := make(Regions, n)
+		read := n == 0 || w.engine.Move(member,
 			[]transport.Run{{Addr: addressOfRegions(list), Len: regionBytes * n}},
 			[]transport.Run{{Addr: table, Len: regionBytes * n}}, false)
 		if w.words.Version(member) != version {

@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"math/rand/v2"
@@ -9,8 +9,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
-	"github.com/libimpi/libimpi/transport/fake"
 )
 
 // Requests to a window that no origin of ours sends, from two origins. They are carried out in the order in which they
@@ -119,9 +117,9 @@ func (s *said) number() int64 {
 }
 
 // request is who asks, and for what. base is where the window begins, if displacements are addresses.
-func (s *said) request(base int64) (source int32, r onesided.Request) {
+func (s *said) request(base int64) (source int32, r Request) {
 	source = 1 + int32(s.next()&1)
-	r = onesided.Request{Kind: onesided.Kind(s.next() % 16), Tag: int32(s.next() & 1), Disp: s.number(), Count: s.number(),
+	r = Request{Kind: Kind(s.next() % 16), Tag: int32(s.next() & 1), Disp: s.number(), Count: s.number(),
 		First: s.number(), Elements: s.number(), Op: uint16(abi.MPI_SUM + int(s.next())%16)}
 	if s.next()&7 > 0 {
 		r.Disp += base
@@ -145,12 +143,12 @@ func (s *said) request(base int64) (source int32, r onesided.Request) {
 }
 
 // obeyed is the answer of a target whose lock is as the model says; false: it is not.
-func obeyed(w *Window, l *lockModel, source int32, r *onesided.Request) bool {
+func obeyed(w *Window, l *lockModel, source int32, r *Request) bool {
 	got, want := w.obey(source, r), true
 	switch r.Kind {
-	case onesided.AskLock, onesided.AskExclusive:
-		want = l.ask(int(source), r.Kind == onesided.AskExclusive)
-	case onesided.TellUnlock:
+	case AskLock, AskExclusive:
+		want = l.ask(int(source), r.Kind == AskExclusive)
+	case TellUnlock:
 		want = l.giveBack(int(source))
 	default:
 		want = got
@@ -162,28 +160,25 @@ func obeyed(w *Window, l *lockModel, source int32, r *onesided.Request) bool {
 func tellRequests(t *testing.T, b []byte) {
 	forms := hostileForms(t)
 	for _, flavor := range []int{abi.MPI_WIN_FLAVOR_CREATE, abi.MPI_WIN_FLAVOR_DYNAMIC} {
-		quick := options{clients: []int{3}, noRead: true, fake: &fake.Options{Seed: 1}}
-		together(t, makeWorld(t, quick), func(e *Engine) {
-			mem := programs(t, 8+64+8)
-			mine := longBuf(mem[8:], 64)
-			w, err := e.World().NewWindow(WindowConfig{Flavor: flavor, Base: mine.Base, Size: 512, Unit: 8})
-			if must(t, err); e.Me() != 0 || err != nil {
-				return
-			}
+		mem := programs(t, 8+64+8)
+		windowOf(t, flavor, mem[8:], func(w *Window) {
+			mine := buf(mem[8:], 64, int64Type)
 			base := int64(0)
 			if flavor == abi.MPI_WIN_FLAVOR_DYNAMIC { // two regions that touch, and a gap
-				base = int64(addressOf(bytesAt(mine.Base, 8)))
-				must(t, w.Attach(uint64(base), 128))
-				must(t, w.Attach(uint64(base)+128, 128))
-				must(t, w.Attach(uint64(base)+320, 192))
+				base = int64(addressAt(mine.Base))
+				for at, n := range map[uint64]int64{0: 128, 128: 128, 320: 192} {
+					if err := w.Attach(uint64(base)+at, n); err != nil {
+						t.Error(err)
+					}
+				}
 			}
-			e.mu.Lock()
-			defer e.mu.Unlock()
+			w.engine.Lock()
+			defer w.engine.Unlock()
 			s, l := said{b, forms}, lockModel{}
 			for len(s.b) > 0 {
 				source, r := s.request(base)
-				parsed, ok := onesided.Parse(r.Append(nil))
-				if !ok || parsed.Kind == onesided.AskPutLong || parsed.Kind == onesided.AskGet {
+				parsed, ok := Parse(r.Append(nil))
+				if !ok || parsed.Kind == AskPutLong || parsed.Kind == AskGet {
 					continue // they begin messages that nobody takes
 				}
 				if !obeyed(w, &l, source, &parsed) {
@@ -214,35 +209,47 @@ func FuzzRequestsOfTwoOrigins(f *testing.F) {
 
 // sentTo has a window of three processes, whose memory is 64 elements, obey what its target is sent.
 func sentTo(t *testing.T, body func(w *Window)) {
-	together(t, makeWorld(t, options{clients: []int{3}, noRead: true}), func(e *Engine) {
-		mem := make([]int64, 64)
-		w, err := e.World().NewWindow(WindowConfig{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: longBuf(mem, 64).Base, Size: 512,
-			Unit: 8})
-		if must(t, err); e.Me() != 0 || err != nil {
-			return
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
+	windowOf(t, abi.MPI_WIN_FLAVOR_CREATE, make([]int64, 64), func(w *Window) {
+		w.engine.Lock()
+		defer w.engine.Unlock()
 		body(w)
+	})
+}
+
+// windowOf gives body the first process's part, 64 elements of memory, of a window of three.
+func windowOf(t *testing.T, flavor int, mem []int64, body func(w *Window)) {
+	f := NewFake([]int{0, 0, 0}, 0)
+	f.NoRead = true
+	f.Run(t, func(e *FakeEngine) {
+		own := mem
+		if e.Me != 0 {
+			own = make([]int64, 64)
+		}
+		w, err := e.New(Config{Flavor: flavor, Base: buf(own, 64, int64Type).Base, Size: 512, Unit: 8})
+		if err != nil {
+			t.Error(err)
+		} else if e.Me == 0 {
+			body(w)
+		}
 	})
 }
 
 func TestWhoWaitsForALockHasNoneToGiveBack(t *testing.T) {
 	sentTo(t, func(w *Window) {
-		say := func(rank int32, k onesided.Kind) bool { return w.obey(rank, &onesided.Request{Kind: k}) }
-		if !say(1, onesided.AskExclusive) || !say(2, onesided.AskExclusive) {
+		say := func(rank int32, k Kind) bool { return w.obey(rank, &Request{Kind: k}) }
+		if !say(1, AskExclusive) || !say(2, AskExclusive) {
 			t.Fatal("two processes cannot ask for the lock")
 		}
-		if say(2, onesided.TellUnlock) {
+		if say(2, TellUnlock) {
 			t.Error("a process that waits has given the lock back")
 		}
 		if q := &w.requests.lock; q.holders != 1 || !q.exclusive || len(q.waiting) != 1 {
 			t.Errorf("the lock is %+v", q)
 		}
-		if !say(1, onesided.TellUnlock) || w.requests.origins[2].lock != lockGranted || !say(2, onesided.TellUnlock) {
+		if !say(1, TellUnlock) || w.requests.origins[2].lock != lockGranted || !say(2, TellUnlock) {
 			t.Error("the lock does not pass on to who has waited")
 		}
-		if say(1, onesided.TellUnlock) {
+		if say(1, TellUnlock) {
 			t.Error("a process has given the lock back twice")
 		}
 	})
@@ -250,8 +257,8 @@ func TestWhoWaitsForALockHasNoneToGiveBack(t *testing.T) {
 
 func TestAnswersThatNobodyHasAskedForAreRefused(t *testing.T) {
 	sentTo(t, func(w *Window) {
-		for _, k := range []onesided.Kind{onesided.TellGranted, onesided.TellFlushed} {
-			if w.obey(1, &onesided.Request{Kind: k}) {
+		for _, k := range []Kind{TellGranted, TellFlushed} {
+			if w.obey(1, &Request{Kind: k}) {
 				t.Errorf("answer %d has been taken", k)
 			}
 		}
@@ -262,9 +269,9 @@ func TestAnswersThatNobodyHasAskedForAreRefused(t *testing.T) {
 func TestAPieceIsNoLongerThanItsOriginMaySend(t *testing.T) {
 	form := hostileForms(t)[1]
 	sentTo(t, func(w *Window) {
-		r := onesided.Request{Kind: onesided.AskAccumulate, Count: 1, Op: uint16(abi.MPI_NO_OP), Tag: 1, Slot: firstSlot,
+		r := Request{Kind: AskAccumulate, Count: 1, Op: uint16(abi.MPI_NO_OP), Tag: 1, Slot: firstSlot,
 			Type: form, Elements: 1 << 50}
-		most := pieceElements(longT, datatype.Native)
+		most := pieceElements(int64Type, datatype.Native)
 		for _, n := range []int64{1 << 50, 1 << 40, most + 1} {
 			if r.Elements = n; w.obey(1, &r) {
 				t.Errorf("%d elements have been got in a piece", n)
@@ -279,19 +286,18 @@ func TestAPieceIsNoLongerThanItsOriginMaySend(t *testing.T) {
 // TestARequestDoesNotMakeItsTargetLookForLong gets 2^50 elements one by one, one of which is beyond the first region.
 func TestARequestDoesNotMakeItsTargetLookForLong(t *testing.T) {
 	mem := make([]int64, 64)
-	base := int64(addressOf(bytesAt(longBuf(mem, 1).Base, 8)))
-	list, err := onesided.Regions(nil).Attach(uint64(base), 128)
-	must(t, err)
-	list, err = list.Attach(uint64(base)+320, 192)
-	must(t, err)
+	base := int64(addressAt(buf(mem, 1, int64Type).Base))
+	list := Regions{{uint64(base), 128}, {uint64(base) + 320, 192}}
 	typ, err := datatype.Decode(hostileForms(t)[5])
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	typ.Commit()
 	b := coll.Buf{Count: 1, Type: typ}
-	if held := list.Hold(base, b, 0, b.Size(), mostLooked); held != onesided.HeldUnknown {
+	if held := list.Hold(base, b, 0, b.Size(), mostLooked); held != HeldUnknown {
 		t.Errorf("2^50 elements in two regions are held: %v", held)
 	}
-	if held := list.Hold(base, b, 8, 8*1000, mostLooked); held != onesided.HeldAll {
+	if held := list.Hold(base, b, 8, 8*1000, mostLooked); held != HeldAll {
 		t.Errorf("some of 2^50 elements in two regions are held: %v", held)
 	}
 	runtime.KeepAlive(mem)

@@ -1,15 +1,30 @@
-package libimpi
+package onesided
 
-import (
-	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/onesided"
-)
+import "github.com/libimpi/libimpi/abi"
 
 // Synchronization of windows (MPI 5.0, 12.5). Each call asks the state of the window, completes what the epoch has
 // under way, and tells the others, by words or by requests.
 
+// synchronization is how the members of a window synchronize, by words of memory (byWords) or by requests (byRequests).
+// Errors: a member is lost.
+type synchronization interface {
+	// post lets a group access this process. start waits until all of a group have let this process in, unless the
+	// program knows that without asking.
+	post(group []int) error
+	start(group []int, unasked bool) error
+	// complete ends what start has begun, and returns when this process's memory is no more in use by it. The group does
+	// not hear of it before all is done that it has been asked for. wait returns when a group has completed what post has
+	// begun, and test says whether it has.
+	complete(group []int) error
+	wait(group []int) error
+	test(group []int) bool
+	// lock waits for the lock of a target, and unlock gives it back. All is done for which it was.
+	lock(target int, exclusive bool) error
+	unlock(target int, exclusive bool) error
+}
+
 // guarded calls f with the state of the window.
-func (w *Window) guarded(f func(*onesided.Epochs) *onesided.Error) error {
+func (w *Window) guarded(f func(*Epochs) *Error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := f(w.epochs); err != nil {
@@ -20,7 +35,7 @@ func (w *Window) guarded(f func(*onesided.Epochs) *onesided.Error) error {
 
 // Fence is MPI_Win_fence.
 func (w *Window) Fence(assert int) error {
-	if err := w.guarded((*onesided.Epochs).Fence); err != nil {
+	if err := w.guarded((*Epochs).Fence); err != nil {
 		return err
 	}
 	if err := w.flushAll(); err != nil {
@@ -29,7 +44,7 @@ func (w *Window) Fence(assert int) error {
 	if err := w.barrier(); err != nil {
 		return err
 	}
-	return w.guarded(func(s *onesided.Epochs) *onesided.Error {
+	return w.guarded(func(s *Epochs) *Error {
 		s.Fenced(assert&abi.MPI_MODE_NOSUCCEED != 0)
 		return nil
 	})
@@ -37,46 +52,31 @@ func (w *Window) Fence(assert int) error {
 
 // Post is MPI_Win_post for members of the window, by their ranks in it.
 func (w *Window) Post(group []int) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Post(group) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Post(group) }); err != nil {
 		return err
 	}
-	if w.words != nil {
-		w.words.Post(group)
-		return nil
-	}
-	return w.tellPost(group)
+	return w.sync.post(group)
 }
 
 // Start is MPI_Win_start.
 func (w *Window) Start(group []int, assert int) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Start(group) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Start(group) }); err != nil {
 		return err
 	}
-	unasked := assert&abi.MPI_MODE_NOCHECK != 0
-	if w.words != nil {
-		return w.words.Start(group, unasked)
-	}
-	return w.awaitPosts(group, unasked)
+	return w.sync.start(group, assert&abi.MPI_MODE_NOCHECK != 0)
 }
 
 // Complete is MPI_Win_complete.
 func (w *Window) Complete() (err error) {
 	var group []int
-	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	err = w.guarded(func(s *Epochs) (bad *Error) {
 		group, bad = s.Started()
 		return bad
 	})
 	if err != nil {
 		return err
 	}
-	if w.words != nil {
-		for _, r := range group {
-			if err := w.flush(r); err != nil {
-				return err
-			}
-		}
-		w.words.Complete(group)
-	} else if err := w.tellComplete(group); err != nil {
+	if err := w.sync.complete(group); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -91,12 +91,7 @@ func (w *Window) Wait() error {
 	if err != nil {
 		return err
 	}
-	if w.words != nil {
-		err = w.words.Wait(group)
-	} else {
-		err = w.awaitCompletes(group)
-	}
-	if err != nil {
+	if err := w.sync.wait(group); err != nil {
 		return err
 	}
 	w.waited()
@@ -110,21 +105,15 @@ func (w *Window) Test() (bool, error) {
 		return false, err
 	}
 	w.engine.Turn()
-	done := false
-	if w.words != nil {
-		done = w.words.Test(group)
-	} else {
-		done = w.completed(group)
-	}
-	if done {
+	if w.sync.test(group) {
 		w.waited()
 		return true, nil
 	}
-	return false, w.failure()
+	return false, w.engine.Failure()
 }
 
 func (w *Window) posted(call string) (group []int, err error) {
-	err = w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	err = w.guarded(func(s *Epochs) (bad *Error) {
 		group, bad = s.Posted(call)
 		return bad
 	})
@@ -138,20 +127,20 @@ func (w *Window) waited() {
 }
 
 // holdOf is how MPI_Win_lock and MPI_Win_lock_all hold a target.
-func holdOf(exclusive bool, assert int) onesided.Hold {
+func holdOf(exclusive bool, assert int) Hold {
 	switch {
 	case assert&abi.MPI_MODE_NOCHECK != 0:
-		return onesided.Unchecked
+		return Unchecked
 	case exclusive:
-		return onesided.Exclusive
+		return Exclusive
 	}
-	return onesided.Shared
+	return Shared
 }
 
 // Lock is MPI_Win_lock.
 func (w *Window) Lock(target int, exclusive bool, assert int) error {
 	h := holdOf(exclusive, assert)
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Lock(target, h) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Lock(target, h) }); err != nil {
 		return err
 	}
 	return w.take(target, h)
@@ -160,7 +149,7 @@ func (w *Window) Lock(target int, exclusive bool, assert int) error {
 // LockAll is MPI_Win_lock_all: a shared lock of each target, in the order of ranks.
 func (w *Window) LockAll(assert int) error {
 	h := holdOf(false, assert)
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.LockAll(h) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.LockAll(h) }); err != nil {
 		return err
 	}
 	for r := range w.parts {
@@ -172,35 +161,28 @@ func (w *Window) LockAll(assert int) error {
 }
 
 // take waits for a lock.
-func (w *Window) take(target int, h onesided.Hold) error {
-	switch {
-	case h == onesided.Unchecked:
+func (w *Window) take(target int, h Hold) error {
+	if h == Unchecked {
 		return nil
-	case w.words != nil:
-		return w.words.Lock(target, h == onesided.Exclusive)
 	}
-	return w.askLock(target, h == onesided.Exclusive)
+	return w.sync.lock(target, h == Exclusive)
 }
 
 // giveUp ends a lock when all that it was for is done.
-func (w *Window) giveUp(target int, h onesided.Hold) error {
+func (w *Window) giveUp(target int, h Hold) error {
 	if err := w.flush(target); err != nil {
 		return err
 	}
-	switch {
-	case h == onesided.Unchecked:
-		return nil
-	case w.words != nil:
-		w.words.Unlock(target, h == onesided.Exclusive)
+	if h == Unchecked {
 		return nil
 	}
-	return w.tellUnlock(target)
+	return w.sync.unlock(target, h == Exclusive)
 }
 
 // Unlock is MPI_Win_unlock.
 func (w *Window) Unlock(target int) error {
-	var h onesided.Hold
-	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	var h Hold
+	err := w.guarded(func(s *Epochs) (bad *Error) {
 		h, bad = s.Locked(target)
 		return bad
 	})
@@ -216,8 +198,8 @@ func (w *Window) Unlock(target int) error {
 
 // UnlockAll is MPI_Win_unlock_all.
 func (w *Window) UnlockAll() error {
-	var h onesided.Hold
-	err := w.guarded(func(s *onesided.Epochs) (bad *onesided.Error) {
+	var h Hold
+	err := w.guarded(func(s *Epochs) (bad *Error) {
 		h, bad = s.LockedAll()
 		return bad
 	})
@@ -238,7 +220,7 @@ func (w *Window) UnlockAll() error {
 
 // Flush is MPI_Win_flush, or MPI_Win_flush_local if local says so.
 func (w *Window) Flush(target int, local bool, call string) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.Flush(target, call) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.Flush(target, call) }); err != nil {
 		return err
 	}
 	if local {
@@ -249,7 +231,7 @@ func (w *Window) Flush(target int, local bool, call string) error {
 
 // FlushAll is Flush for all targets.
 func (w *Window) FlushAll(local bool, call string) error {
-	if err := w.guarded(func(s *onesided.Epochs) *onesided.Error { return s.FlushAll(call) }); err != nil {
+	if err := w.guarded(func(s *Epochs) *Error { return s.FlushAll(call) }); err != nil {
 		return err
 	}
 	if !local {

@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"sync/atomic"
@@ -7,17 +7,16 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 )
 
 // Communication on windows (MPI 5.0, 12.3). A call that is allowed finds the memory of its target, and works on it, or
-// asks the target's engine (window_request.go).
+// asks the target's engine (ask.go).
 
 // begin asks whether communication with a target is allowed now.
 func (w *Window) begin(target int, request bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var err *onesided.Error
+	var err *Error
 	if request {
 		err = w.epochs.Request(target)
 	} else {
@@ -40,7 +39,7 @@ type Place struct {
 // at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
 func (w *Window) at(p Place) (datatype.Pointer, error) {
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		if p.Target == int(w.comm.rank) || p.Count == 0 || p.Type.Size() == 0 {
+		if p.Target == w.me || p.Count == 0 || p.Type.Size() == 0 {
 			return w.attachedAt(p.Disp, p.Count, p.Type)
 		}
 		return nil, nil
@@ -69,10 +68,10 @@ func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return 0, err
 	}
 	if to != nil {
-		return sentRequest, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
+		return w.engine.Done, coll.Copy(coll.Buf{Base: to, Count: p.Count, Type: p.Type}, origin)
 	}
 	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, true) {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
 	return w.askPut(origin, p, ask)
 }
@@ -84,10 +83,10 @@ func (w *Window) Get(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return 0, err
 	}
 	if from != nil {
-		return sentRequest, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
+		return w.engine.Done, coll.Copy(origin, coll.Buf{Base: from, Count: p.Count, Type: p.Type})
 	}
 	if addr, ok, err := w.far(p); err != nil || ok && w.carries(origin, p, addr, false) {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
 	return w.askGet(origin, p, ask)
 }
@@ -102,35 +101,35 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	}
 	to, err := w.ready(p, ask, "origin", given)
 	if err != nil || given.Size() == 0 {
-		return sentRequest, err
+		return w.engine.Done, err
 	}
-	a := onesided.Accumulation{Origin: origin, Result: result, Element: element, Op: o}
-	if to == nil && w.combines {
-		return sentRequest, w.accumulatesFar(a, p)
+	a := Accumulation{Origin: origin, Result: result, Element: element, Op: o}
+	if to == nil && w.direct.combines {
+		return w.engine.Done, w.accumulatesFar(a, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {
 		return w.askAccumulate(origin, result, p, o, element, ask)
 	}
 	a.Target = coll.Buf{Base: to, Count: p.Count, Type: p.Type}
 	a.Lock, a.Unlock = w.atomically(p.Target)
-	return sentRequest, a.Do()
+	return w.engine.Done, a.Do()
 }
 
 // accumulates says whether this process may accumulate into the memory of a target that it has mapped. Where others ask
 // the target's engine to, all but the target itself do.
-func (w *Window) accumulates(target int) bool { return w.words != nil || target == int(w.comm.rank) }
+func (w *Window) accumulates(target int) bool { return w.words != nil || target == w.me }
 
 // atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
 func (w *Window) atomically(target int) (lock func() error, unlock func()) {
-	if w.words != nil && w.flavor != abi.MPI_WIN_FLAVOR_CREATE && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC || w.combines {
+	private := w.flavor == abi.MPI_WIN_FLAVOR_CREATE || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
+	if w.words != nil && !private || w.direct.combines {
 		return func() error { return w.words.Hold(target) }, func() { w.words.Drop(target) }
 	}
-	e := w.engine
 	return func() error {
-		e.mu.Lock()
+		w.engine.Lock()
 		return nil
-	}, e.mu.Unlock
+	}, w.engine.Unlock
 }
 
 // CompareAndSwap is MPI_Compare_and_swap: all three are elements of the place's type.
@@ -139,7 +138,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	if err != nil {
 		return err
 	}
-	if to == nil && w.combines {
+	if to == nil && w.direct.combines {
 		return w.swapsFar(origin, compare, result, p)
 	}
 	if to == nil || !w.accumulates(p.Target) {
@@ -149,7 +148,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 	if err := lock(); err != nil {
 		return err
 	}
-	onesided.Swap(to, origin, compare, result, p.Type)
+	Swap(to, origin, compare, result, p.Type)
 	unlock()
 	return nil
 }
@@ -168,9 +167,9 @@ func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype
 		return nil, errorf(abi.MPI_ERR_COUNT, "the %s data has %d bytes, and that of the target %d", what, a, b)
 	}
 	if ask && (w.asks || w.asked.Add(1)%turnEvery == 0) {
-		w.engine.mu.Lock()
-		w.turn()
-		w.engine.mu.Unlock()
+		w.engine.Lock()
+		w.engine.Poll()
+		w.engine.Unlock()
 	}
 	return w.at(p)
 }
@@ -183,15 +182,7 @@ func (w *Window) Sync() error {
 	if w.asks {
 		w.engine.Turn()
 	}
-	return w.failure()
-}
-
-// Done is the request of everything that is complete.
-const Done = sentRequest
-
-// CheckAccumulate refuses what an accumulate cannot do, and answers the predefined type of its elements.
-func CheckAccumulate(operation int, target, origin *datatype.Type) (*datatype.Type, error) {
-	return onesided.CheckOp(operation, target, origin)
+	return w.engine.Failure()
 }
 
 // Swappable says whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,

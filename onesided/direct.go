@@ -1,4 +1,4 @@
-package libimpi
+package onesided
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -25,30 +24,37 @@ import (
 // cannot be reached although the kernel allows it, as memory of a device, is asked for. Then the origin of an
 // accumulate holds the target's lock until the target has answered.
 
+// direct is what a window knows of such memory. All fields but tables stay as they are once the window is made.
+type direct struct {
+	near     []bool      // by rank: this process can move data to and from its memory; nil: none
+	bases    []uint64    // by rank: where its part begins in its own memory
+	tables   []published // by rank: what it has attached; Window.mu guards them
+	combines bool        // all members are near to all, and accumulate by themselves
+}
+
 // openDirect finds out which members' memory this process can move data to and from. bases are where their parts begin.
 func (w *Window) openDirect(bases []uint64) error {
 	private := w.flavor == abi.MPI_WIN_FLAVOR_CREATE || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && w.words != nil
 	if !private || len(w.parts) == 1 {
 		return nil
 	}
-	e := w.engine
-	w.bases, w.tables, w.near = bases, make([]published, len(bases)), make([]bool, len(bases))
+	d := &w.direct
+	d.bases, d.tables, d.near = bases, make([]published, len(bases)), make([]bool, len(bases))
 	var unread error
-	e.mu.Lock()
-	for r := range w.near {
-		if world := w.comm.group.World(r); r != int(w.comm.rank) {
-			w.near[r] = e.local.writer != nil && e.LocalRank(world) >= 0 && e.local.reader.CanRead(world)
-			if !w.near[r] {
+	w.engine.Lock()
+	for r := range d.near {
+		if r != w.me {
+			if d.near[r] = w.engine.Reaches(r); !d.near[r] {
 				unread = errNotNear
 			}
 		}
 	}
-	e.mu.Unlock()
+	w.engine.Unlock()
 	if w.words == nil {
 		return nil
 	}
-	all, err := allWell(&w.comm.ops, unread)
-	w.combines = all
+	all, err := AllWell(w.engine.Comm(), unread)
+	d.combines = all
 	return err
 }
 
@@ -56,11 +62,11 @@ var errNotNear = errors.New("memory of another process cannot be read")
 
 // far answers where a place lies in the memory of its process, if this process may move data there by itself.
 func (w *Window) far(p Place) (addr uint64, ok bool, err error) {
-	if w.near == nil || !w.near[p.Target] {
+	if d := &w.direct; d.near == nil || !d.near[p.Target] {
 		return 0, false, nil
 	}
 	if w.flavor == abi.MPI_WIN_FLAVOR_CREATE {
-		return w.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit), true, nil
+		return w.direct.bases[p.Target] + uint64(p.Disp*w.parts[p.Target].Unit), true, nil
 	}
 	list, ok := w.regionsOf(p.Target)
 	if !ok {
@@ -91,7 +97,7 @@ const (
 
 // covers gets runs of a target by one of them that covers all, and copies those. False: they are few or far between, or
 // cannot be read.
-func (m *moving) covers(tr transport.Writer, world int32, here, there []transport.Run) bool {
+func (w *Window) covers(m *moving, target int, here, there []transport.Run) bool {
 	if len(there) < leastRuns {
 		return false
 	}
@@ -103,7 +109,7 @@ func (m *moving) covers(tr transport.Writer, world int32, here, there []transpor
 		return false
 	}
 	m.one = [2]transport.Run{{Addr: addressAt(startOf(m.cover[:])), Len: end - first}, {Addr: first, Len: end - first}}
-	if !tr.Move(world, m.one[:1], m.one[1:], false) {
+	if !w.engine.Move(target, m.one[:1], m.one[1:], false) {
 		return false
 	}
 	to := bytesAt(pointerAt(here[0].Addr), int64(here[0].Len))
@@ -152,17 +158,17 @@ type layout struct {
 	first int64
 }
 
-// moves puts or gets bytes pos to end of the stream of there, which lies in the memory of process world, from or to
-// here. False: it cannot, and nothing can be said of the memory.
-func (w *Window) moves(here, there *layout, world int32, pos, end int64, put bool) bool {
+// moves puts or gets bytes pos to end of the stream of there, which lies in the memory of a target, from or to here.
+// False: it cannot, and nothing can be said of the memory.
+func (w *Window) moves(here, there *layout, target int, pos, end int64, put bool) bool {
 	m := movings.Get().(*moving)
 	defer movings.Put(m)
 	for pos < end {
 		up := m.list(1, there, pos, end)
 		up = m.list(0, here, pos, up)
-		n, tr := uint64(up-pos), w.engine.local.writer
+		n := uint64(up - pos)
 		ours, theirs := m.first(0, n), m.first(1, n)
-		if (put || !m.covers(tr, world, ours, theirs)) && !tr.Move(world, ours, theirs, put) {
+		if (put || !w.covers(m, target, ours, theirs)) && !w.engine.Move(target, ours, theirs, put) {
 			return false
 		}
 		pos = up
@@ -180,16 +186,16 @@ func (w *Window) carries(b coll.Buf, p Place, addr uint64, put bool) bool {
 	if put && there.Len() > mostRuns*there.Run() {
 		return false
 	}
-	ok := w.moves(&here, &there, w.comm.group.World(p.Target), 0, there.Len(), put)
+	ok := w.moves(&here, &there, p.Target, 0, there.Len(), put)
 	runtime.KeepAlive(b.Base)
 	return ok
 }
 
-// farMemory is the target of an accumulate in another process (onesided.Far).
+// farMemory is the target of an accumulate in another process (Far).
 type farMemory struct {
-	w     *Window
-	world int32
-	there layout
+	w      *Window
+	target int
+	there  layout
 }
 
 func (f *farMemory) move(b []byte, pos int64, put bool) bool {
@@ -197,24 +203,24 @@ func (f *farMemory) move(b []byte, pos int64, put bool) bool {
 	buf := coll.Bytes(b)
 	here.addr, here.first = addressAt(buf.Base), pos
 	here.Init(buf.Base, buf.Count, buf.Type, datatype.Native)
-	ok := f.w.moves(&here, &f.there, f.world, pos, pos+int64(len(b)), put)
+	ok := f.w.moves(&here, &f.there, f.target, pos, pos+int64(len(b)), put)
 	runtime.KeepAlive(b)
 	return ok
 }
 
-// Load and Store implement onesided.Far.
+// Load and Store implement Far.
 func (f *farMemory) Load(b []byte, pos int64) bool  { return f.move(b, pos, false) }
 func (f *farMemory) Store(b []byte, pos int64) bool { return f.move(b, pos, true) }
 
 func (w *Window) farMemory(p Place, addr uint64) *farMemory {
-	f := &farMemory{w: w, world: w.comm.group.World(p.Target)}
+	f := &farMemory{w: w, target: p.Target}
 	f.there.addr = addr
 	f.there.Init(nil, p.Count, p.Type, datatype.Native)
 	return f
 }
 
 // accumulatesFar is Accumulate on memory of another process. A piece is as much as one list of runs, about.
-func (w *Window) accumulatesFar(a onesided.Accumulation, p Place) error {
+func (w *Window) accumulatesFar(a Accumulation, p Place) error {
 	addr, ok, err := w.far(p)
 	if err != nil {
 		return err
@@ -225,7 +231,7 @@ func (w *Window) accumulatesFar(a onesided.Accumulation, p Place) error {
 		a.Target, a.Far = coll.Buf{Count: p.Count, Type: p.Type}, f
 		a.Most = max(datatype.ListedRuns*f.there.Run()/a.Element.Size(), 1)
 		a.Lock, a.Unlock = w.atomically(p.Target)
-		if err := a.Do(); err != onesided.ErrUnread {
+		if err := a.Do(); err != ErrUnread {
 			return w.unlessDead(p.Target, err)
 		}
 	}
@@ -247,7 +253,7 @@ func (w *Window) swapsFar(origin, compare, result datatype.Pointer, p Place) err
 		}
 		err := w.farMemory(p, addr).swap(origin, compare, result, p.Type)
 		w.words.Drop(p.Target)
-		if err != onesided.ErrUnread {
+		if err != ErrUnread {
 			return w.unlessDead(p.Target, err)
 		}
 	}
@@ -260,11 +266,11 @@ func (f *farMemory) swap(origin, compare, result datatype.Pointer, t *datatype.T
 	defer movings.Put(m)
 	had := m.element[:t.Size()]
 	if !f.Load(had, 0) {
-		return onesided.ErrUnread
+		return ErrUnread
 	}
-	onesided.Swap(startOf(had), origin, compare, result, t)
+	Swap(startOf(had), origin, compare, result, t)
 	if string(had) != string(bytesAt(result, t.Size())) && !f.Store(had, 0) {
-		return onesided.ErrLost
+		return ErrLost
 	}
 	return nil
 }
@@ -272,12 +278,12 @@ func (f *farMemory) swap(origin, compare, result datatype.Pointer, t *datatype.T
 // unlessDead is the error of what was done to a target's memory. Memory that is gone in the middle is, as a rule, that
 // of a process that has died, which is the cause then: the target is asked for a sign of life.
 func (w *Window) unlessDead(target int, err error) error {
-	if err != onesided.ErrLost {
+	if err != ErrLost {
 		return err
 	}
-	w.engine.mu.Lock()
+	w.engine.Lock()
 	w.requests.targets[target].changed = true
-	w.engine.mu.Unlock()
+	w.engine.Unlock()
 	return cmp.Or(w.flush(target), err)
 }
 

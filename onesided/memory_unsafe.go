@@ -1,0 +1,40 @@
+package onesided
+
+import (
+	"unsafe"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/datatype"
+)
+
+// Memory of our own as buffers, and the program's as slices.
+
+var countType = datatype.Named(abi.MPI_UINT64_T)
+
+// countBuf is a slice as MPI_UINT64_Ts.
+func countBuf(s []uint64) Buf {
+	return Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: countType}
+}
+
+// startOf is the address of a slice.
+func startOf(b []byte) datatype.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+// bytesAt is n bytes of memory.
+func bytesAt(p datatype.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// offset is the address n bytes further on.
+func offset(p datatype.Pointer, n int64) datatype.Pointer { return unsafe.Add(p, n) }
+
+// addressAt is an address as a number.
+func addressAt(p datatype.Pointer) uint64 { return uint64(uintptr(p)) }
+
+// pointerAt is the address of the program's memory that a number names.
+func pointerAt(addr uint64) datatype.Pointer {
+	at := uintptr(addr)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
+}
+
+// addressOfRegions is where a list of regions is in this process.
+func addressOfRegions(list Regions) uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(list))))
+}

@@ -1,0 +1,120 @@
+package onesided
+
+// byRequests is synchronization by requests, where the members of a window do not share memory. All methods take the
+// engine's lock, but for tells, which runs under it.
+type byRequests struct{ *Window }
+
+// tells sends a request that is answered by nothing, unless a flush asks for it.
+func (w byRequests) tells(to int, k Kind) {
+	w.requests.targets[to].changed = true
+	w.asksFor(to, &Request{Kind: k}, nil)
+}
+
+// post tells a group that it may access this process.
+func (w byRequests) post(group []int) error {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	for _, r := range group {
+		w.requests.origins[r].exposed++
+		if r == w.me {
+			w.requests.targets[r].posted++
+			w.engine.Ring()
+		} else {
+			w.tells(r, TellPost)
+		}
+	}
+	return w.engine.Failure()
+}
+
+// start returns when all of a group have let this process in.
+func (w byRequests) start(group []int, unasked bool) error {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	for _, r := range group {
+		t := &w.requests.targets[r]
+		if t.started++; !unasked && t.posted < t.started {
+			w.engine.WaitFor((*isOpen)(t))
+		}
+	}
+	return w.engine.Failure()
+}
+
+// complete tells a group that this process is done, and returns when its own memory is no more in use.
+func (w byRequests) complete(group []int) error {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	for _, r := range group {
+		if r == w.me {
+			w.requests.origins[r].completed++
+			w.engine.Ring()
+		} else {
+			w.tells(r, TellComplete)
+		}
+	}
+	for _, r := range group {
+		if t := &w.requests.targets[r]; t.open > 0 {
+			w.engine.WaitFor((*isSent)(t))
+		}
+	}
+	return w.engine.Failure()
+}
+
+// wait returns when a group is done, and test says whether it is.
+func (w byRequests) wait(group []int) error {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	w.engine.WaitFor(&areComplete{w.Window, group})
+	return w.engine.Failure()
+}
+
+func (w byRequests) test(group []int) bool {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	return (&areComplete{w.Window, group}).Holds()
+}
+
+// areComplete is what MPI_Win_wait waits for.
+type areComplete struct {
+	w     *Window
+	group []int
+}
+
+func (a *areComplete) Holds() bool {
+	for _, r := range a.group {
+		if o := &a.w.requests.origins[r]; o.completed < o.exposed {
+			return false
+		}
+	}
+	return true
+}
+
+// lock returns when this process has the lock of a target.
+func (w byRequests) lock(to int, exclusive bool) error {
+	t := &w.requests.targets[to]
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	t.asked++
+	if to == w.me {
+		w.queue(to, exclusive)
+	} else {
+		kind := AskLock
+		if exclusive {
+			kind = AskExclusive
+		}
+		w.asksFor(to, &Request{Kind: kind}, nil)
+	}
+	w.engine.WaitFor((*isHeld)(t))
+	return w.engine.Failure()
+}
+
+// unlock gives it back.
+func (w byRequests) unlock(to int, _ bool) error {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	if to == w.me {
+		w.unlocked(to)
+	} else {
+		w.tells(to, TellUnlock)
+	}
+	return w.engine.Failure()
+}
