@@ -77,12 +77,12 @@ type windowEngine struct {
 	local []int32 // local ranks of the members; -1: elsewhere
 
 	// Guarded by the engine's lock.
-	window  *onesided.Window   // whose requests are taken; nil: there are none
+	window  *onesided.Window   // that takes requests, from Serve on
 	data    *context           // of onesided.Data
 	corked  transport.Gatherer // between Cork and Uncork; nil: there is nothing to gather
 	origins []arrivals         // by rank (arrivals.go)
 
-	serves atomic.Bool // there is a window
+	serves atomic.Bool // it takes those that arrive
 }
 
 // newWindowEngine is the engine for a window that has a communicator of its own.

@@ -9,9 +9,8 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// Requests to the engine of a target whose memory is not mapped here (Request): the origin's side. They travel
-// as messages in the point-to-point context of the window's communicator, which the program does not have, and the data
-// of long ones in another context. All functions run under the engine's lock, but for those that take it.
+// Requests to the engine of a target whose memory is not mapped here (Request): the origin's side. They travel in the
+// space Asks, and the data of long ones in Data. All functions run under the engine's lock, but for those that take it.
 //
 // What a call sends is bounded: a short put or a piece of an accumulate is a copy, and of those at most copiesBytes
 // wait for room at a time; a long put is an ordinary long message out of the program's memory.
@@ -143,7 +142,7 @@ func (w *Window) asksFor(to int, r *Request, o *operation) {
 	w.sends(Asks, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
 }
 
-// tag gives out a tag of the data context. Those of what comes back are odd, so that they are not those of what the
+// tag gives out a tag of Data. Those of what comes back are odd, so that they are not those of what the
 // same process sends to this one.
 func (w *Window) tag(back bool) int32 {
 	q := &w.requests
