@@ -130,22 +130,20 @@ func (p *boardPlace) elsewhere(stands standing, member int) (mem []byte) {
 	return mem
 }
 
-// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and PieceMark if that
+// longer is the length that is said of a part that stands elsewhere; its own stands in its place, and pieceMark if that
 // is in a place for pieces. So the line of the other place's word is not read.
 func (p *boardPlace) longer() uint64 { return 1<<p.shift - 1 }
 
-// PieceMark marks the length of a part that stands in a place for pieces.
-const PieceMark = 1 << 63
+// pieceMark marks the length of a part that stands in a place for pieces.
+const pieceMark = 1 << 63
 
 // Publish implements coll.Board.
 func (p *boardPlace) Publish(n int64) {
 	length := uint64(n)
 	word, mem := p.at(p.Rank())
 	if p.stands != inSlot {
-		part := p.elsewhere(p.stands, p.Rank())
-		copy(mem[8:], part[:length]) // the list with which it begins, or as much as there is room for
 		if p.stands == inPiece {
-			length |= PieceMark
+			length |= pieceMark
 		}
 		binary.NativeEndian.PutUint64(mem, length)
 		length = p.longer()
@@ -175,8 +173,8 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
 	if p.each && n == p.longer() {
 		stands := inWide
-		if n = binary.NativeEndian.Uint64(mem); n&PieceMark != 0 {
-			stands, n = inPiece, n&^PieceMark
+		if n = binary.NativeEndian.Uint64(mem); n&pieceMark != 0 {
+			stands, n = inPiece, n&^pieceMark
 		}
 		mem = p.elsewhere(stands, rank)
 	}

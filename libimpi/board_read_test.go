@@ -299,7 +299,7 @@ func TestWhoCannotReadMemoryKeepsAllFromIt(t *testing.T) {
 	noFailure(t, es)
 }
 
-// Who answers those that cannot read its memory takes no other messages, which wait and are counted as ever.
+// Who answers those that cannot read its memory takes no other messages, which wait and are counted as before.
 func TestMessagesOfCollectivesWaitBesideABoardThatReads(t *testing.T) {
 	es := world(t, 2)
 	together(t, es, func(e *Engine) {

@@ -281,7 +281,7 @@ func (c *Comm) inOrder() *Group {
 	return c.everybody()
 }
 
-// foreign answers the first member of another implementation; nil if there is none.
+// foreign returns the first member of another implementation; nil if there is none.
 func (c *Comm) foreign() (rank int, p *transport.Proc) {
 	job := c.engine.job
 	for r := range c.group.Size() {

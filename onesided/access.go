@@ -36,7 +36,7 @@ type Place struct {
 	Type   *datatype.Type
 }
 
-// at answers the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
+// at returns the memory of a place, relative to which its elements lie, and nil if it is not mapped here.
 func (w *Window) at(p Place) (datatype.Pointer, error) {
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
 		if p.Target == w.me || p.Count == 0 || p.Type.Size() == 0 {
@@ -60,7 +60,7 @@ func (w *Window) at(p Place) (datatype.Pointer, error) {
 // nothingAt is where nothing is stored.
 var nothingAt [8]byte
 
-// Put copies origin to a place (MPI_Put). ask says that the call answers a request; without one, or if all is done,
+// Put copies origin to a place (MPI_Put). ask says that the call returns a request; without one, or if all is done,
 // that is the one of everything that is complete.
 func (w *Window) Put(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	to, err := w.ready(p, ask, "origin", origin)
@@ -115,11 +115,11 @@ func (w *Window) Accumulate(origin, result coll.Buf, p Place, o coll.Op, element
 	return w.engine.Done, a.Do()
 }
 
-// accumulates says whether this process may accumulate into the memory of a target that it has mapped. Where others ask
-// the target's engine to, all but the target itself do.
+// accumulates reports whether this process may accumulate into the memory of a target that it has mapped. Where others
+// ask the target's engine to, all but the target itself do.
 func (w *Window) accumulates(target int) bool { return w.words != nil || target == w.me }
 
-// atomically answers how the accumulates to a target exclude each other. What only the target's process reaches its
+// atomically returns how the accumulates to a target exclude each other. What only the target's process reaches its
 // engine's lock guards.
 func (w *Window) atomically(target int) (lock func() error, unlock func()) {
 	private := w.flavor == abi.MPI_WIN_FLAVOR_CREATE || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC

@@ -60,7 +60,7 @@ func (w *Window) closeRequests() {
 	}
 }
 
-// operation is what the program's request of a call stands for; nil if the call answers none.
+// operation is what the program's request of a call stands for; nil if the call returns none.
 type operation struct {
 	request uint64
 	left    int   // messages that are not done, and the call itself

@@ -27,7 +27,7 @@ func (w *Window) askFlush(to int) {
 	w.engine.Posted(to)
 }
 
-// idle says whether nothing is under way to a target.
+// idle reports whether nothing is under way to a target.
 func (t *target) idle() bool { return t.open == 0 && t.flushed >= t.flushes }
 
 // What is waited for at a target: pointers, so that to wait allocates nothing.

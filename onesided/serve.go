@@ -33,7 +33,7 @@ func (w *Window) Serve(source int32, b []byte) {
 	}
 }
 
-// obey answers false if the origin breaks the rules.
+// obey returns false if the origin breaks the rules.
 func (w *Window) obey(source int32, r *Request) bool {
 	o, t := &w.requests.origins[source], &w.requests.targets[source]
 	switch r.Kind {
@@ -182,7 +182,7 @@ func (w *Window) target(r *Request, t *datatype.Type) (datatype.Pointer, error) 
 	return w.attachedHere(r.Disp, b, first, end, most)
 }
 
-// sane says whether 62 bits can count what a request names.
+// sane reports whether 62 bits can count what a request names.
 func sane(count int64, t *datatype.Type) bool {
 	longest := max(t.Size(), t.PackedSize(1, datatype.External32), t.Extent(), -t.Extent(), t.TrueUB(), -t.TrueLB(), 1)
 	return count <= (1<<62)/longest

@@ -66,7 +66,7 @@ func (s *Spares) take(members []int32, bytes, align int, serial uint64) (Mapped,
 	return m, true
 }
 
-// keep takes memory that is used no more, and answers what there is no room for.
+// keep takes memory that is used no more, and returns what there is no room for.
 func (s *Spares) keep(m Mapped) (out Mapped) {
 	if len(m.Bytes) > spareBytes {
 		return m

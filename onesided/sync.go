@@ -14,7 +14,7 @@ type synchronization interface {
 	start(group []int, unasked bool) error
 	// complete ends what start has begun, and returns when this process's memory is no more in use by it. The group does
 	// not hear of it before all is done that it has been asked for. wait returns when a group has completed what post has
-	// begun, and test says whether it has.
+	// begun, and test reports whether it has.
 	complete(group []int) error
 	wait(group []int) error
 	test(group []int) bool

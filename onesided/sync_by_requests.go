@@ -59,7 +59,7 @@ func (w byRequests) complete(group []int) error {
 	return w.engine.Failure()
 }
 
-// wait returns when a group is done, and test says whether it is.
+// wait returns when a group is done, and test reports whether it is.
 func (w byRequests) wait(group []int) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()

@@ -245,7 +245,7 @@ func (w *Window) ownPart(config *Config) (err error) {
 	return nil
 }
 
-// agree answers an error at all members if one of them has one. In one machine nobody has: the memory is there.
+// agree returns an error at all members if one of them has one. In one machine nobody has: the memory is there.
 func (w *Window) agree(err error) error {
 	if w.flavor != abi.MPI_WIN_FLAVOR_ALLOCATE || w.words != nil {
 		return err
@@ -267,7 +267,7 @@ func (w *Window) Flavor() int               { return w.flavor }
 func (w *Window) Mapped() bool              { return w.shared.Bytes != nil }
 func (w *Window) At(r int) datatype.Pointer { return w.memory[r] }
 
-// Together says whether all members are on one machine, and synchronize in memory that all of them map.
+// Together reports whether all members are on one machine, and synchronize in memory that all of them map.
 func (w *Window) Together() bool { return w.words != nil }
 
 // String names the window for messages.

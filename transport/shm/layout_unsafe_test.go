@@ -114,8 +114,6 @@ func places() []place {
 		{unsafe.Offsetof(bm.slots), 64, "board_member", "slots"},
 		{unsafe.Sizeof(bm), boardMemberSize, "board_member", ""},
 		{boardWideSize, boardWideSize, "board_wide", ""}, // Go has no types for these
-		{boardPieceSize, boardPieceSize, "board_piece", ""},
-		{pageBytes, pageBytes, "board_piece", "payload"},
 		{unsafe.Offsetof(b.present), 0, "board", "present"},
 		{unsafe.Offsetof(b.pieces), 8, "board", "pieces"},
 		{unsafe.Offsetof(b.lanes), 16, "board", "lanes"},
@@ -233,11 +231,6 @@ struct impi_shm_board_wide {
 	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
 };
 
-struct impi_shm_board_piece {
-	uint64_t word, pad[511];
-	unsigned char payload[IMPI_SHM_BOARD_MOST];
-};
-
 struct impi_shm_board {
 	uint32_t present, pad, pieces, pad2;
 	uint64_t lanes, pad3[5];
@@ -265,7 +258,7 @@ func cHeader() []byte {
 		{"BOARD_MEMBERS", BoardMembers}, {"BOARD_SLOTS", boardSlots}, {"BOARD_PAYLOAD", boardPayload},
 		{"BOARD_WORD_SHIFT", boardWordShift},
 		{"BOARD_WIDE_SLOTS", boardWideSlots}, {"BOARD_WIDE_PAYLOAD", boardWidePayload}, {"BOARD_LONGEST", boardLongest},
-		{"BOARD_WIDE_SHIFT", boardWideShift}, {"BOARD_MOST", boardPiecePayload},
+		{"BOARD_WIDE_SHIFT", boardWideShift},
 		{"LOCK_FREE", futex.Free}, {"LOCK_HELD", futex.Held}, {"LOCK_SLEEP", futex.Sleep},
 	} {
 		fmt.Fprintf(&b, "#define IMPI_SHM_%s UINT64_C(%#x)\n", c.name, c.value)

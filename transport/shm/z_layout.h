@@ -30,7 +30,6 @@
 #define IMPI_SHM_BOARD_WIDE_PAYLOAD UINT64_C(0x4040)
 #define IMPI_SHM_BOARD_LONGEST UINT64_C(0x4000)
 #define IMPI_SHM_BOARD_WIDE_SHIFT UINT64_C(0x10)
-#define IMPI_SHM_BOARD_MOST UINT64_C(0x10000)
 #define IMPI_SHM_LOCK_FREE UINT64_C(0x0)
 #define IMPI_SHM_LOCK_HELD UINT64_C(0x1)
 #define IMPI_SHM_LOCK_SLEEP UINT64_C(0x2)
@@ -133,11 +132,6 @@ struct impi_shm_board_wide {
 	unsigned char payload[IMPI_SHM_BOARD_WIDE_PAYLOAD];
 };
 
-struct impi_shm_board_piece {
-	uint64_t word, pad[511];
-	unsigned char payload[IMPI_SHM_BOARD_MOST];
-};
-
 struct impi_shm_board {
 	uint32_t present, pad, pieces, pad2;
 	uint64_t lanes, pad3[5];
@@ -219,8 +213,6 @@ _Static_assert(offsetof(struct impi_shm_board_member, done) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board_member, slots) == 64, "layout");
 _Static_assert(sizeof(struct impi_shm_board_member) == 16512, "layout");
 _Static_assert(sizeof(struct impi_shm_board_wide) == 16512, "layout");
-_Static_assert(sizeof(struct impi_shm_board_piece) == 69632, "layout");
-_Static_assert(offsetof(struct impi_shm_board_piece, payload) == 4096, "layout");
 _Static_assert(offsetof(struct impi_shm_board, present) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_board, pieces) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_board, lanes) == 16, "layout");

@@ -356,7 +356,7 @@ func (s *Spawner) settlePlain(_ <-chan struct{}, p *job.Part, list []order, fail
 	return a
 }
 
-// undo ends the processes of a job that has failed, and answers when none is left.
+// undo ends the processes of a job that has failed, and returns when none is left.
 func (s *Spawner) undo(p *job.Part, n int, why error) startup.Spawned {
 	p.Kill()
 	select {

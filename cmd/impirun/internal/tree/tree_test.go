@@ -29,7 +29,7 @@ func membersFor(n int) []Member {
 }
 
 // simulate starts machines on a virtual clock: a process starts its groups one after the other, each of which takes it
-// time to start a shell, and the shell time until the other end runs. It answers when the last machine runs, how many
+// time to start a shell, and the shell time until the other end runs. It returns when the last machine runs, how many
 // rounds of shells that were, and the most machines that one process has started.
 func simulate(list []Member, most int, start, shell time.Duration) (last time.Duration, rounds, width, reached int) {
 	var run func(others []Member, at time.Duration, round int)
