@@ -167,7 +167,7 @@ func (a *everybody) room(at, i, first int) (n int64) {
 	return n
 }
 
-// pieces copies what rank `at` receives in round i to a message or from one, and answers its length.
+// pieces copies what rank `at` receives in round i to a message or from one, and returns its length.
 func (a *everybody) pieces(c Comm, message []byte, at, i, first int, out bool) (n int64, err error) {
 	for root := range a.g.p {
 		part := a.piece(root, at, i, first)

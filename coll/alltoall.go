@@ -227,7 +227,7 @@ const (
 	uncutAmong = 256 << 10
 )
 
-// swapsShort says whether blocks of n bytes are not swapped by halves: the same at both ranks that swap them.
+// swapsShort reports whether blocks of n bytes are not swapped by halves: the same at both ranks that swap them.
 func swapsShort(p int, n int64) bool {
 	return n <= uncut || p > 2 && n <= uncutAmong
 }

@@ -27,11 +27,11 @@ type Board interface {
 	// Begin begins the operation that comes next, with parts of at most n bytes, or AnyLength. End ends it.
 	Begin(n int64)
 	End()
-	// Put answers the memory for the own part, of at most n bytes, once all have read what was there before. Until then
+	// Put returns the memory for the own part, of at most n bytes, once all have read what was there before. Until then
 	// it blocks, or answers nil. Publish shows n bytes of it to the others.
 	Put(n int64) ([]byte, error)
 	Publish(n int64)
-	// Get answers a rank's part, once it is there, also a second time. Until then it blocks, or answers nil. It stays
+	// Get returns a rank's part, once it is there, also a second time. Until then it blocks, or answers nil. It stays
 	// until End. Errors: a rank is lost, or its part does not come.
 	Get(rank int) ([]byte, error)
 	// Fail says in place of Publish that the own part does not come, because of an error.
@@ -96,7 +96,7 @@ const (
 // Most is how many bytes the longest part of the operation has.
 func (t *Turn) Most() int64 { return t.most }
 
-// Shows says whether this rank has a part, which Run is yet to show.
+// Shows reports whether this rank has a part, which Run is yet to show.
 func (t *Turn) Shows() bool { return t.shows }
 
 // Do carries a turn out, on a board that blocks.
@@ -113,8 +113,8 @@ func (t *Turn) Do(b Board) error {
 	return err
 }
 
-// Run goes on with a turn that has begun, as far as the board lets it, and says whether it is over. An error that comes
-// before the own part is shown reaches those who wait for that.
+// Run goes on with a turn that has begun, as far as the board lets it, and reports whether it is over. An error that
+// comes before the own part is shown reaches those who wait for that.
 func (t *Turn) Run(b Board) (over bool, err error) {
 	over, err = t.run(b)
 	if err != nil && t.shows {
@@ -177,7 +177,7 @@ type Runs struct {
 	Count      int64
 }
 
-// Runs answers what a new turn is as Runs, if it is so simple.
+// Runs returns what a new turn is as Runs, if it is so simple.
 func (t *Turn) Runs() (r Runs, simple bool) {
 	of := t.to.Type
 	switch {
@@ -346,10 +346,10 @@ func (t *Turn) combine(from int, out Buf, op Op, at int64) {
 	t.to, t.where, t.op, t.at, t.n = out, combined, op, at, out.Size()
 }
 
-// upwards says whether the parts are combined from the first rank to the last.
+// upwards reports whether the parts are combined from the first rank to the last.
 func upwards(op Op) bool { return reproduces || eitherWay(op) }
 
-// eitherWay says whether two parts give the same bits in either order: those of predefined operations.
+// eitherWay reports whether two parts give the same bits in either order: those of predefined operations.
 func eitherWay(op Op) bool { return op.Commutative() && !op.OfProgram() }
 
 // Barrier makes t a barrier. This and the constructors below write in place and return t, because copying a fresh Turn
@@ -451,7 +451,7 @@ func BoardSlicesFrom(ranks int, crowded bool) int64 {
 	return 1 << 10
 }
 
-// BoardSlices says whether an Allreduce of a vector is made by slices.
+// BoardSlices reports whether an Allreduce of a vector is made by slices.
 func BoardSlices(ranks int, crowded bool, vector Buf) bool {
 	return vector.Size() >= BoardSlicesFrom(ranks, crowded) && vector.Count >= int64(ranks)
 }

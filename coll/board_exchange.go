@@ -181,7 +181,7 @@ func (x *Exchange) Do(c Comm, b Board) error {
 	return x.l.end(err)
 }
 
-// Run goes on with an Exchange that has begun on the board, as far as that lets it, and says whether it is over, but
+// Run goes on with an Exchange that has begun on the board, as far as that lets it, and reports whether it is over, but
 // for the messages that it has started.
 func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 	l := &x.l

@@ -29,7 +29,7 @@ import (
 
 // A Boarded is a Comm whose ranks have a board for this.
 type Boarded interface {
-	// Board answers the same at all ranks.
+	// Board returns the same at all ranks.
 	Board() Seating
 	// Turn carries out a turn, in order with the other steps. All ranks take as many, and no longer needs the turn then.
 	Turn(t *Turn) error
@@ -97,7 +97,7 @@ func cutAt(n, each int64) cut {
 	return cut{n: int((n + each - 1) / each), count: n}
 }
 
-// turns has a rank take n turns, and answers the first error: after one it goes on, as the others expect.
+// turns has a rank take n turns, and returns the first error: after one it goes on, as the others expect.
 func (s *Scratch) turns(c Comm, n int, lay func(t *Turn, i int)) (first error) {
 	on := c.(Boarded)
 	for i := range n {

@@ -27,12 +27,12 @@ const singleCopyName = "single-copy"
 // Exposer is a Board on which ranks read each other's memory.
 type Exposer interface {
 	Board
-	// Expose answers where others find some of the own memory, until they have ended the operation.
+	// Expose returns where others find some of the own memory, until they have ended the operation.
 	Expose(mem []byte) uint64
-	// Read copies from a rank's memory, from an address on, and answers how many bytes it has copied: all of them, if
+	// Read copies from a rank's memory, from an address on, and returns how many bytes it has copied: all of them, if
 	// the board blocks, or as many as may be read in one go.
 	Read(rank int, from uint64, to []byte) (n int, err error)
-	// Ended says whether a rank has ended the operation, as this one has. It blocks until then, or answers false.
+	// Ended reports whether a rank has ended the operation, as this one has. It blocks until then, or answers false.
 	Ended(rank int) (bool, error)
 }
 
@@ -56,7 +56,7 @@ func exposed(part []byte, rank int) (at uint64, n int64, err error) {
 	return 0, 0, &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d does not say where its memory is", rank)}
 }
 
-// Reads says whether ranks read each other's memory in a turn: it is for a Board that is an Exposer.
+// Reads reports whether ranks read each other's memory in a turn: it is for a Board that is an Exposer.
 func (t *Turn) Reads() bool { return t.reads }
 
 // runReading is Run of such a turn.
@@ -83,7 +83,7 @@ func (t *Turn) runReading(b Exposer) (over bool, err error) {
 	return true, nil
 }
 
-// readBlock reads what a rank has for this one, and says whether that is done.
+// readBlock reads what a rank has for this one, and reports whether that is done.
 func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 	if to.Count == 0 {
 		return true, nil
@@ -115,7 +115,8 @@ func (t *Turn) readBlock(b Exposer, r int, to Buf) (done bool, err error) {
 	return readRest(b, r, at+uint64(t.at), to.bytes(), &t.moved)
 }
 
-// readRest goes on to fill mem, of which *moved bytes are there, from a rank's memory, and says whether that is over.
+// readRest goes on to fill mem, of which *moved bytes are there, from a rank's memory, and reports whether that is
+// over.
 func readRest(b Exposer, rank int, from uint64, mem []byte, moved *int) (done bool, err error) {
 	if *moved >= len(mem) { // the rank may have said before that it has more
 		return true, nil
@@ -125,8 +126,8 @@ func readRest(b Exposer, rank int, from uint64, mem []byte, moved *int) (done bo
 	return err != nil || *moved == len(mem), err
 }
 
-// Left says whether all who may read the memory that a turn has exposed have ended theirs, as this rank has. It blocks
-// until then, or answers false.
+// Left reports whether all who may read the memory that a turn has exposed have ended theirs, as this rank has. It
+// blocks until then, or answers false.
 func (t *Turn) Left(b Exposer) (left bool, err error) {
 	for ; t.left < t.stays; t.left++ {
 		if t.left == b.Rank() {

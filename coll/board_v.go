@@ -177,10 +177,10 @@ func tagOf(entry, tag int) int {
 // LongTag is the tag of a long message where it is tag for others.
 func LongTag(tag int) int { return tagOf(ByLongMessage, tag) }
 
-// foreseen says whether a block of so many bytes is so long that it comes as a message.
+// foreseen reports whether a block of so many bytes is so long that it comes as a message.
 func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
 
-// readsSo says whether a block of so many bytes is read where it lies.
+// readsSo reports whether a block of so many bytes is read where it lies.
 func (l *listing) readsSo(n int64) bool {
 	return l.reads && n > l.long && n >= l.readFrom && n <= l.mostRead
 }
@@ -215,7 +215,8 @@ func entriesOf(part []byte) int {
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
-// unload moves what entry i of a rank's part stands for to its place, or has it received, and says whether all is done.
+// unload moves what entry i of a rank's part stands for to its place, or has it received, and reports whether all is
+// done.
 func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
 	size, comes := to.Size(), l.comes
 	l.comes = false
@@ -283,7 +284,7 @@ func (l *listing) expose(block Buf, at, to int) bool {
 	return true
 }
 
-// read reads n bytes of another rank's memory, and says whether it has all of them.
+// read reads n bytes of another rank's memory, and reports whether it has all of them.
 func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err error) {
 	run, isRun := contiguous(to)
 	if !isRun {
@@ -306,8 +307,8 @@ func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err err
 	return true, Unpack(to, part[:n], 0)
 }
 
-// left says whether all ranks that read blocks of this one have ended the operation, as this one has. It blocks until
-// then, or answers false.
+// left reports whether all ranks that read blocks of this one have ended the operation, as this one has. It blocks
+// until then, or answers false.
 func (l *listing) left() (bool, error) {
 	for len(l.readers) > 0 {
 		ended, err := l.b.(Exposer).Ended(int(l.readers[len(l.readers)-1]))

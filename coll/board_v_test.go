@@ -95,7 +95,7 @@ func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
 	return err
 }
 
-// reads says how a rank of a world of some size reads the long blocks of others.
+// reads returns how a rank of a world of some size reads the long blocks of others.
 func reads(c *colltest.Comm) coll.Reading {
 	if c.Size()%2 == 1 {
 		return coll.ReadsQuickly
@@ -155,7 +155,7 @@ type edge struct {
 	count    int64
 }
 
-// graph answers edges among p ranks, several of them between the same two, and some from a rank to itself.
+// graph returns edges among p ranks, several of them between the same two, and some from a rank to itself.
 func graph(p int, count int64) (edges []edge) {
 	random := rand.New(rand.NewSource(int64(p)*1000 + count))
 	for range 4 * p {

@@ -34,13 +34,13 @@ func InPlaceV() VBuf { return VBuf{Base: unsafe.Pointer(&inPlace)} }
 // InPlaceW is InPlace for a WBuf.
 func InPlaceW() WBuf { return WBuf{Base: unsafe.Pointer(&inPlace)} }
 
-// IsInPlace says whether b is InPlace().
+// IsInPlace reports whether b is InPlace().
 func (b Buf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
 
-// IsInPlace says whether b is InPlaceV().
+// IsInPlace reports whether b is InPlaceV().
 func (b VBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
 
-// IsInPlace says whether b is InPlaceW().
+// IsInPlace reports whether b is InPlaceW().
 func (b WBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
 
 var byteType = datatype.Named(abi.MPI_BYTE)
@@ -106,7 +106,7 @@ func Copy(dst, src Buf) error {
 	return nil
 }
 
-// copies says whether a copy has anything to do, or that there is no room.
+// copies reports whether a copy has anything to do, or that there is no room.
 func copies(dst, src Buf) (bool, error) {
 	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
 		return false, nil
@@ -157,10 +157,10 @@ func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 	return c.Err()
 }
 
-// has says whether an address is in the memory of a run of bytes.
+// has reports whether an address is in the memory of a run of bytes.
 func (b Buf) has(p datatype.Pointer) bool { return uintptr(p)-uintptr(b.Base) < uintptr(b.Count) }
 
-// contiguous answers the memory of b as bytes, if the elements lie there in order and without gaps.
+// contiguous returns the memory of b as bytes, if the elements lie there in order and without gaps.
 func contiguous(b Buf) (Buf, bool) {
 	if b.Count == 0 {
 		return Buf{Type: byteType}, true
@@ -209,7 +209,7 @@ func (s *Scratch) Typed(count int64, t *datatype.Type) (Buf, error) {
 	return Buf{unsafe.Add(unsafe.Pointer(unsafe.SliceData(mem)), -lo), count, t}, nil
 }
 
-// Counts answers n numbers of undefined value.
+// Counts returns n numbers of undefined value.
 func (s *Scratch) Counts(n int) ([]int64, error) {
 	mem, err := s.Alloc(int64(n) * 8)
 	if err != nil {

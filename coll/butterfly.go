@@ -32,7 +32,7 @@ func newButterfly(p, r int) butterfly {
 	return b
 }
 
-// pair says whether this rank's node is one.
+// pair reports whether this rank's node is one.
 func (b *butterfly) pair() bool { return b.node < b.extra }
 
 // holder is the rank of node v that reduces the lower or the upper half of the vector.

@@ -114,7 +114,7 @@ func (o *operation[F]) tune(b *bounds) {
 	}
 }
 
-// find answers the algorithm of that name, nil if there is none.
+// find returns the algorithm of that name, nil if there is none.
 func (o *operation[F]) find(name string) *algorithm[F] {
 	for _, a := range o.algorithms {
 		if a.name == name {
@@ -127,7 +127,7 @@ func (o *operation[F]) find(name string) *algorithm[F] {
 // counting says that calls are counted.
 var counting atomic.Bool
 
-// pick answers the algorithm for a case.
+// pick returns the algorithm for a case.
 func (o *operation[F]) pick(k Case) F {
 	a := o.chosen
 	if a == nil || !a.needs.met(&k) {
@@ -226,7 +226,7 @@ func Choose(choices string) error {
 	return nil
 }
 
-// Chosen says whether Choose has named an algorithm for one of these operations that does without a board.
+// Chosen reports whether Choose has named an algorithm for one of these operations that does without a board.
 func Chosen(names ...string) bool {
 	return slices.ContainsFunc(operations(), func(o selectable) bool {
 		d := o.describe()

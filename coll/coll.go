@@ -58,7 +58,7 @@ type Local interface {
 	Unpack(dst Buf, src []byte, rep datatype.Rep) error
 	// Then calls f when all steps before it are done. f may take further steps; they come before those that follow.
 	Then(f func() error) error
-	// Scratch answers working memory, which the algorithm gives back with Done.
+	// Scratch returns working memory, which the algorithm gives back with Done.
 	Scratch() *Scratch
 }
 

@@ -28,15 +28,15 @@ func Reproduce() {
 	fix(exscans, "pipeline")
 }
 
-// Reproduces says whether Reproduce has been called.
+// Reproduces reports whether Reproduce has been called.
 func Reproduces() bool { return reproduces }
 
 func fix[F any](o *operation[F], name string) { o.chosen, o.fixed = o.find(name), true }
 
-// foldPieces says whether each rank combines a piece of the vector.
+// foldPieces reports whether each rank combines a piece of the vector.
 func foldPieces(c Comm, b Buf) bool { return b.Count >= int64(c.Size()) && b.Size() >= tuned.startup }
 
-// foldAll combines the vectors in blocks, of rank 0's to the last one's, in place, and answers where the result is.
+// foldAll combines the vectors in blocks, of rank 0's to the last one's, in place, and returns where the result is.
 func foldAll(c Comm, op Op, p int, block func(i int) Buf) (Buf, error) {
 	for i := 1; i < p; i++ {
 		if err := c.Combine(op, block(i-1), block(i)); err != nil {
@@ -77,7 +77,7 @@ func (s *Scratch) foldAt(c Comm, own Buf, op Op, root, tag int) (Buf, error) {
 	return foldAll(c, op, p, func(i int) Buf { return part((i-root+p)%p, 1) })
 }
 
-// foldBlocks answers the combination of this rank's blocks, of `count` elements: each rank sends each other one that
+// foldBlocks returns the combination of this rank's blocks, of `count` elements: each rank sends each other one that
 // one's block. p-1 rounds.
 func (s *Scratch) foldBlocks(c Comm, of func(i int) Buf, op Op, tag int) (Buf, error) {
 	p, r := c.Size(), c.Rank()

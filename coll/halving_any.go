@@ -173,7 +173,7 @@ func (s *Scratch) reduceScatterCirculant(c Comm, send Blocks, all, recv Buf, op 
 	return c.Copy(recv, k.of(acc, c.Rank(), c.Rank()+1))
 }
 
-// twoCopies answers a copy of a vector, and room for another.
+// twoCopies returns a copy of a vector, and room for another.
 func (s *Scratch) twoCopies(c Comm, all Buf) (acc, tmp Buf, err error) {
 	if acc, err = s.Typed(all.Count, all.Type); err != nil {
 		return acc, tmp, err

@@ -30,7 +30,7 @@ type Machines struct {
 	ordered   bool // the ranks of each machine follow one another
 }
 
-// NewMachines makes Machines from a number for each rank that is equal for the ranks of one machine. It answers nil if
+// NewMachines makes Machines from a number for each rank that is equal for the ranks of one machine. It returns nil if
 // there is only one machine, or a rank on each.
 func NewMachines(number []int32) *Machines {
 	m := &Machines{ordered: true}
@@ -103,7 +103,7 @@ func (s *Scratch) levels(c Comm, root int) *levels {
 	return k
 }
 
-// leads says whether this rank stands for its machine.
+// leads reports whether this rank stands for its machine.
 func (k *levels) leads() bool { return k.within.me == k.lead }
 
 // here is the number of ranks of this rank's machine.

@@ -68,7 +68,7 @@ type Step struct {
 // schedules are empty ones, with the memory of earlier ones.
 var schedules = sync.Pool{New: func() any { return new(Schedule) }}
 
-// NewSchedule answers an empty Schedule.
+// NewSchedule returns an empty Schedule.
 func NewSchedule() *Schedule { return schedules.Get().(*Schedule) }
 
 // Recorder is a Comm that records what an algorithm does.
@@ -81,7 +81,7 @@ type Recorder struct {
 	seating    Seating
 }
 
-// On answers a Comm that records for communicator number of, in which the caller has the given rank. shift is added
+// On returns a Comm that records for communicator number of, in which the caller has the given rank. shift is added
 // to all tags but MPI_ANY_TAG.
 func (s *Schedule) On(of uint8, rank, size, shift int) *Recorder {
 	r := new(Recorder)
@@ -254,7 +254,7 @@ func (s *Schedule) Begin() {
 	s.at, s.end, s.outer = 0, len(s.steps), s.outer[:0]
 }
 
-// Next answers the step to take, nil after the last one. It is the same one until Took. An error is that of a function
+// Next returns the step to take, nil after the last one. It is the same one until Took. An error is that of a function
 // of Then, which is a step of its own.
 func (s *Schedule) Next() (*Step, error) {
 	for {
@@ -302,7 +302,7 @@ func (st *Step) Do() error {
 	return nil
 }
 
-// Arrived notes what a receive has got, and answers an error if it is not what it must be.
+// Arrived notes what a receive has got, and returns an error if it is not what it must be.
 func (st *Step) Arrived(bytes int64) error {
 	if st.Length != nil {
 		*st.Length = bytes

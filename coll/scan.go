@@ -44,7 +44,7 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	return exscans.pick(scanCase(c, recv, op))(s, c, own, recv, op, true)
 }
 
-// accumulator answers where a rank combines its own vector with those of lower ranks: in recv, or apart from it.
+// accumulator returns where a rank combines its own vector with those of lower ranks: in recv, or apart from it.
 func (s *Scratch) accumulator(c Comm, own, recv Buf, apart bool) (acc Buf, err error) {
 	if acc = recv; apart {
 		if acc, err = s.Typed(recv.Count, recv.Type); err != nil {

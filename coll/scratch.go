@@ -72,7 +72,7 @@ func (s *Scratch) release() {
 	scratches.Put(s)
 }
 
-// Alloc answers n bytes of undefined content, aligned to 16, that are valid until Done.
+// Alloc returns n bytes of undefined content, aligned to 16, that are valid until Done.
 func (s *Scratch) Alloc(n int64) ([]byte, error) {
 	if n < 0 || n > maxAlloc {
 		return nil, &Error{Class: abi.MPI_ERR_NO_MEM,

@@ -13,7 +13,7 @@ type Sketch struct {
 // NewSketch makes a Sketch of the given range.
 func NewSketch(all []byte) *Sketch { return &Sketch{all: all} }
 
-// Take answers the next n bytes, aligned to 16, and Reset gives all of them back.
+// Take returns the next n bytes, aligned to 16, and Reset gives all of them back.
 func (k *Sketch) Take(n int64) ([]byte, error) {
 	at := (k.used + 15) &^ 15
 	if n > int64(len(k.all))-at {

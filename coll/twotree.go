@@ -140,7 +140,7 @@ type lanes struct {
 	last           int // round
 }
 
-// lanes answers the edges of node i for n blocks in each tree.
+// lanes returns the edges of node i for n blocks in each tree.
 func (w *twoTrees) lanes(i, n int) (l lanes) {
 	tree, children := w.children(i)
 	for k, child := range children {

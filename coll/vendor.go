@@ -14,8 +14,8 @@ import (
 
 // Vendored is a Comm whose ranks may leave operations to such a library. Those that are recorded it does not get.
 type Vendored interface {
-	// Vendor says whether among, the Comm itself or a View of it, may leave its operations to the library: the same at
-	// all ranks of among, which may have to send each other messages to find out.
+	// Vendor reports whether among, the Comm itself or a View of it, may leave its operations to the library: the same
+	// at all ranks of among, which may have to send each other messages to find out.
 	Vendor(among Comm) bool
 	// Leave carries out an operation of those for whom Vendor has said yes. Its root is a rank of the Comm.
 	Leave(o transport.Operation) error
@@ -31,13 +31,13 @@ const (
 	vendorAllreduce = 256 << 10 // bytes, below which
 )
 
-// byVendor says whether a Comm may leave its operations to a library.
+// byVendor reports whether a Comm may leave its operations to a library.
 func byVendor(c Comm) bool {
 	v, ok := c.(Vendored)
 	return ok && v.Vendor(c)
 }
 
-// leavable says whether the library combines such a vector.
+// leavable reports whether the library combines such a vector.
 func leavable(vector Buf, op Op) bool {
 	h, ok := op.(interface{ Handle() int })
 	return ok && !op.OfProgram() && h.Handle() >= abi.MPI_SUM && h.Handle() <= abi.MPI_LXOR &&

@@ -112,7 +112,7 @@ func Darray(size, rank int64, gsizes, distribs, dargs, psizes []int64, order int
 		ints(distribs...), ints(dargs...), ints(psizes...), ints(int64(order))}, old), nil
 }
 
-// checkDarray checks the arguments and answers the block size of each dimension.
+// checkDarray checks the arguments and returns the block size of each dimension.
 func checkDarray(size, rank int64, gsizes, distribs, dargs, psizes []int64, order int, old *Type) ([]int64, error) {
 	var c checker
 	c.old(old)

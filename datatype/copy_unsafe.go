@@ -54,7 +54,7 @@ func Copy(dst unsafe.Pointer, dcount int64, dt *Type,
 }
 
 // Move moves the next n bytes of the stream of src to the next n bytes of the stream of dst, or as many as both have,
-// and answers how many. The two may be of different representations: the stream is that of external32 if one of them
+// and returns how many. The two may be of different representations: the stream is that of external32 if one of them
 // is, and bytes for the other. What they are relative to does not overlap. An error of the conversion is that of the
 // cursor.
 func Move(dst, src *Cursor, n int64) int64 {
@@ -107,7 +107,7 @@ type joint struct {
 	block    int64
 }
 
-// find answers how many of the next bytes, at most left, are a run at one side or a nest of loops at both; 0: neither.
+// find returns how many of the next bytes, at most left, are a run at one side or a nest of loops at both; 0: neither.
 func (j *joint) find(dst, src *Cursor, left int64) int64 {
 	most := min(left, longRun)
 	from := j.src.next(src, left)
@@ -153,7 +153,7 @@ type levels struct {
 }
 
 // next fills l with the loops that begin with the next byte of c, and that hold no more than left bytes, all of them
-// equal and whole. It answers whether the bytes are in memory what they are in the stream.
+// equal and whole. It reports whether the bytes are in memory what they are in the stream.
 func (l *levels) next(c *Cursor, left int64) bool {
 	var path [MaxDims + 1]struct{ rest, n, stride, size int64 } // from the outermost on
 	depth := 0
@@ -212,7 +212,7 @@ func (l *levels) next(c *Cursor, left int64) bool {
 	return true
 }
 
-// Apart answers where the next n bytes begin and how far apart, if they are blocks of so many bytes at equal distances,
+// Apart returns where the next n bytes begin and how far apart, if they are blocks of so many bytes at equal distances,
 // in memory as in the stream.
 func (c *Cursor) Apart(block, n int64) (at unsafe.Pointer, step int64, ok bool) {
 	var l levels
@@ -222,7 +222,7 @@ func (c *Cursor) Apart(block, n int64) (at unsafe.Pointer, step int64, ok bool) 
 	return unsafe.Add(c.base, l.at), l.list[1].stride, true
 }
 
-// match finds the nest of loops that both sides have in common, and answers how many bytes it moves. Levels are matched
+// match finds the nest of loops that both sides have in common, and returns how many bytes it moves. Levels are matched
 // from the innermost on; the longer one of a pair is split, and goes on with what is left of it. Where it cannot be
 // split the nest ends, but that the outermost level of a side need not be moved to its end.
 func (j *joint) match() int64 {
@@ -258,7 +258,7 @@ func (j *joint) match() int64 {
 }
 
 // moveAnyhow moves all of the next bytes by the runs of both sides, if they are long enough; else some of them through
-// a buffer. It answers how many.
+// a buffer. It returns how many.
 func moveAnyhow(dst, src *Cursor, left int64) int64 {
 	if dst.raw && src.raw {
 		if to, from := dst.Run(), src.Run(); to*from/(to+from) >= longPiece {

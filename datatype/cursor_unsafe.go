@@ -51,10 +51,10 @@ func (c *Cursor) Init(base unsafe.Pointer, count int64, t *Type, rep Rep) {
 	c.len = count * p.root.size
 }
 
-// Pack writes the next bytes of the stream to dst and answers how many: len(dst), or what is left.
+// Pack writes the next bytes of the stream to dst and returns how many: len(dst), or what is left.
 func (c *Cursor) Pack(dst []byte) int { return c.move(dst, false) }
 
-// Unpack stores the next bytes of the stream from src and answers how many: len(src), or what is missing.
+// Unpack stores the next bytes of the stream from src and returns how many: len(src), or what is missing.
 func (c *Cursor) Unpack(src []byte) int { return c.move(src, true) }
 
 // SeekTo goes on at byte pos of the stream; below 0 is 0, beyond Len is Len.

@@ -225,7 +225,7 @@ func (m *mover) nest(k kind, units, at, to int64) {
 }
 
 // arrange makes n of loops around runs of so many units: those that matter, in the order that suits the memory. It
-// answers how many units follow each other without a gap, which may be more than before.
+// returns how many units follow each other without a gap, which may be more than before.
 func (n *Nest) arrange(dims []Dim, k kind, units int64) int64 {
 	for _, d := range dims {
 		if d.N > 1 {

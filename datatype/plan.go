@@ -16,7 +16,7 @@ type Plan struct {
 // planBlocks is how many blocks of a layout that is neither loops nor one list are listed one by one.
 const planBlocks = 16
 
-// Plan answers the plan of a committed type's native form; false if it has no data or is not that simple. The lists
+// Plan returns the plan of a committed type's native form; false if it has no data or is not that simple. The lists
 // are not to be changed.
 func (t *Type) Plan() (Plan, bool) {
 	p := t.program(Native)

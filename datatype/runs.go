@@ -19,18 +19,18 @@ func (l *Runs) add(off, n int64) {
 	l.N++
 }
 
-// take shortens the next run by its first n bytes, and answers whether nothing is left of it.
+// take shortens the next run by its first n bytes, and reports whether nothing is left of it.
 func (l *Runs) take(n int64) bool {
 	l.Off[l.Used] += n
 	l.Len[l.Used] -= n
 	return l.Len[l.Used] == 0
 }
 
-// List fills l with the runs of bytes lo to hi of what c moves, as many as fit, and answers up to which byte: less than
+// List fills l with the runs of bytes lo to hi of what c moves, as many as fit, and returns up to which byte: less than
 // hi if there are more.
 func (c *Cursor) List(l *Runs, lo, hi int64) int64 { return l.fill(c, lo, hi) }
 
-// fill lists the runs of bytes lo to hi of what c moves, and answers up to which byte.
+// fill lists the runs of bytes lo to hi of what c moves, and returns up to which byte.
 func (l *Runs) fill(c *Cursor, lo, hi int64) int64 {
 	l.N, l.Used = 0, 0
 	return l.span(c.tree(), c.at, lo, hi)

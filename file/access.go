@@ -47,7 +47,7 @@ type Op struct {
 // ops are accesses that have ended: one that is carried out at once allocates nothing.
 var ops = sync.Pool{New: func() any { return new(Op) }}
 
-// Do carries an access out. It answers what Run does.
+// Do carries an access out. It returns what Run does.
 func (f *File) Do(a *Access) (bytes int64, err error) {
 	op := ops.Get().(*Op)
 	if err = f.prepare(op, a); err == nil {
@@ -110,7 +110,7 @@ func (f *File) prepare(op *Op, a *Access) error {
 	return nil
 }
 
-// check says what is wrong with an access, and finds out how many bytes of the stream it is about.
+// check returns what is wrong with an access, and finds out how many bytes of the stream it is about.
 func (op *Op) check(a *Access) error {
 	f := op.f
 	switch {
@@ -174,7 +174,7 @@ func (f *File) turn(etypes int64) (int64, error) {
 	return all[0] + before, err
 }
 
-// Run moves the data. It answers how many bytes have been moved, counted as they are in memory. Errors of a collective
+// Run moves the data. It returns how many bytes have been moved, counted as they are in memory. Errors of a collective
 // access are known to all members.
 func (op *Op) Run() (bytes int64, err error) {
 	if op.refused != nil {
@@ -187,7 +187,7 @@ func (op *Op) Run() (bytes int64, err error) {
 	return op.finish(op.moved())
 }
 
-// moved moves the data, and answers how many bytes of the file that were.
+// moved moves the data, and returns how many bytes of the file that were.
 func (op *Op) moved() (int64, error) {
 	if op.collective {
 		return op.together()
@@ -211,7 +211,7 @@ func (op *Op) staged() (int64, error) {
 	return op.finish(n, err)
 }
 
-// finish answers how many bytes of memory have been moved, and the first error.
+// finish returns how many bytes of memory have been moved, and the first error.
 func (op *Op) finish(n int64, err error) (int64, error) {
 	if err == nil {
 		err = converted(op.mem.err())

@@ -28,7 +28,7 @@ const (
 	sayings
 )
 
-// together is a collective access. It answers how many bytes of the stream this member has moved.
+// together is a collective access. It returns how many bytes of the stream this member has moved.
 func (op *Op) together() (int64, error) {
 	f := op.f
 	own := make([]int64, sayings)
@@ -151,7 +151,7 @@ const (
 	sparse      = 16
 )
 
-// worthwhile says whether two phases are.
+// worthwhile reports whether two phases are.
 func (t *twoPhase) worthwhile() bool {
 	f := t.op.f
 	choice, short := f.hints.collectReads, int64(shortRun)

@@ -48,7 +48,7 @@ func (r *Representations) Register(name string, read, write Conversion, extent F
 	return nil
 }
 
-// Find answers the representation of a name. Errors: MPI_ERR_UNSUPPORTED_DATAREP.
+// Find returns the representation of a name. Errors: MPI_ERR_UNSUPPORTED_DATAREP.
 func (r *Representations) Find(name string) (Representation, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

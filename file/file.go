@@ -29,7 +29,7 @@ type Members interface {
 	Allgather(own, all []int64) error
 	// Gather gathers bytes of each member, of any length.
 	Gather(own []byte) (all [][]byte, err error)
-	// Memory answers each bytes of memory for each member, by rank, which the members of a machine map; nil for
+	// Memory returns each bytes of memory for each member, by rank, which the members of a machine map; nil for
 	// members of other machines. It is collective, and the memory is kept until the file is closed.
 	Memory(each int) ([]datatype.Pointer, error)
 	// Isend and Irecv start messages of bytes, Wait ends them.
@@ -42,7 +42,7 @@ type Members interface {
 
 // Pointer is a number that all members see, in etypes.
 type Pointer interface {
-	// FetchAdd adds to the number and answers what it was.
+	// FetchAdd adds to the number and returns what it was.
 	FetchAdd(by int64) (int64, error)
 	// Store replaces the number; no member calls FetchAdd meanwhile.
 	Store(v int64) error
@@ -51,7 +51,7 @@ type Pointer interface {
 // Storage is an open file of a file system. Calls may be made by several goroutines. An error is a *Error, with the MPI
 // class, the system's text, the name of the file, offset and length.
 type Storage interface {
-	// ReadAt reads from byte off on until p is full or the file ends, and answers how much. The end is no error.
+	// ReadAt reads from byte off on until p is full or the file ends, and returns how much. The end is no error.
 	ReadAt(p []byte, off int64) (int, error)
 	// WriteAt writes all of p.
 	WriteAt(p []byte, off int64) (int, error)

@@ -235,7 +235,7 @@ func TestRandomAccessesMoveTheBytesThatTheirViewsSay(t *testing.T) {
 	}
 }
 
-// same says whether a file is what it should be.
+// same reports whether a file is what it should be.
 func same(got, want []byte) bool { return bytes.Equal(got, want) }
 
 // compact are numbers without gaps that differ where m does, which does not decrease.

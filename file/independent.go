@@ -25,7 +25,7 @@ const pieceBytes = 256 << 10
 
 var scratches = sync.Pool{New: func() any { return new([]byte) }}
 
-// scratch answers n bytes to work with, and what gives them back.
+// scratch returns n bytes to work with, and what gives them back.
 func scratch(n int64) ([]byte, func()) {
 	p := scratches.Get().(*[]byte)
 	if int64(len(*p)) < n {
@@ -34,7 +34,7 @@ func scratch(n int64) ([]byte, func()) {
 	return (*p)[:n], func() { scratches.Put(p) }
 }
 
-// alone moves the data of an access, and answers how many bytes of the stream.
+// alone moves the data of an access, and returns how many bytes of the stream.
 func (op *Op) alone() (int64, error) {
 	if op.n == 0 {
 		return 0, nil
@@ -75,8 +75,8 @@ func (op *Op) move() (int64, error) {
 	return op.readRuns()
 }
 
-// sievesWrites says whether windows are the better way to write runs that are so many bytes apart, sievesReads whether
-// they are to read them.
+// sievesWrites reports whether windows are the better way to write runs that are so many bytes apart, sievesReads
+// whether they are to read them.
 func (f *File) sievesWrites(spread int64) bool {
 	return !f.stream && !f.unread && f.hints.sieveWrites.or(spread <= writeCall)
 }
@@ -85,10 +85,10 @@ func (f *File) sievesReads(spread int64) bool {
 	return !f.stream && f.hints.sieveReads.or(spread <= readCall)
 }
 
-// sieves says whether a member may read, modify and write windows: its view has runs that are near each other.
+// sieves reports whether a member may read, modify and write windows: its view has runs that are near each other.
 func (f *File) sieves() bool { return f.spread != farthest && f.sievesWrites(f.spread) }
 
-// locks says whether writes have to keep out of the way of others, which read, modify and write.
+// locks reports whether writes have to keep out of the way of others, which read, modify and write.
 func (op *Op) locks() bool { return op.f.sieves() && !op.atomic }
 
 // lock keeps a write out of the way of windows that are being read and written.

@@ -35,7 +35,7 @@ func (mem *memory) from(pos int64) *datatype.Cursor {
 	return &mem.cursor
 }
 
-// err says whether a value did not fit its form in the file.
+// err reports whether a value did not fit its form in the file.
 func (mem *memory) err() error {
 	if !mem.made {
 		return nil
@@ -43,7 +43,7 @@ func (mem *memory) err() error {
 	return mem.cursor.Err()
 }
 
-// piece answers n bytes of the stream from byte pos on, for writing to the file: the memory itself, or a copy in
+// piece returns n bytes of the stream from byte pos on, for writing to the file: the memory itself, or a copy in
 // scratch, which has room for them.
 func (mem *memory) piece(scratch []byte, pos, n int64) []byte {
 	if mem.run != nil {
@@ -53,7 +53,7 @@ func (mem *memory) piece(scratch []byte, pos, n int64) []byte {
 	return scratch[:n]
 }
 
-// room answers where n bytes of the file go that stand for the stream from byte pos on. take stores them if that is
+// room returns where n bytes of the file go that stand for the stream from byte pos on. take stores them if that is
 // scratch.
 func (mem *memory) room(scratch []byte, pos, n int64) []byte {
 	if mem.run != nil {

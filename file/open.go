@@ -39,7 +39,7 @@ const modes = abi.MPI_MODE_RDONLY | abi.MPI_MODE_WRONLY | abi.MPI_MODE_RDWR
 const allModes = modes | abi.MPI_MODE_CREATE | abi.MPI_MODE_EXCL | abi.MPI_MODE_DELETE_ON_CLOSE |
 	abi.MPI_MODE_UNIQUE_OPEN | abi.MPI_MODE_SEQUENTIAL | abi.MPI_MODE_APPEND
 
-// checkMode says what is wrong with an access mode.
+// checkMode returns what is wrong with an access mode.
 func checkMode(mode int) error {
 	one := mode & modes
 	switch {
@@ -223,7 +223,7 @@ func (f *File) Name() string { return f.name }
 // Mode is the access mode (MPI_File_get_amode).
 func (f *File) Mode() int { return f.mode }
 
-// agree answers an error at all members if one of them has one: its own to those who have one, to the others the first.
+// agree returns an error at all members if one of them has one: its own to those who have one, to the others the first.
 func (f *File) agree(own error) error {
 	if f.m.Size() == 1 {
 		return own
@@ -265,7 +265,7 @@ func first(a, b error) error {
 	return b
 }
 
-// same says whether all members call with the same value.
+// same reports whether all members call with the same value.
 func (f *File) same(what string, v int64) error {
 	if f.m.Size() == 1 {
 		return nil
@@ -282,7 +282,7 @@ func (f *File) same(what string, v int64) error {
 	return nil
 }
 
-// mayWrite says what is wrong with changing the file.
+// mayWrite returns what is wrong with changing the file.
 func (f *File) mayWrite() error {
 	if f.mode&abi.MPI_MODE_RDONLY != 0 {
 		return errorf(abi.MPI_ERR_READ_ONLY, "%s is open with MPI_MODE_RDONLY", f.name)
@@ -290,7 +290,7 @@ func (f *File) mayWrite() error {
 	return nil
 }
 
-// anywhere says what is wrong with a call that needs a file without MPI_MODE_SEQUENTIAL.
+// anywhere returns what is wrong with a call that needs a file without MPI_MODE_SEQUENTIAL.
 func (f *File) anywhere() error {
 	if f.mode&abi.MPI_MODE_SEQUENTIAL != 0 {
 		return errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "%s is open with MPI_MODE_SEQUENTIAL", f.name)
@@ -330,7 +330,7 @@ func (f *File) Sync() error {
 	return f.agree(f.storage.Sync())
 }
 
-// SetAtomic says whether accesses that conflict shall happen one after the other (MPI 5.0, 14.6.1); collective.
+// SetAtomic reports whether accesses that conflict shall happen one after the other (MPI 5.0, 14.6.1); collective.
 func (f *File) SetAtomic(on bool) error {
 	flag := int64(0)
 	if on {

@@ -60,7 +60,7 @@ func (f *File) learn(v *View) error {
 	return nil
 }
 
-// disjoint says whether no two views see the same byte, as far as that can be found out by looking at a part of the
+// disjoint reports whether no two views see the same byte, as far as that can be found out by looking at a part of the
 // file that repeats.
 func disjoint(views []*View) bool {
 	var period, from int64
@@ -117,7 +117,7 @@ type walk struct {
 	at, n    int64 // the run where it is
 }
 
-// step goes on to the next run, and answers whether there is one.
+// step goes on to the next run, and reports whether there is one.
 func (w *walk) step() bool {
 	if w.list.Used == w.list.N {
 		if w.pos >= w.end {

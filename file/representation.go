@@ -15,8 +15,8 @@ type Representation interface {
 	Layout(t *datatype.Type) (*datatype.Type, error)
 	// Extent is the extent of t in the file (MPI_File_get_type_extent).
 	Extent(t *datatype.Type) (int64, error)
-	// Stream says how a cursor converts between memory and the file; ok is false if it cannot: then the data is staged
-	// with Encode and Decode.
+	// Stream returns how a cursor converts between memory and the file; ok is false if it cannot: then the data is
+	// staged with Encode and Decode.
 	Stream() (rep datatype.Rep, ok bool)
 	// Native is how many bytes of memory, in the stream of elements of t, so many bytes of the file are: those of the
 	// elements that are whole there.

@@ -162,7 +162,7 @@ func (t *twoPhase) writeRound(round int64, err error) (wrong, failed error) {
 	return err, nil
 }
 
-// fills says whether the accesses leave nothing of a window out.
+// fills reports whether the accesses leave nothing of a window out.
 func (t *twoPhase) fills(lo, hi int64) bool {
 	f := t.op.f
 	if f.peers.of != t.op.v || !f.peers.disjoint {

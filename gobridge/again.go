@@ -75,7 +75,7 @@ func (c *typeCall) words(to []int64) []int64 {
 	return to
 }
 
-// construct answers a type of a call: one that is parked, or what make makes of the entries of the call's lists, which
+// construct returns a type of a call: one that is parked, or what make makes of the entries of the call's lists, which
 // become the type's.
 func (k *check) construct(out uintptr, c typeCall, make func(entries []int64) (*datatype.Type, error)) int32 {
 	if k.err != nil {
@@ -112,7 +112,7 @@ type parkedType struct {
 
 var ended = parking{seed: maphash.MakeSeed()}
 
-// find stores the handle of a parked type of a call at out and answers nil, or else answers an object for a new type,
+// find stores the handle of a parked type of a call at out and returns nil, or else answers an object for a new type,
 // with the call's words.
 func (p *parking) find(c *typeCall, out uintptr) *dataType {
 	if n := c.length(); n > mostParkedBytes/8 {
@@ -134,7 +134,7 @@ func (p *parking) find(c *typeCall, out uintptr) *dataType {
 	return d
 }
 
-// revive answers the handle of a type that was parked and is not any more; 0 if none is of this call.
+// revive returns the handle of a type that was parked and is not any more; 0 if none is of this call.
 func (p *parking) revive(words []int64, hash uint64) uintptr {
 	for i := len(p.types) - 1; i >= 0; i-- {
 		if p.types[i].hash != hash {

@@ -95,7 +95,7 @@ type attribute struct {
 	value uintptr
 }
 
-// get answers the value of a key.
+// get returns the value of a key.
 func (a *attributes) get(key int32) (v attribute, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +116,7 @@ func (a *attributes) put(key int32, v attribute) {
 	a.values.set(key, v)
 }
 
-// set stores a value; an old one is deleted first. It answers the delete function's code.
+// set stores a value; an old one is deleted first. It returns the delete function's code.
 func (a *attributes) set(object uintptr, key int32, kv *keyval, value uintptr) int32 {
 	if old, ok := a.get(key); ok {
 		if code := old.delete(object, key); code != 0 {
@@ -146,7 +146,7 @@ func (a *attributes) remove(object uintptr, key int32) int32 {
 	return 0
 }
 
-// last answers the key that was set last.
+// last returns the key that was set last.
 func (a *attributes) last() (key int32, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,7 +187,7 @@ func (a *attributes) copyAll(object uintptr, to *attributes) int32 {
 	return 0
 }
 
-// copy answers what a duplicate gets, nil for nothing, and the copy function's code.
+// copy returns what a duplicate gets, nil for nothing, and the copy function's code.
 func (v *attribute) copy(object uintptr, key int32) (*attribute, int32) {
 	switch v.kv.copy {
 	case nullFunction:

@@ -141,7 +141,7 @@ func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
 	return t, true
 }
 
-// isLong says whether the parts of a lane are longer than a line.
+// isLong reports whether the parts of a lane are longer than a line.
 func (b *board) isLong(lane transport.Lane) bool {
 	_, bytes, _ := lane.Slots()
 	_, short, _ := b.memory.Slots(false)

@@ -17,7 +17,7 @@ type attachedMemory struct {
 
 var attached attachedMemory
 
-// bufferRoom looks at a buffer that is to be attached, and answers how many bytes of messages it takes.
+// bufferRoom looks at a buffer that is to be attached, and returns how many bytes of messages it takes.
 func (k *check) bufferRoom(buffer uintptr, size int64) int64 {
 	switch {
 	case buffer == abi.MPI_BUFFER_AUTOMATIC:

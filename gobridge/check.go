@@ -25,7 +25,7 @@ type check struct {
 	numbers, kinds int // how much has been taken of the communicator's lists (collective.go)
 }
 
-// fail registers the error that was found and answers its code.
+// fail registers the error that was found and returns its code.
 func (k *check) fail() int32 { return k.failed(k.err) }
 
 // failed registers an error of the call itself.

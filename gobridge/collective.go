@@ -181,7 +181,7 @@ func (k *check) wbuf(b blocks, n int, aints bool, names [4]string) coll.WBuf {
 	return w
 }
 
-// counts looks at the elements of blocks, and answers how many the longest has.
+// counts looks at the elements of blocks, and returns how many the longest has.
 func (k *check) counts(counts []int64, arg string) (longest int64) {
 	for i, c := range counts {
 		if c < 0 {
@@ -203,7 +203,7 @@ var (
 	recvTypes = [4]string{"recvbuf", "recvcounts", "rdispls", "recvtypes"}
 )
 
-// done answers the code of a collective.
+// done returns the code of a collective.
 func (k *check) done(err error) int32 {
 	if err != nil {
 		return k.failed(err)
@@ -223,7 +223,7 @@ func (k *check) rooted(fn string, comm uintptr, root int32) {
 	k.root(root)
 }
 
-// isRoot says whether the caller is the root.
+// isRoot reports whether the caller is the root.
 func (k *check) isRoot(root int32) bool {
 	if k.err != nil || k.c.Inter() {
 		return k.err == nil && root == abi.MPI_ROOT
@@ -231,11 +231,11 @@ func (k *check) isRoot(root int32) bool {
 	return k.c.Rank() == int(root)
 }
 
-// isLeaf says whether the caller is one of those between whom and the root data moves: everybody, or the group without
-// the root.
+// isLeaf reports whether the caller is one of those between whom and the root data moves: everybody, or the group
+// without the root.
 func (k *check) isLeaf(root int32) bool { return k.err == nil && (root >= 0 || !k.c.Inter()) }
 
-// inPlace says whether a buffer argument stands for the other one: not on intercommunicators.
+// inPlace reports whether a buffer argument stands for the other one: not on intercommunicators.
 func (k *check) inPlace(p uintptr) bool { return p == abi.MPI_IN_PLACE && k.err == nil && !k.c.Inter() }
 
 // leafSide checks the block of each rank in a rooted operation. The root's may be MPI_IN_PLACE.

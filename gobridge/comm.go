@@ -46,7 +46,7 @@ func (c *communicator) String() string {
 	return c.Comm.String()
 }
 
-// commOf answers the communicator of a handle, nil if it is none on which the program may communicate.
+// commOf returns the communicator of a handle, nil if it is none on which the program may communicate.
 func commOf(h uintptr) *communicator {
 	if c := objectOf(h); c != nil && !c.pending.Load() {
 		return c
@@ -84,7 +84,7 @@ func unattached() *communicator {
 	return self
 }
 
-// bridged answers the communicator of an engine's. The engine has MPI_COMM_WORLD and MPI_COMM_SELF always, the program
+// bridged returns the communicator of an engine's. The engine has MPI_COMM_WORLD and MPI_COMM_SELF always, the program
 // from MPI_Init to MPI_Finalize only: otherwise they answer nil.
 func bridged(c *libimpi.Comm) *communicator {
 	b, _ := c.Bridge.(*communicator)
@@ -385,13 +385,13 @@ func impi_Comm_toint(comm uintptr) int32 { return handle.Int(comm) }
 //export impi_Comm_fromint
 func impi_Comm_fromint(comm int32) uintptr { return fromIntOr(&comms, comm, abi.MPI_COMM_NULL) }
 
-// predefinedKey says whether a key is one of those that every communicator, or MPI_COMM_WORLD, has.
+// predefinedKey reports whether a key is one of those that every communicator, or MPI_COMM_WORLD, has.
 func predefinedKey(key int32) bool {
 	return key >= abi.MPI_TAG_UB && key <= abi.MPI_UNIVERSE_SIZE || key >= abi.IMPI_CLIENT_SIZE &&
 		key <= abi.IMPI_HOST_COLOR
 }
 
-// predefinedAttr answers the address of a predefined attribute's value (MPI 5.0, 9.1.2).
+// predefinedAttr returns the address of a predefined attribute's value (MPI 5.0, 9.1.2).
 func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) int32 {
 	k.result(value, "attribute_val")
 	k.result(flag, "flag")

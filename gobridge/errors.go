@@ -44,17 +44,17 @@ var recent struct {
 	slots [errorSlots + 1]raised
 }
 
-// register keeps an error and answers its code.
+// register keeps an error and returns its code.
 func register(class int, text string, h *errhandler, object uintptr) int32 {
 	return keep(class, raised{text: text, handler: h, object: object})
 }
 
-// callHandler answers a code with which the shim calls an error handler, and succeeds if that returns.
+// callHandler returns a code with which the shim calls an error handler, and succeeds if that returns.
 func callHandler(h *errhandler, object uintptr, code int32) int32 {
 	return keep(abi.MPI_ERR_OTHER, raised{text: "an error handler was called", handler: h, object: object, called: &code})
 }
 
-// keep stores an error of a class, and answers its code.
+// keep stores an error of a class, and returns its code.
 func keep(class int, r raised) int32 {
 	noteLoss()
 	recent.Lock()
@@ -175,7 +175,7 @@ func initialHandler(name string) *errhandler {
 	return errorsAreFatal
 }
 
-// errhandlerOf answers the error handler of a handle, nil if it is none.
+// errhandlerOf returns the error handler of a handle, nil if it is none.
 func errhandlerOf(h uintptr) *errhandler {
 	for _, e := range [...]*errhandler{errorsAreFatal, errorsAbort, errorsReturn} {
 		if h == e.handle {
@@ -185,7 +185,7 @@ func errhandlerOf(h uintptr) *errhandler {
 	return errhandlers.Find(h)
 }
 
-// hold answers the handler's handle, which the program has to free once more; 0 if there is no room for it.
+// hold returns the handler's handle, which the program has to free once more; 0 if there is no room for it.
 func (h *errhandler) hold() uintptr {
 	h.mu.Lock()
 	defer h.mu.Unlock()

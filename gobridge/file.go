@@ -268,7 +268,7 @@ func impi_File_seek(fh uintptr, offset int64, whence int32) int32 {
 	return k.done(k.f.SeekTo(offset, int(whence)))
 }
 
-// number answers a number that a file knows.
+// number returns a number that a file knows.
 func number(fn string, fh, out uintptr, arg string, what func(f *openFile) (int64, error)) int32 {
 	k := fileQuery(fn, fh)
 	if k.result(out, arg); k.err != nil {

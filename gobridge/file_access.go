@@ -47,7 +47,7 @@ func (a *fileAccess) args(fn string, write bool, kind *file.Access, fh uintptr, 
 	}
 }
 
-// refuse tells the other members of a collective access what is wrong with it here. It answers whether there is nothing
+// refuse tells the other members of a collective access what is wrong with it here. It reports whether there is nothing
 // left to do.
 func (a *fileAccess) refuse() bool {
 	if a.err == nil {
@@ -72,7 +72,7 @@ func accessNow(fn string, write bool, kind *file.Access, fh uintptr, offset int6
 	return a.moved(n, err, status)
 }
 
-// moved stores the status of an access of so many bytes, and answers its code.
+// moved stores the status of an access of so many bytes, and returns its code.
 func (k *check) moved(n int64, err error, status uintptr) int32 {
 	return k.received(err, &libimpi.Status{Source: abi.MPI_ANY_SOURCE, Tag: abi.MPI_ANY_TAG, Bytes: n}, status)
 }

@@ -14,7 +14,7 @@ type group struct {
 	session *session
 }
 
-// groupOf answers the group of a handle, nil if it is none.
+// groupOf returns the group of a handle, nil if it is none.
 func groupOf(h uintptr) *libimpi.Group {
 	if h == abi.MPI_GROUP_EMPTY {
 		return libimpi.EmptyGroup
@@ -33,7 +33,7 @@ func sessionOfGroup(h uintptr) *session {
 	return nil
 }
 
-// saveGroup answers a group's handle; the empty group has the predefined one.
+// saveGroup returns a group's handle; the empty group has the predefined one.
 func saveGroup(g *libimpi.Group, of *session) uintptr {
 	if g.Size() == 0 {
 		return abi.MPI_GROUP_EMPTY

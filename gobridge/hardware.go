@@ -47,7 +47,7 @@ func impi_Comm_split_type(comm uintptr, split_type, key int32, info, newcomm uin
 	return 0
 }
 
-// splitType answers the caller's new communicator, nil if it is in none.
+// splitType returns the caller's new communicator, nil if it is in none.
 func splitType(c *communicator, splitType, key int32, hints *info) (*libimpi.Comm, error) {
 	switch splitType {
 	case abi.MPI_COMM_TYPE_SHARED:

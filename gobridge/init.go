@@ -79,7 +79,7 @@ var (
 	joining atomic.Pointer[process] // who cannot join, or is lost while it rests, tells its launcher why
 )
 
-// started answers the process's state; nil while nothing of MPI is in use.
+// started returns the process's state; nil while nothing of MPI is in use.
 func started() *process { return current.Load() }
 
 // engine is the engine, nil while nothing of MPI is in use.
@@ -230,7 +230,7 @@ func (p *process) describe() {
 	publishNamed()
 }
 
-// stays says whether the process keeps its connections until it exits.
+// stays reports whether the process keeps its connections until it exits.
 func (p *process) stays() bool { return p.exit != 0 && p.engine.Connected() && p.engine.MayLeave() }
 
 // end closes what connects the process with others; meet says whether all processes do it at this moment.

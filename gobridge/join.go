@@ -25,7 +25,7 @@ import (
 
 // How a process joins its job (init.go says when).
 
-// onOneMachine says whether all processes have the same address, and with it the same clock.
+// onOneMachine reports whether all processes have the same address, and with it the same clock.
 func onOneMachine(j *transport.Job) bool {
 	for _, p := range j.Procs {
 		if p.HostID != j.Procs[0].HostID {

@@ -36,7 +36,7 @@ func (p *process) launchVendor() error {
 	return p.vendor.Start()
 }
 
-// alone says whether the user wants each process to be alone.
+// alone reports whether the user wants each process to be alone.
 func (p *process) alone() bool { return environment(startup.EnvSingleton) == "ok" }
 
 // startVendor starts the library, unless it has told us of the job already, and finds out which process of the client

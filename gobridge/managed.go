@@ -19,7 +19,7 @@ import (
 // managers are the ways to find it, in the order in which they are asked.
 var managers = []manager.Opener{pmi.Open, pmix.Open}
 
-// findManager answers the manager that has started this process; nil: none has, or the user wants the process alone.
+// findManager returns the manager that has started this process; nil: none has, or the user wants the process alone.
 func findManager(env manager.Env) (manager.Manager, error) {
 	if alone, _ := env(startup.EnvSingleton); alone == "ok" {
 		return nil, nil
@@ -95,7 +95,7 @@ func (p *process) awaitManager(loss bool) {
 	}
 }
 
-// abortManaged has the manager end the job. It answers false if there is none, or none that listens.
+// abortManaged has the manager end the job. It returns false if there is none, or none that listens.
 func (p *process) abortManaged(code int, text string) bool {
 	if p == nil || p.manager == nil {
 		return false

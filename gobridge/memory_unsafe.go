@@ -55,7 +55,7 @@ func text(p uintptr, max int) string {
 	return string(b[:n])
 }
 
-// putText stores s with its terminating zero, cut to room bytes in all, and answers how many bytes of s it stored.
+// putText stores s with its terminating zero, cut to room bytes in all, and returns how many bytes of s it stored.
 func putText(p uintptr, s string, room int) int {
 	if room <= 0 {
 		return 0

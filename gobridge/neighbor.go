@@ -12,7 +12,7 @@ import (
 // Neighborhood collectives (MPI 5.0, 8.6 to 8.8): the blocks of a buffer are those of the neighbors in the
 // communicator's topology. MPI_IN_PLACE is not allowed.
 
-// neighborhood starts the checks, and answers from how many neighbors data comes, and to how many it goes.
+// neighborhood starts the checks, and returns from how many neighbors data comes, and to how many it goes.
 func (k *check) neighborhood(fn string, comm uintptr) (in, out int) {
 	k.collective(fn, comm)
 	if k.intra(); k.err != nil {

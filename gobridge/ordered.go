@@ -23,7 +23,7 @@ const fewEntries = 16
 
 func (o *ordered[K, V]) len() int { return len(o.entries) - o.gaps }
 
-// at answers where the entry of a key stands, -1 if there is none.
+// at returns where the entry of a key stands, -1 if there is none.
 func (o *ordered[K, V]) at(key K) int {
 	if o.places != nil {
 		if n, ok := o.places[key]; ok {
@@ -34,7 +34,7 @@ func (o *ordered[K, V]) at(key K) int {
 	return slices.IndexFunc(o.entries, func(e orderedEntry[K, V]) bool { return e.key == key && !e.gap })
 }
 
-// find answers the value of a key, which stays in place until the next set or remove; nil if there is none.
+// find returns the value of a key, which stays in place until the next set or remove; nil if there is none.
 func (o *ordered[K, V]) find(key K) *V {
 	if i := o.at(key); i >= 0 {
 		return &o.entries[i].value
@@ -92,7 +92,7 @@ func (o *ordered[K, V]) close() {
 	}
 }
 
-// nth answers entry n, of len.
+// nth returns entry n, of len.
 func (o *ordered[K, V]) nth(n int) (K, V) {
 	if o.gaps > 0 {
 		o.close()
@@ -100,7 +100,7 @@ func (o *ordered[K, V]) nth(n int) (K, V) {
 	return o.entries[n].key, o.entries[n].value
 }
 
-// last answers the key that was set last; there is one.
+// last returns the key that was set last; there is one.
 func (o *ordered[K, V]) last() K { return o.entries[len(o.entries)-1].key }
 
 // keys are all keys in order.

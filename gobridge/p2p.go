@@ -29,7 +29,7 @@ var (
 	exchangeBoth = argNames{"buf", "count", "datatype", "dest", "sendtag"}
 )
 
-// outgoing checks the arguments of a message that is sent, and answers its type.
+// outgoing checks the arguments of a message that is sent, and returns its type.
 func (k *check) outgoing(buf uintptr, count int64, dt uintptr, dest, tag int32, names *argNames) *datatype.Type {
 	k.count(count, names.count)
 	t := k.typ(dt, names.datatype)
@@ -212,7 +212,7 @@ func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sen
 	return a.received(err, &result, status)
 }
 
-// received stores a status and answers the code of a blocking receive.
+// received stores a status and returns the code of a blocking receive.
 func (k *check) received(err error, st *libimpi.Status, status uintptr) int32 {
 	if status != 0 {
 		ref[libimpi.CStatus](status).Set(st)

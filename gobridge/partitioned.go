@@ -58,7 +58,7 @@ func impi_Precv_init(buf uintptr, partitions int32, count int64, datatype uintpt
 	return 0
 }
 
-// ready answers the code of the Pready functions.
+// ready returns the code of the Pready functions.
 func (k *check) ready(err *libimpi.Error) int32 {
 	if err != nil {
 		return k.failed(err)

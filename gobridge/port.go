@@ -280,7 +280,7 @@ func (k *check) announce(root int, limit patience, codes []int32) (patience, []i
 }
 
 // aside runs f, which may block for long, on another thread, while this one continues what the process has to do for
-// others. lost says that a process of the job is lost; then f may still be under way, and answers nobody.
+// others. lost says that a process of the job is lost; then f may still be under way, and returns nobody.
 func aside[T any](ctx context.Context, f func(context.Context) (T, error)) (result T, err, lost error) {
 	var found T // the other thread's until it is done
 	var failed error

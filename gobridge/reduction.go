@@ -38,7 +38,7 @@ func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf,
 	return coll.Buf{Base: at(a.sendbuf), Count: a.count, Type: t}, recv, o
 }
 
-// between says whether the communicator, if it is one, is an intercommunicator.
+// between reports whether the communicator, if it is one, is an intercommunicator.
 func (k *check) between() bool { return k.err == nil && k.c.Inter() }
 
 //export impi_Reduce

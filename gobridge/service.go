@@ -39,7 +39,7 @@ func serviceArgs(fn string, service_name, info uintptr) (k service) {
 	return k
 }
 
-// ask asks the launcher, and answers the port that it says. unknown is the error class of a name that nobody has
+// ask asks the launcher, and returns the port that it says. unknown is the error class of a name that nobody has
 // published.
 func (k *service) ask(unknown int, question func(context.Context, *startup.Link) (string, error)) (string, error) {
 	link, err := started().launcher()

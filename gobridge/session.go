@@ -171,7 +171,7 @@ func psets(e *libimpi.Engine) [3]string {
 	return [3]string{"mpi://WORLD", "mpi://SELF", clientSet + strconv.Itoa(int(job.Procs[job.Me].Client))}
 }
 
-// pset answers the group of a set, nil if there is none of this name. Names are URIs; in ours, case does not matter.
+// pset returns the group of a set, nil if there is none of this name. Names are URIs; in ours, case does not matter.
 func pset(e *libimpi.Engine, name string) *libimpi.Group {
 	names := psets(e)
 	switch {
@@ -262,7 +262,7 @@ func impi_Session_get_info(session, info_used uintptr) int32 {
 	return k.answer(infos.Add(k.s.used.clone()), info_used)
 }
 
-// impi_Group_from_session_pset answers MPI_GROUP_NULL for a set that does not exist (MPI 5.0, 11.3.2).
+// impi_Group_from_session_pset returns MPI_GROUP_NULL for a set that does not exist (MPI 5.0, 11.3.2).
 //
 //export impi_Group_from_session_pset
 func impi_Group_from_session_pset(session, pset_name, newgroup uintptr) int32 {

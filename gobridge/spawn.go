@@ -170,7 +170,7 @@ func spawn(fn string, root int32, comm, intercomm, errcodes uintptr, read func(*
 	return k.made(c, err, intercomm)
 }
 
-// start asks the launcher for the processes, and waits for their rank 0. It answers an error code for each process.
+// start asks the launcher for the processes, and waits for their rank 0. It returns an error code for each process.
 // There is no line if the programs do not use MPI, as the info key ompi_non_mpi says.
 func (k *check) start(commands []startup.Command) (transport.Line, []int32, error) {
 	p := started()

@@ -10,7 +10,7 @@ import (
 
 // What a status says about the message (MPI 5.0, 3.2.5 and 13.3).
 
-// getField answers a field of a status at out.
+// getField returns a field of a status at out.
 func getField(fn string, status, out uintptr, name string, field func(*libimpi.CStatus) *int32) int32 {
 	k := check{fn: fn}
 	k.result(status, "status")

@@ -52,7 +52,7 @@ func tellTools(p *process) {
 	rewatch()
 }
 
-// lockTools takes the lock if the interface is initialized, and answers MPI_T_ERR_NOT_INITIALIZED if it is not.
+// lockTools takes the lock if the interface is initialized, and returns MPI_T_ERR_NOT_INITIALIZED if it is not.
 func lockTools() int32 {
 	tools.Lock()
 	if tools.inits > 0 {
@@ -62,7 +62,7 @@ func lockTools() int32 {
 	return abi.MPI_T_ERR_NOT_INITIALIZED
 }
 
-// lookAtTools answers the same, and does not hold on to the lock.
+// lookAtTools returns the same, and does not hold on to the lock.
 func lookAtTools() int32 {
 	code := lockTools()
 	if code == abi.MPI_SUCCESS {
@@ -139,7 +139,7 @@ func putHandle(p, h uintptr) {
 	}
 }
 
-// putIndex answers what a search by name has found.
+// putIndex returns what a search by name has found.
 func putIndex(out uintptr, index int) int32 {
 	if index < 0 {
 		return abi.MPI_T_ERR_INVALID_NAME
@@ -151,7 +151,7 @@ func putIndex(out uintptr, index int) int32 {
 // longestName bounds what is read of a name that a program gives.
 const longestName = 256
 
-// search answers the index of a name.
+// search returns the index of a name.
 func search(name, out uintptr, find func(name string) int) int32 {
 	if code := lookAtTools(); code != abi.MPI_SUCCESS {
 		return code
@@ -162,7 +162,7 @@ func search(name, out uintptr, find func(name string) int) int32 {
 	return putIndex(out, find(text(name, longestName)))
 }
 
-// putCount answers how many there are.
+// putCount returns how many there are.
 func putCount(out uintptr, n int) int32 {
 	if code := lookAtTools(); code != abi.MPI_SUCCESS {
 		return code
@@ -284,7 +284,7 @@ func impi_T_category_get_index(name, cat_index uintptr) int32 {
 	return search(name, cat_index, mpit.FindCategory)
 }
 
-// members answers what a category has of something, as much of it as there is room for.
+// members returns what a category has of something, as much of it as there is room for.
 func members(index, room int32, indices uintptr, of func(c *mpit.Category) []int32) int32 {
 	c, code := category(index)
 	switch {

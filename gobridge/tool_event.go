@@ -142,7 +142,7 @@ func impi_T_source_get_info(source_index int32, name, name_len, desc, desc_len, 
 	return noHints(infoOut)
 }
 
-// noHints answers an info object without entries, if one is wanted: the library knows no hints.
+// noHints returns an info object without entries, if one is wanted: the library knows no hints.
 func noHints(out uintptr) int32 {
 	if out == 0 {
 		return abi.MPI_SUCCESS
@@ -155,7 +155,7 @@ func noHints(out uintptr) int32 {
 	return abi.MPI_SUCCESS
 }
 
-// isInfo says whether a handle is an info object, or none.
+// isInfo reports whether a handle is an info object, or none.
 func isInfo(h uintptr) bool {
 	return h == abi.MPI_INFO_NULL || h == abi.MPI_INFO_ENV || infos.Find(h) != nil
 }
@@ -255,7 +255,7 @@ func impi_T_event_handle_free(event_registration, user_data, free_cb_function ui
 	return abi.MPI_SUCCESS
 }
 
-// end frees a registration, and answers the call that tells so, if it is to be made now.
+// end frees a registration, and returns the call that tells so, if it is to be made now.
 func (r *registration) end(last mpit.Function) mpit.Function {
 	registrations.Drop(r.Handle)
 	tools.events = slices.DeleteFunc(tools.events, func(other *registration) bool { return other == r })

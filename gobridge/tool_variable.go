@@ -305,7 +305,7 @@ func onHandle(pe_session, handleIn, buf uintptr, apt func(*variableHandle) bool,
 	return abi.MPI_SUCCESS
 }
 
-// running says whether a handle is started.
+// running reports whether a handle is started.
 func (h *variableHandle) running() bool { return h.measure.Running() || h.following }
 
 func (h *variableHandle) start() {

@@ -61,7 +61,7 @@ var (
 	upperBound = &dataType{Type: datatype.UBMarker, name: "MPI_UB"}
 )
 
-// usable answers the type of a handle, and whether messages may have it.
+// usable returns the type of a handle, and whether messages may have it.
 func usable(h uintptr) (d *dataType, ok bool) {
 	if handle.KindOf(h) == kindType {
 		return committedType(h)
@@ -69,7 +69,7 @@ func usable(h uintptr) (d *dataType, ok bool) {
 	return dataTypeOf(h), true
 }
 
-// typeOf answers the type of a handle, nil if it is none.
+// typeOf returns the type of a handle, nil if it is none.
 func typeOf(h uintptr) *datatype.Type {
 	if d := dataTypeOf(h); d != nil {
 		return d.Type
@@ -437,7 +437,7 @@ func impi_Type_get_true_extent(dt, lb, extent uintptr) int32 {
 	return 0
 }
 
-// typeBound answers one number of a type: the MPI-1 queries.
+// typeBound returns one number of a type: the MPI-1 queries.
 func typeBound(fn string, dt, out uintptr, arg string, bound func(*datatype.Type) int64) int32 {
 	k, t := typeQuery(fn, dt)
 	k.result(out, arg)

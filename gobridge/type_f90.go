@@ -23,7 +23,7 @@ type f90Table struct {
 
 var f90Types = f90Table{handles: map[f90Args]uintptr{}, types: map[*datatype.Type]uintptr{}}
 
-// of answers the handle that belongs to some arguments.
+// of returns the handle that belongs to some arguments.
 func (f *f90Table) of(args f90Args) (uintptr, error) {
 	f.Lock()
 	defer f.Unlock()

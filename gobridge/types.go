@@ -71,7 +71,7 @@ func entryAt(slot uint32) *C.struct_impi_type {
 // flagsOf is where the flags of an entry stand, which C reads without a lock.
 func flagsOf(e *C.struct_impi_type) *uint32 { return (*uint32)(unsafe.Pointer(&e.flags)) }
 
-// shownType answers the entry and the type of a handle, nil if the handle is stale or foreign. C may have ended it
+// shownType returns the entry and the type of a handle, nil if the handle is stale or foreign. C may have ended it
 // without a word to Go.
 func shownType(h uintptr) (*C.struct_impi_type, *dataType) {
 	if handle.KindOf(h) != kindType {
@@ -84,7 +84,7 @@ func shownType(h uintptr) (*C.struct_impi_type, *dataType) {
 	return e, types.Find(h)
 }
 
-// published answers the type of a handle, nil if there is none.
+// published returns the type of a handle, nil if there is none.
 func published(h uintptr) *dataType {
 	_, d := shownType(h)
 	return d
@@ -117,7 +117,7 @@ func commitType(h uintptr) {
 	}
 }
 
-// addType answers the handle of a new datatype, and shows it to C; 0 if there is no room.
+// addType returns the handle of a new datatype, and shows it to C; 0 if there is no room.
 func addType(d *dataType) uintptr {
 	publishing.Lock()
 	defer publishing.Unlock()

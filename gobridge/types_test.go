@@ -8,7 +8,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// made answers a committed type, and fails the test if it cannot be made.
+// made returns a committed type, and fails the test if it cannot be made.
 func made(t *testing.T) func(*datatype.Type, error) *datatype.Type {
 	return func(d *datatype.Type, err error) *datatype.Type {
 		t.Helper()

@@ -37,7 +37,7 @@ func (c *communicator) appear(slot uintptr) {
 	}
 }
 
-// vanish takes it back, and answers whether there was one.
+// vanish takes it back, and reports whether there was one.
 func (c *communicator) vanish(slot uintptr) bool {
 	known.Lock()
 	defer known.Unlock()

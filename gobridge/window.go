@@ -307,7 +307,7 @@ func impi_Win_free_keyval(win_keyval uintptr) int32 {
 	return freeKeyval("MPI_Win_free_keyval", kindWin, win_keyval)
 }
 
-// windowKey says whether a key is one of those that every window has.
+// windowKey reports whether a key is one of those that every window has.
 func windowKey(key int32) bool { return key >= abi.MPI_WIN_BASE && key <= abi.MPI_WIN_MODEL }
 
 //export impi_Win_set_attr

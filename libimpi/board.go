@@ -67,7 +67,7 @@ type commBoard struct {
 	pieceUsers []uint64     // the last operation to use each place for pieces; nil: there is no memory for them yet
 }
 
-// MayHaveBoard says whether the communicator can have a board: each member gets the same answer, without a message.
+// MayHaveBoard reports whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {
 	n := c.group.Size()
 	boards := c.engine.home.Boards
@@ -148,7 +148,7 @@ func (c *Comm) NoBoard() {
 	b.BoardCounters, b.none = BoardCounters{}, true
 }
 
-// boardFor answers the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
+// boardFor returns the board for an operation with parts of so many blocks of n bytes, nil if it does not take place on
 // one.
 func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 	if n <= 0 || n > longestOnBoard/int64(blocks) {
@@ -169,7 +169,7 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 	return b, nil
 }
 
-// opened answers the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
+// opened returns the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
 // for the other members: not by a nonblocking one.
 func (v Collectives) opened() (*commBoard, error) {
 	c := v.c
@@ -286,7 +286,7 @@ func (b *commBoard) awaitTasks() {
 	}
 }
 
-// haveDone says whether all members have completed so many operations.
+// haveDone reports whether all members have completed so many operations.
 func (b *commBoard) haveDone(least uint64) bool {
 	known := ^uint64(0)
 	for r := range b.local {
@@ -375,7 +375,7 @@ func (b *commBoard) enter(t *Task) {
 	atomic.StoreUint32(b.Tasks, uint32(len(b.tasks)))
 }
 
-// goOnBoard goes on with the turn of a task, and says whether it is over. Engine lock held.
+// goOnBoard goes on with the turn of a task, and reports whether it is over. Engine lock held.
 func (t *Task) goOnBoard(e *Engine) bool {
 	if t.pieces.left > 0 {
 		t.advance(e)
@@ -474,5 +474,5 @@ func (e *Engine) Turn() {
 	e.look()
 }
 
-// Crowded says whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
+// Crowded reports whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
 func (e *Engine) Crowded() bool { return e.patient.Load() }

@@ -35,7 +35,7 @@ func (c *copied) partDone(_ *Engine, message *Request) {
 	c.over, c.n, c.err = true, message.status.Bytes, message.failure()
 }
 
-// ask gets a block by messages, and answers how much of it is there: all of it, or nothing so far if the operation does
+// ask gets a block by messages, and returns how much of it is there: all of it, or nothing so far if the operation does
 // not block.
 func (p *boardPlace) ask(rank int, from uint64, to []byte) (n int, err error) {
 	e := p.c.engine

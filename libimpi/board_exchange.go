@@ -38,7 +38,7 @@ func (t *Task) beginExchange() (*coll.Exchange, coll.Seats) {
 	return t.exchange.Begin(b.c.seating(), b.Size()), b
 }
 
-// goOnExchange goes on with an exchange, and says whether its turn is over. Engine lock held.
+// goOnExchange goes on with an exchange, and reports whether its turn is over. Engine lock held.
 func (t *Task) goOnExchange(e *Engine) bool {
 	if !t.ended {
 		over, err := t.exchange.Run(&t.messages, &t.place)

@@ -114,7 +114,7 @@ func (t *Task) enterPieces(e *Engine, n int) {
 	}
 }
 
-// takeTurn goes on with the turn of a step, and says whether it is over.
+// takeTurn goes on with the turn of a step, and reports whether it is over.
 func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	p, inLane := &t.pieces, t.lane.commBoard != nil
 	if !p.begun {
@@ -147,7 +147,8 @@ func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	return true, nil
 }
 
-// runTurn goes on with the turn under way, and says whether it is over: also for those who read this process's memory.
+// runTurn goes on with the turn under way, and reports whether it is over: also for those who read this process's
+// memory.
 func (t *Task) runTurn() (over bool, err error) {
 	if !t.ended {
 		over, err = t.turn.Run(&t.place)

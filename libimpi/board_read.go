@@ -38,7 +38,7 @@ func (b *commBoard) agreeOnReading() error {
 	return err
 }
 
-// readsAll says how this process reads the memory of all members, itself among them, if it can.
+// readsAll returns how this process reads the memory of all members, itself among them, if it can.
 func (b *commBoard) readsAll() coll.Reading {
 	e := b.c.engine
 	e.mu.Lock()
@@ -64,7 +64,7 @@ type extents struct {
 	next  int // to be forgotten
 }
 
-// has says whether one of them holds all of another.
+// has reports whether one of them holds all of another.
 func (s *extents) has(x extent) bool {
 	for _, k := range s.known {
 		if k.from <= x.from && x.upTo <= k.upTo {

@@ -97,7 +97,7 @@ func (b *Buffer) Detach() error { return b.engine.detachBuffer(&b.attachedBuffer
 // Flush waits until all messages that are in the buffer are out.
 func (b *Buffer) Flush() error { return b.engine.flushBuffer(b.engine.self, &b.attachedBuffer) }
 
-// Iflush answers a request that is done when all messages that are in the buffer are out.
+// Iflush returns a request that is done when all messages that are in the buffer are out.
 func (b *Buffer) Iflush() uint64 { return b.engine.iflushBuffer(b.engine.self, &b.attachedBuffer) }
 
 // UseBuffer lets a communicator use a buffer that others use, too.
@@ -108,10 +108,10 @@ func (e *Engine) flushBuffer(c *Comm, b *attachedBuffer) error {
 	return e.Wait(&id, nil)
 }
 
-// IflushBuffer answers a request that is done when all messages that are in the process's buffer are out.
+// IflushBuffer returns a request that is done when all messages that are in the process's buffer are out.
 func (e *Engine) IflushBuffer() uint64 { return e.iflushBuffer(e.self, &e.buffer) }
 
-// IflushBuffer answers a request that is done when all messages that are in the communicator's buffer are out.
+// IflushBuffer returns a request that is done when all messages that are in the communicator's buffer are out.
 func (c *Comm) IflushBuffer() uint64 { return c.engine.iflushBuffer(c, &c.buffer) }
 
 func (e *Engine) iflushBuffer(c *Comm, b *attachedBuffer) uint64 {
@@ -243,5 +243,5 @@ func (e *Engine) makeRoom(b *attachedBuffer, n int64) {
 	}
 }
 
-// fits says whether there is room for a message of n bytes, which may be as large as a number can be.
+// fits reports whether there is room for a message of n bytes, which may be as large as a number can be.
 func (b *attachedBuffer) fits(n int64) bool { return n <= b.size-b.used-bsendOverhead }

@@ -117,7 +117,7 @@ func (c *claims) cut(first, length int64) bool {
 	return c.count <= claimMask
 }
 
-// canPull says whether the message that a receive has matched can be read from the sender's memory.
+// canPull reports whether the message that a receive has matched can be read from the sender's memory.
 func (e *Engine) canPull(r *Request) bool {
 	p := e.peer(r.peer)
 	return r.addr != 0 && r.flat && p.direct != nil && p.direct.CanRead(r.peer)
@@ -127,7 +127,7 @@ func (e *Engine) canPull(r *Request) bool {
 // none.
 func (p *peer) freeSlot() int { return bits.TrailingZeros8(^p.slots) }
 
-// readsAlone says whether a message is read at once, and all of it, as soon as it has been matched.
+// readsAlone reports whether a message is read at once, and all of it, as soon as it has been matched.
 func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 	switch {
 	case e.readAll:
@@ -149,14 +149,14 @@ func (e *Engine) swapLimit() int64 {
 	return swapLater
 }
 
-// leaves says whether a message, matched and of which first bytes are here, is left to the sender to write.
+// leaves reports whether a message, matched and of which first bytes are here, is left to the sender to write.
 func (e *Engine) leaves(r *Request, first int64) bool {
 	return r.written && first == 0 && r.length <= min(r.total, swapBytes) && !e.patient.Load() && e.local.writer != nil &&
 		e.canPull(r)
 }
 
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
-// answers the claims' name in the SyncAck; 0: the sender moves everything.
+// returns the claims' name in the SyncAck; 0: the sender moves everything.
 func (e *Engine) openClaims(r *Request, first int64) int32 {
 	p := e.peer(r.peer)
 	slot := p.freeSlot()
@@ -250,7 +250,7 @@ func (e *Engine) given(h *transport.Header) {
 	e.endOfStream(r)
 }
 
-// offers says whether this process has about so many bytes for the peer to read, as well.
+// offers reports whether this process has about so many bytes for the peer to read, as well.
 func (p *peer) offers(bytes int64) bool {
 	r := p.streams.head
 	return p.offered >= bytes/2 || r != nil && r.claims.into != 0 && r.total-r.moved >= bytes/2
@@ -266,7 +266,7 @@ func (r *Request) unclaim() {
 }
 
 // pull reads a message that is not shared since too many others are, or some of the oldest one that is, if its sender
-// writes into memory, too, or does not stream. It answers whether it did anything.
+// writes into memory, too, or does not stream. It reports whether it did anything.
 func (e *Engine) pull() bool {
 	if i := slices.IndexFunc(e.pulling, func(r *Request) bool { return !r.claims.open() }); i >= 0 {
 		e.pullWhole(e.pulling[i])
@@ -305,7 +305,7 @@ func (e *Engine) pullWhole(r *Request) {
 	e.endOfStream(r)
 }
 
-// starves says whether nothing has come for long of the message that is waited for first.
+// starves reports whether nothing has come for long of the message that is waited for first.
 func (e *Engine) starves() bool {
 	if e.pullSince.IsZero() {
 		e.pullSince = e.now()

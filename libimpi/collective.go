@@ -31,8 +31,8 @@ func (v Collectives) own() Collectives {
 	return v.task.of(v.c.local)
 }
 
-// spans says whether the operation crosses clients, and how. Where one of them is not libimpi it takes turns with those
-// that were started before.
+// spans reports whether the operation crosses clients, and how. Where one of them is not libimpi it takes turns with
+// those that were started before.
 func (v Collectives) spans() bool {
 	if v.c.layout == nil {
 		return false
@@ -66,7 +66,7 @@ func (c *Comm) CarryOut(operation func(v Collectives) error) error {
 	return err
 }
 
-// noted ends an operation of the program's, and answers what was noted in it.
+// noted ends an operation of the program's, and returns what was noted in it.
 func (k *collective) noted() error {
 	first := k.first
 	k.first, k.goesOn = nil, false

@@ -82,7 +82,7 @@ func (c *Comm) Group() *Group {
 	return c.group
 }
 
-// spans says whether the communicator has processes of more than one IMPI client.
+// spans reports whether the communicator has processes of more than one IMPI client.
 func (c *Comm) spans() bool { return c.layout != nil || c.spansInter }
 
 func (c *Comm) describe() string {
@@ -98,7 +98,7 @@ func (c *Comm) describe() string {
 // String names the communicator for messages.
 func (c *Comm) String() string { return c.describe() }
 
-// isSource says whether rank in the communicator is the process with the given world rank.
+// isSource reports whether rank in the communicator is the process with the given world rank.
 func (c *Comm) isSource(rank, world int32) bool {
 	return uint32(rank) < uint32(c.group.Size()) && c.group.World(int(rank)) == world
 }
@@ -170,10 +170,10 @@ func (e *Engine) openHere(c *Comm, cid uint64) {
 	e.openContext(c.coll)
 }
 
-// Crowded says whether the members are on one machine, and more than its cores.
+// Crowded reports whether the members are on one machine, and more than its cores.
 func (c *Comm) Crowded() bool { return c.crowded }
 
-// crowded says whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
+// crowded reports whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
 // answer.
 func (e *Engine) crowded(g *Group) bool {
 	if len(e.home.World) <= e.home.Cores {
@@ -187,7 +187,7 @@ func (e *Engine) crowded(g *Group) bool {
 	return true
 }
 
-// alike says whether data looks the same in the memory of all members of g.
+// alike reports whether data looks the same in the memory of all members of g.
 func (e *Engine) alike(g *Group) bool {
 	if guests, _ := e.guestsOf(g); guests != nil {
 		return e.memory != [16]byte{} &&
@@ -204,7 +204,7 @@ func (e *Engine) alike(g *Group) bool {
 	return true
 }
 
-// Native says whether data looks the same in the memory of all members: then nothing is converted on its way, and
+// Native reports whether data looks the same in the memory of all members: then nothing is converted on its way, and
 // what MPI_Pack makes is what a message has.
 func (c *Comm) Native() bool { return c.native }
 
@@ -244,7 +244,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	return l, err
 }
 
-// Compare answers MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
+// Compare returns MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (c *Comm) Compare(o *Comm) int {
 	if c == o {
 		return abi.MPI_IDENT

@@ -45,13 +45,13 @@ func (s *CStatus) Bytes() int64 { return int64(uint64(s.bytes[1])<<32 | uint64(s
 // SetBytes stores the length of the message.
 func (s *CStatus) SetBytes(n int64) { s.bytes = [2]uint32{uint32(n), uint32(uint64(n) >> 32)} }
 
-// External says whether Bytes counts external32 bytes.
+// External reports whether Bytes counts external32 bytes.
 func (s *CStatus) External() bool { return s.flags&statusExternal != 0 }
 
 // SetExternal says what Bytes counts.
 func (s *CStatus) SetExternal(on bool) { s.setFlag(statusExternal, on) }
 
-// Cancelled says whether the operation was cancelled.
+// Cancelled reports whether the operation was cancelled.
 func (s *CStatus) Cancelled() bool { return s.flags&statusCancelled != 0 }
 
 // SetCancelled says whether the operation was cancelled.
@@ -83,7 +83,7 @@ func (e *Engine) lookup(id uint64) (r *Request, idle bool, err *Error) {
 	return r, !r.active, nil
 }
 
-// active answers the request of an id that is being waited for; nil if the id is null, inactive, or, because it
+// active returns the request of an id that is being waited for; nil if the id is null, inactive, or, because it
 // stands twice in an array or another thread has completed it, no longer a request.
 func (e *Engine) active(id uint64) *Request {
 	if r, idle, err := e.lookup(id); err == nil && !idle {
@@ -199,7 +199,7 @@ func (e *Engine) TestAll(ids []uint64, st []CStatus) (bool, error) {
 	return true, e.collectAll(ids, st)
 }
 
-// testAll says whether all requests are done, after a poll if need be.
+// testAll reports whether all requests are done, after a poll if need be.
 func (e *Engine) testAll(ids []uint64) (bool, error) {
 	e.settle()
 	if err := e.check(ids); err != nil {
@@ -276,7 +276,7 @@ func element(st []CStatus, i int) *CStatus {
 	return &st[i]
 }
 
-// WaitAny completes one of the requests and answers its index, MPI_UNDEFINED if none is active.
+// WaitAny completes one of the requests and returns its index, MPI_UNDEFINED if none is active.
 func (e *Engine) WaitAny(ids []uint64, st *CStatus) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -299,7 +299,8 @@ func (e *Engine) TestAny(ids []uint64, st *CStatus) (at int, flag bool, err erro
 	return at, true, err
 }
 
-// seekDone finds a done request, -1 if there is none, and says whether any is active. It waits for one, or polls once.
+// seekDone finds a done request, -1 if there is none, and reports whether any is active. It waits for one, or polls
+// once.
 func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err error) {
 	e.settle()
 	if err := e.check(ids); err != nil {
@@ -324,9 +325,9 @@ func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err err
 	return at, active, nil
 }
 
-// anyDone finds a done request, -1 if there is none, and says whether any is active. It looks at the first one first,
-// as programs expect; but where the persistent request that was completed last stands again, it begins behind that,
-// so that one which is started again and again, and always done, does not keep the others waiting.
+// anyDone finds a done request, -1 if there is none, and reports whether any is active. It looks at the first one
+// first, as programs expect; but where the persistent request that was completed last stands again, it begins behind
+// that, so that one which is started again and again, and always done, does not keep the others waiting.
 // gobridge/executor/fast_wait.c does the same (first_to_look_at).
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 	i := -1
@@ -504,7 +505,7 @@ func (e *Engine) Cancel(id uint64) error {
 	return nil
 }
 
-// isPosted says whether the receive stands in its context's queue.
+// isPosted reports whether the receive stands in its context's queue.
 func (r *Request) isPosted() bool {
 	return r.waits.Waits()
 }

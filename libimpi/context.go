@@ -52,7 +52,7 @@ func (c *context) take(m *message) {
 	c.comm.engine.peer(m.peer).forget(m)
 }
 
-// findSelf answers the unexpected message that refers to a send of this process.
+// findSelf returns the unexpected message that refers to a send of this process.
 func (c *context) findSelf(r *Request) *message {
 	return c.space.Newest(func(m *message) bool { return m.self == r })
 }

@@ -97,7 +97,7 @@ func (e *Engine) Observe(set uint32, o Observer) {
 	e.watch.observer, e.watch.observed = o, set
 }
 
-// observes says whether anybody wants to hear of something.
+// observes reports whether anybody wants to hear of something.
 func (w *watch) observes(what Happening) bool { return w.observed&(1<<what) != 0 }
 
 // Counters are what has been counted so far.

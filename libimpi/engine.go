@@ -165,7 +165,7 @@ func carry(tr transport.Transport) carrier {
 	return c
 }
 
-// connected says whether there is a transport at all.
+// connected reports whether there is a transport at all.
 func (c *carrier) connected() bool { return c.Transport != nil }
 
 // Shared is what the bridge's fast path, in C, wants to know of the engine. The engine's lock guards it.
@@ -269,7 +269,7 @@ func (q *requestQueue) pop() *Request {
 	return r
 }
 
-// remove takes r out of the queue and says whether it was there.
+// remove takes r out of the queue and reports whether it was there.
 func (q *requestQueue) remove(r *Request) bool {
 	var before *Request
 	for x := q.head; x != nil; before, x = x, x.next {

@@ -12,7 +12,7 @@ import (
 // The messages between clients are those of IMPI all the same, and all members see blocks of the same length, which is
 // what algorithms are chosen by. Reductions are not among them: packed data cannot be combined.
 
-// converts says whether the operation is one of these. It is not when it has been converted.
+// converts reports whether the operation is one of these. It is not when it has been converted.
 func (v Collectives) converts() bool { return !v.c.native && !v.converted }
 
 // external is one operation. It is carried out by operations that have been converted.

@@ -128,7 +128,7 @@ func (f *File) SetView(v file.View, h file.Hints, refused *Error) error {
 	return f.SetHints(h)
 }
 
-// Do carries an access out, and answers how many bytes it has moved, counted as they are in memory.
+// Do carries an access out, and returns how many bytes it has moved, counted as they are in memory.
 func (f *File) Do(a *file.Access) (n int64, err error) {
 	if !a.Collective {
 		return f.file.Do(a)
@@ -140,7 +140,7 @@ func (f *File) Do(a *file.Access) (n int64, err error) {
 	return n, err
 }
 
-// Start starts an access, and answers its request; none for one that is refused, which the other members then learn.
+// Start starts an access, and returns its request; none for one that is refused, which the other members then learn.
 // name is the function's.
 func (f *File) Start(name string, a file.Access) (uint64, error) {
 	op, err := f.file.Prepare(a)
@@ -187,7 +187,7 @@ func (f *File) Begin(name string, a file.Access) error {
 	return nil
 }
 
-// End waits for the split collective access under way, and answers what Do does.
+// End waits for the split collective access under way, and returns what Do does.
 func (f *File) End() (int64, error) {
 	t := f.split
 	f.split = nil

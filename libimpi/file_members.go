@@ -266,7 +266,7 @@ func (m *fileMembers) Gather(own []byte) ([][]byte, error) {
 		Type: byteType})
 }
 
-// Memory answers memory that the members of a machine map. It makes no communicator: those that goroutines would make
+// Memory returns memory that the members of a machine map. It makes no communicator: those that goroutines would make
 // at the same time could not be told apart by other clients.
 func (m *fileMembers) Memory(each int) ([]datatype.Pointer, error) {
 	own := m.memory
@@ -344,7 +344,7 @@ func (m *fileMembers) Store(v int64) error {
 	return err
 }
 
-// accumulate combines a number with the word of rank 0, whose engine does it, and answers what was there.
+// accumulate combines a number with the word of rank 0, whose engine does it, and returns what was there.
 func (m *fileMembers) accumulate(v int64, how coll.Op) (int64, error) {
 	own, old := []int64{v}, []int64{0}
 	at := onesided.Place{Target: 0, Count: 1, Type: numberType}

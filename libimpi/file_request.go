@@ -41,7 +41,7 @@ const (
 	longTime    = 100 * time.Microsecond
 )
 
-// short says whether an access is one of those.
+// short reports whether an access is one of those.
 func (f *File) short(a file.Access) bool {
 	return !a.Collective && a.Buf.Size() <= shortAccess && !f.Atomic()
 }
@@ -54,7 +54,7 @@ func (f *File) timed(run func() (int64, error)) (int64, error) {
 	return n, err
 }
 
-// complete answers a request for an access that is done.
+// complete returns a request for an access that is done.
 func (f *File) complete(n int64, err error) uint64 {
 	e := f.engine
 	e.mu.Lock()

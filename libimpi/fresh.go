@@ -79,11 +79,11 @@ func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
 	return ok
 }
 
-// aside says whether the message is one of a collective operation to which this does not apply: their algorithms say
+// aside reports whether the message is one of a collective operation to which this does not apply: their algorithms say
 // themselves where data is fresh (coll.Writable). A ring that is stored to past the caches serves them even so.
 func (e *Engine) aside(r *Request) bool { return !e.past && r.ctx == r.ctx.comm.coll }
 
-// found says how it went to read n bytes in some time. That is slow if the time is nearer to that of data in another
+// found returns how it went to read n bytes in some time. That is slow if the time is nearer to that of data in another
 // core's caches: longer than that of data in this one's by one and a half copies and more.
 func (e *Engine) found(n int, took time.Duration) uint64 {
 	switch t, bytes := int64(took)*transport.CostBytes, int64(n); {

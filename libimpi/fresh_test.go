@@ -84,7 +84,7 @@ func (e *Engine) findAll(slow bool) {
 	}
 }
 
-// exchangeOne sends n bytes from one engine to another, and answers how many of them the receiver has read.
+// exchangeOne sends n bytes from one engine to another, and returns how many of them the receiver has read.
 func exchangeOne(t *testing.T, es []*Engine, copied *counts, n int) int {
 	t.Helper()
 	before := copied.read

@@ -35,7 +35,7 @@ func (e *Engine) describeOneOf(r *Request, st *CStatus) error {
 	return err
 }
 
-// GetStatusAll says whether all requests are done, and then fills st, which is nil or has an element for each.
+// GetStatusAll reports whether all requests are done, and then fills st, which is nil or has an element for each.
 func (e *Engine) GetStatusAll(ids []uint64, st []CStatus) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +57,7 @@ func (e *Engine) GetStatusAll(ids []uint64, st []CStatus) (bool, error) {
 	return true, first
 }
 
-// GetStatusAny answers the index of a done request, MPI_UNDEFINED if there is none; flag is false if one is active
+// GetStatusAny returns the index of a done request, MPI_UNDEFINED if there is none; flag is false if one is active
 // and none is done.
 func (e *Engine) GetStatusAny(ids []uint64, st *CStatus) (at int, flag bool, err error) {
 	e.mu.Lock()
@@ -73,7 +73,7 @@ func (e *Engine) GetStatusAny(ids []uint64, st *CStatus) (at int, flag bool, err
 	return at, true, e.describe(e.active(ids[at]), st)
 }
 
-// GetStatusSome stores the indices of all done requests and answers how many they are, MPI_UNDEFINED if none is
+// GetStatusSome stores the indices of all done requests and returns how many they are, MPI_UNDEFINED if none is
 // active. st is nil or has room for all.
 func (e *Engine) GetStatusSome(ids []uint64, done []int32, st []CStatus) (int, error) {
 	e.mu.Lock()

@@ -130,7 +130,7 @@ func (g *Group) inverse() *inverse {
 	return v
 }
 
-// Compare answers MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+// Compare returns MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 func (g *Group) Compare(o *Group) int {
 	if g.count != o.count {
 		return abi.MPI_UNEQUAL

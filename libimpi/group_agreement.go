@@ -130,7 +130,7 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 }
 
 // meetLeader waits for the leader of the other group, so that a wrong one is found before its group is believed. It
-// answers an agreement with it, for the caller to close.
+// returns an agreement with it, for the caller to close.
 func (e *Engine) meetLeader(tag string, mine, theirs int32) (leaders *Comm, err error) {
 	if mine == theirs {
 		return nil, errorf(abi.MPI_ERR_COMM, "both groups have the same leader, rank %d of MPI_COMM_WORLD", mine)

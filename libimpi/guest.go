@@ -82,7 +82,7 @@ func (e *Engine) visitor(number int32) *peer {
 	return &e.nobody
 }
 
-// isGuest says whether a number is one of a process of another job.
+// isGuest reports whether a number is one of a process of another job.
 func (e *Engine) isGuest(number int32) bool { return uint(number) >= uint(len(e.peers)) }
 
 // nobody is a process of another job that has gone.
@@ -214,7 +214,7 @@ func (e *Engine) spare(list []*peer) {
 }
 
 // seeOff ends the links to guests that nothing needs, when all that is for them has left. It is not called from within
-// a transport. It answers whether there was one.
+// a transport. It reports whether there was one.
 func (e *Engine) seeOff() bool {
 	before := len(e.leaving)
 	e.leaving = slices.DeleteFunc(e.leaving, func(p *peer) bool {
@@ -257,7 +257,7 @@ func (e *Engine) part(p *peer) {
 	e.countGuests()
 }
 
-// owes says whether something waits for room that is for a process of the own job.
+// owes reports whether something waits for room that is for a process of the own job.
 func (e *Engine) owes() bool {
 	return slices.ContainsFunc(e.busy, func(number int32) bool { return !e.isGuest(number) })
 }
@@ -301,7 +301,7 @@ func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
 	return list, lost
 }
 
-// beyond says whether a member's number is at least n.
+// beyond reports whether a member's number is at least n.
 func (g *Group) beyond(n int32) bool {
 	if g.list == nil {
 		return g.count > 0 && max(g.first, g.first+int32(g.count-1)*g.stride) >= n
@@ -309,11 +309,11 @@ func (g *Group) beyond(n int32) bool {
 	return slices.Max(g.list) >= n
 }
 
-// foreignJobs says whether members of a group are of other jobs.
+// foreignJobs reports whether members of a group are of other jobs.
 func (e *Engine) foreignJobs(g *Group) bool { return g.beyond(int32(len(e.peers))) }
 
-// severalJobs says whether the communicator has processes of other jobs than this one's. If so, all its processes say
-// the same.
+// severalJobs reports whether the communicator has processes of other jobs than this one's. If so, all its processes
+// say the same.
 func (c *Comm) severalJobs() bool {
 	return len(c.guests) > 0 || c.local != nil && len(c.local.guests) > 0
 }
@@ -326,8 +326,8 @@ func (e *Engine) identityOf(number int32) identity {
 	return identity{e.jobID, number}
 }
 
-// before says whether the process with number a comes before that with number b, in an order that all processes share
-// which know both.
+// before reports whether the process with number a comes before that with number b, in an order that all processes
+// share which know both.
 func (e *Engine) before(a, b int32) bool { return e.identityOf(a).compare(e.identityOf(b)) < 0 }
 
 // identitiesAsWords are the identities of the members of a group, as words for contexts.OfGroup.

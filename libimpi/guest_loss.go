@@ -107,7 +107,7 @@ func (e *Engine) hopeless(r *Request) *Error {
 	return nil
 }
 
-// inVain ends a message that is hopeless from the start, and says whether it is.
+// inVain ends a message that is hopeless from the start, and reports whether it is.
 func (e *Engine) inVain(r *Request) bool {
 	lost := e.hopeless(r)
 	if lost != nil {

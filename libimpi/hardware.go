@@ -61,7 +61,7 @@ func (c *Comm) SplitHardware(typ string, key int32) (*Comm, error) {
 }
 
 // SplitUnguided splits c among the parts of the largest type of which each holds some but not all processes, and
-// answers the type, "" if there is none: then nobody gets a communicator (MPI_COMM_TYPE_HW_UNGUIDED).
+// returns the type, "" if there is none: then nobody gets a communicator (MPI_COMM_TYPE_HW_UNGUIDED).
 func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
 	places, err := c.hardwarePlaces()
 	if err != nil {
@@ -147,7 +147,7 @@ func (p hardwarePlaces) colors(typ int) []int32 {
 	return colors
 }
 
-// properParts says whether there are parts, and none of them holds all.
+// properParts reports whether there are parts, and none of them holds all.
 func properParts(colors []int32) bool {
 	some, differ := false, false
 	for _, c := range colors {

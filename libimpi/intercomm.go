@@ -30,7 +30,7 @@ const (
 	tagLeaders    = 1002 // for the leaders of MPI_Intercomm_create, before they know that their tags agree
 )
 
-// Inter says whether the communicator is an intercommunicator.
+// Inter reports whether the communicator is an intercommunicator.
 func (c *Comm) Inter() bool { return c.local != nil }
 
 // RemoteGroup is the remote group of an intercommunicator.
@@ -220,7 +220,7 @@ func (c *Comm) exchange(out, in coll.Buf, with, tag int) (err error) {
 }
 
 // agreeAcross finds the largest of mine, which is empty or one number, among all processes of both groups, and
-// answers it followed by the remote leader's word.
+// returns it followed by the remote leader's word.
 func (c *Comm) agreeAcross(tag int, mine, word []uint64) (theirs []uint64, err error) {
 	theirs = make([]uint64, len(mine)+len(word))
 	if c.rank != 0 {

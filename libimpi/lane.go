@@ -125,7 +125,7 @@ func (t *Task) enterLane(e *Engine) {
 // laneLooks is as often as C looks for the parts of a nonblocking operation (executor/board_run.h).
 const laneLooks = 32
 
-// goOnLane goes on with the turn of a task, and says whether it is over. Engine lock held.
+// goOnLane goes on with the turn of a task, and reports whether it is over. Engine lock held.
 func (t *Task) goOnLane(e *Engine) bool {
 	over, err := t.lane.run(&t.turn)
 	if over {
@@ -134,7 +134,7 @@ func (t *Task) goOnLane(e *Engine) bool {
 	return over
 }
 
-// run goes on with a turn, and says whether it is over.
+// run goes on with a turn, and reports whether it is over.
 func (l *lane) run(t *coll.Turn) (over bool, err error) {
 	if !l.shown && !t.Shows() {
 		if mem, _ := l.Put(0); mem == nil {
@@ -172,7 +172,7 @@ func (l *lane) Put(n int64) ([]byte, error) {
 	return mem, nil
 }
 
-// haveStarted says whether all others have published so many starts, and notes how many.
+// haveStarted reports whether all others have published so many starts, and notes how many.
 func (l *lane) haveStarted(least uint64) bool {
 	known := *l.starts - 1
 	for r := range l.local {

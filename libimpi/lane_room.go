@@ -62,7 +62,7 @@ func (b *commBoard) freed(at, member int) *uint64 {
 
 func (b *commBoard) placeOf(at int) int { return (at - b.lanes.first) / b.lanes.step }
 
-// hasLane says whether there is a lane for one more operation, whose parts have at most n bytes. All members call it
+// hasLane reports whether there is a lane for one more operation, whose parts have at most n bytes. All members call it
 // alike. Others than rank 0 may wait until that calls it, too.
 func (b *commBoard) hasLane(n int64) (bool, error) {
 	if err := b.openLanes(); err != nil {
@@ -130,7 +130,7 @@ func (b *commBoard) takeLanesBack() error {
 	return nil
 }
 
-// allFreed says whether all members have freed the operation that has a lane.
+// allFreed reports whether all members have freed the operation that has a lane.
 func (b *commBoard) allFreed(g *givenLane) bool {
 	for m := range b.Size() {
 		if atomic.LoadUint64(b.freed(g.at, m)) != g.number {

@@ -57,7 +57,7 @@ func (m *encounter) join(failed error) (*Comm, error) {
 	return m.allOrNone(made, err)
 }
 
-// allOrNone answers the new communicator if all of this side have it: the other side may have been lost before the last
+// allOrNone returns the new communicator if all of this side have it: the other side may have been lost before the last
 // of them could hear from it.
 func (m *encounter) allOrNone(made *Comm, err error) (*Comm, error) {
 	without, most := []int32{0}, []int32{0}
@@ -75,7 +75,7 @@ func (m *encounter) allOrNone(made *Comm, err error) (*Comm, error) {
 		"another process of %s has no communicator with the other side: %v", m.c.describe(), errGone)))
 }
 
-// introduce makes all of both sides know each other, and answers the other side's group.
+// introduce makes all of both sides know each other, and returns the other side's group.
 func (m *encounter) introduce(failed error) (*Group, error) {
 	ours, theirs, err := m.round(m.introduction(), failed)
 	if err != nil {
@@ -157,14 +157,14 @@ func readSides(ours, theirs [][]byte) (s *sides, err error) {
 	return s, nil
 }
 
-// areStrangers says whether our process i and their process j need a link. Processes of one job have always one, and so
-// have those of which each says that it knows the other.
+// areStrangers reports whether our process i and their process j need a link. Processes of one job have always one, and
+// so have those of which each says that it knows the other.
 func (s *sides) areStrangers(i, j int) bool {
 	a, b := &s.of[0][i], &s.of[1][j]
 	return a.job != b.job && !(s.knows[0][i][b.identity] && s.knows[1][j][a.identity])
 }
 
-// strangers says whether any two need a link.
+// strangers reports whether any two need a link.
 func (s *sides) strangers() bool {
 	for i := range s.of[0] {
 		for j := range s.of[1] {
@@ -176,7 +176,7 @@ func (s *sides) strangers() bool {
 	return false
 }
 
-// recognize answers the numbers of the other side's processes, -1 for those that need a link to this one, which are the
+// recognize returns the numbers of the other side's processes, -1 for those that need a link to this one, which are the
 // strangers. Errors: they are not who they can be.
 func (m *encounter) recognize(s *sides) (remote []int32, strangers []int, err error) {
 	e := m.c.engine

@@ -29,7 +29,7 @@ type encounter struct {
 	made   []*peer           // new ones
 }
 
-// round says mine, or err, and answers what all have said, by their ranks. Errors: err of any process, losses.
+// round says mine, or err, and returns what all have said, by their ranks. Errors: err of any process, losses.
 func (m *encounter) round(mine []byte, err error) (ours, theirs [][]byte, _ error) {
 	said := append([]byte{saysWords}, mine...)
 	if err != nil {
@@ -149,7 +149,7 @@ func (m *encounter) refuse(err error) {
 }
 
 // Aside runs f on another thread while this one makes progress, and returns when f has. If an own process is lost
-// meanwhile, it does not wait for f, whose context ends, and answers that.
+// meanwhile, it does not wait for f, whose context ends, and returns that.
 func (e *Engine) Aside(ctx stdcontext.Context, f func(stdcontext.Context)) error {
 	return e.asideUnless(ctx, f, func() {})
 }

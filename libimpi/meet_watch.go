@@ -94,7 +94,7 @@ func (j *joint) end(ctx stdcontext.Context, failed bool) error {
 	return j.hear()
 }
 
-// complete says whether all words have come. Engine lock held.
+// complete reports whether all words have come. Engine lock held.
 func (j *joint) complete() bool {
 	for _, r := range j.from {
 		if !r.done {

@@ -82,7 +82,7 @@ func encodeWords(b []byte, words [][]byte) []byte {
 	return b
 }
 
-// encodeNo says why a side gives up.
+// encodeNo returns why a side gives up.
 func encodeNo(b []byte, err error) []byte {
 	class, text := AsError(err).Class, AsError(err).Text
 	return append(bigEndian.AppendUint32(append(b, saysNo), uint32(class)), text[:min(len(text), mostText)]...)
@@ -107,7 +107,7 @@ func readNo(b []byte) *Error {
 	return errorf(class, "%s", text)
 }
 
-// readWords reads the contributions of a side and answers what follows them.
+// readWords reads the contributions of a side and returns what follows them.
 func readWords(b []byte) (words [][]byte, rest []byte, err error) {
 	if len(b) < 5 || b[0] != saysWords {
 		return nil, nil, fmt.Errorf("a side says %d bytes that make no sense", len(b))

@@ -122,7 +122,7 @@ func (c *Comm) recv(ctx *context, base datatype.Pointer, count int64, t *datatyp
 	return err
 }
 
-// Isend starts a send and answers its request's id.
+// Isend starts a send and returns its request's id.
 func (c *Comm) Isend(base datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32, mode SendMode) uint64 {
 	return c.isend(c.p2p, base, count, t, dest, tag, mode)
 }
@@ -148,7 +148,7 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	return r.id
 }
 
-// Irecv starts a receive and answers its request's id.
+// Irecv starts a receive and returns its request's id.
 func (c *Comm) Irecv(base datatype.Pointer, count int64, t *datatype.Type, source int, tag int32) uint64 {
 	return c.irecv(c.p2p, base, count, t, source, tag)
 }
@@ -277,7 +277,7 @@ type Matched struct {
 // noProcMessage is what a probe for MPI_PROC_NULL finds.
 var noProcMessage = &message{}
 
-// NoProc says whether this is the answer to a probe for MPI_PROC_NULL, which is not a message that can be received.
+// NoProc reports whether this is the answer to a probe for MPI_PROC_NULL, which is not a message that can be received.
 func (m *Matched) NoProc() bool { return m.m == noProcMessage }
 
 // Comm is the communicator the message came on.

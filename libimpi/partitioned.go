@@ -28,7 +28,7 @@ type partitionedSpace struct {
 	tags         tagSpace // in data, given out by this process
 }
 
-// partitioned answers the space. Engine lock held.
+// partitioned returns the space. Engine lock held.
 func (c *Comm) partitioned() *partitionedSpace {
 	s := &c.parts
 	if s.offers == nil {
@@ -463,7 +463,7 @@ func (e *Engine) activeSend(id uint64) (*channel, *Error) {
 	return ch, err
 }
 
-// mayBeReady says what is wrong with a partition that is said to be ready; nil if nothing is.
+// mayBeReady returns what is wrong with a partition that is said to be ready; nil if nothing is.
 func (ch *channel) mayBeReady(p int32) *Error {
 	if p < 0 || p >= ch.parts {
 		return ch.badPartition(p)
@@ -493,7 +493,7 @@ func (ch *channel) badPartition(p int32) *Error {
 		p, ch.parts)
 }
 
-// Parrived says whether a partition of a receive has arrived; all have if the request is not active.
+// Parrived reports whether a partition of a receive has arrived; all have if the request is not active.
 func (e *Engine) Parrived(id uint64, partition int32) (bool, *Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -35,8 +35,8 @@ func (c *Comm) moved(at []int32) *Group {
 	return NewGroup(worlds)
 }
 
-// sameImpl says whether all processes of c belong to clients of this library, and to one job. Others would not know of
-// the new order, and the communicator would have two: with them, all keep theirs. So they do where there are several
+// sameImpl reports whether all processes of c belong to clients of this library, and to one job. Others would not know
+// of the new order, and the communicator would have two: with them, all keep theirs. So they do where there are several
 // jobs: nobody knows where all of these are.
 func (c *Comm) sameImpl() bool {
 	return !c.severalJobs() && c.engine.agreed(c.group, sameImpl)
@@ -44,12 +44,12 @@ func (c *Comm) sameImpl() bool {
 
 func sameImpl(h *transport.Host) bool { return h.SameImpl }
 
-// exchanges says whether the masters of a group's clients exchange results in Allreduce.
+// exchanges reports whether the masters of a group's clients exchange results in Allreduce.
 func (e *Engine) exchanges(g *Group) bool {
 	return e.agreed(g, func(h *transport.Host) bool { return h.Exchange })
 }
 
-// agreed says whether something holds of the hosts of all processes of a group that are in other clients.
+// agreed reports whether something holds of the hosts of all processes of a group that are in other clients.
 func (e *Engine) agreed(g *Group, holds func(*transport.Host) bool) bool {
 	job := e.job
 	return !slices.ContainsFunc(g.worlds(), func(w int32) bool {
@@ -231,7 +231,7 @@ const (
 	tagNode     = 241
 )
 
-// handOver gives the caller's node, that of its rank in c, to the process that is to have this rank, and answers the
+// handOver gives the caller's node, that of its rank in c, to the process that is to have this rank, and returns the
 // node that the caller gets.
 func (c *Comm) handOver(t *topo.DistGraph, at []int32) (*topo.DistGraph, error) {
 	to, from := int(at[c.rank]), slices.Index(at, c.rank)

@@ -102,7 +102,7 @@ func (e *Engine) leaveRunning(r *Request) {
 	}
 }
 
-// waitsForRoom says whether a send may not have left, because its receiver has not acknowledged enough.
+// waitsForRoom reports whether a send may not have left, because its receiver has not acknowledged enough.
 func (e *Engine) waitsForRoom(r *Request) bool {
 	return r.kind == sendRequest && r.peer >= 0 && e.peer(r.peer).queued
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// doneWithoutUs waits outside of MPI until a request is done, and answers whether it is.
+// doneWithoutUs waits outside of MPI until a request is done, and reports whether it is.
 func doneWithoutUs(e *Engine, id uint64) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
 		e.mu.Lock()

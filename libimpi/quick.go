@@ -161,7 +161,7 @@ func (e *Engine) adopt(n uint32) *Request {
 	return r
 }
 
-// find answers the request of an id that the program holds; nil if there is none.
+// find returns the request of an id that the program holds; nil if there is none.
 func (e *Engine) find(id uint64) *Request {
 	if id&quickBit != 0 && e.requests.quick != nil {
 		id = e.adopted(id)

@@ -60,7 +60,7 @@ func (f *fakeC) post(ctx *context, buf datatype.Pointer, count int32, source, ta
 	return uint64(s.Generation)<<32 | quickBit | uint64(n-1)
 }
 
-// arrive gives a message to the receive of C that wants it, and says whether there is one that has room for it.
+// arrive gives a message to the receive of C that wants it, and reports whether there is one that has room for it.
 func (f *fakeC) arrive(cid uint64, source, tag int32, payload []byte) bool {
 	q := &f.q.From[f.at(source)]
 	before := uint32(0)

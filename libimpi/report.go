@@ -110,7 +110,7 @@ func (r reach) own(rows []reachRow) int {
 	return -1
 }
 
-// here says whether this process's machine is that of a row.
+// here reports whether this process's machine is that of a row.
 func (r reach) here(row *reachRow) bool {
 	return row.near && (r.vendor == "" || row.id == r.job.Procs[r.job.Me].HostID)
 }
@@ -205,7 +205,7 @@ func (r reach) between(a, b *reachRow) string {
 	return way
 }
 
-// relayed says whether an agent carries what the ranks of a row say to others.
+// relayed reports whether an agent carries what the ranks of a row say to others.
 func (r reach) relayed(row *reachRow) bool { return row.near && r.agent || row.host.Others > 0 }
 
 // spans is a list of numbers, as in 0-3,5.

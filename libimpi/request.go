@@ -324,14 +324,14 @@ func (t *requestTable) deactivate(r *Request) {
 	}
 }
 
-// underWay says whether a communicator has requests that are not complete, also such as the program has freed.
+// underWay reports whether a communicator has requests that are not complete, also such as the program has freed.
 func (t *requestTable) underWay(c *Comm) bool {
 	return c.uses > 0 && slices.ContainsFunc(t.slots, func(r *Request) bool {
 		return r != nil && r.comm == c && !r.done && (r.active || !r.persistent)
 	})
 }
 
-// find answers the request with this id, or nil.
+// find returns the request with this id, or nil.
 func (t *requestTable) find(id uint64) *Request {
 	if r := t.at(uint32(id)); r != nil && r.id == id {
 		return r
@@ -339,7 +339,7 @@ func (t *requestTable) find(id uint64) *Request {
 	return nil
 }
 
-// at answers the request in a slot, as the low half of ids counts them; nil if the slot is free.
+// at returns the request in a slot, as the low half of ids counts them; nil if the slot is free.
 func (t *requestTable) at(slot uint32) *Request {
 	if slot == 0 || uint64(slot) > uint64(len(t.slots)) {
 		return nil

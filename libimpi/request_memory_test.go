@@ -2,7 +2,7 @@ package libimpi
 
 import "testing"
 
-// peak takes n requests and gives them back in the order of step, and answers their ids.
+// peak takes n requests and gives them back in the order of step, and returns their ids.
 func peak(t *requestTable, c *Comm, n, step int) []uint64 {
 	taken, ids := make([]*Request, n), make([]uint64, n)
 	for i := range taken {

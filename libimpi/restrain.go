@@ -100,7 +100,7 @@ func (e *Engine) invite(ctx *context, source int32) {
 	}
 }
 
-// takes says whether a receive from source may get a message of process rank of MPI_COMM_WORLD.
+// takes reports whether a receive from source may get a message of process rank of MPI_COMM_WORLD.
 func (c *context) takes(source, rank int32) bool {
 	r := c.comm.sourceOf(rank)
 	return r >= 0 && (source == anySource || source == r)
@@ -133,7 +133,7 @@ func (e *Engine) seek(ctx *context, source int32, find func() bool) {
 	e.probes = slices.Delete(e.probes, i, i+1)
 }
 
-// needs says whether something is awaited from a process.
+// needs reports whether something is awaited from a process.
 func (e *Engine) needs(p *peer) bool {
 	if p.owes > 0 || slices.ContainsFunc(e.probes, func(x probe) bool { return x.ctx.takes(x.source, p.rank) }) {
 		return true
@@ -151,7 +151,7 @@ func (e *Engine) needs(p *peer) bool {
 	return false
 }
 
-// awaits says whether a receive is posted that a message of process rank may match.
+// awaits reports whether a receive is posted that a message of process rank may match.
 func (c *context) awaits(rank int32) bool {
 	if c.space.Waiting() == 0 {
 		return false

@@ -172,7 +172,7 @@ func (p *peer) piece(r *Request) int {
 	return r.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
 }
 
-// sendRest sends what is left of the continuation that has begun to leave. It answers whether any of it left.
+// sendRest sends what is left of the continuation that has begun to leave. It reports whether any of it left.
 func (e *Engine) sendRest(p *peer, r *Request) bool {
 	n := int64(p.stream.SendRest(r.peer, r.bytes(r.owed)))
 	r.moved += n
@@ -190,7 +190,7 @@ func (e *Engine) sendControl(h *transport.Header) {
 	e.enqueue(h.Dst, p)
 }
 
-// flush hands over what waited for room. It answers whether anything left.
+// flush hands over what waited for room. It reports whether anything left.
 func (e *Engine) flush() bool {
 	did := false
 	kept := e.busy[:0]

@@ -139,7 +139,7 @@ func (e *Engine) SetVerify(on bool) {
 	e.watch.on = on || e.watch.counts
 }
 
-// Verifies says whether collective operations compare their calls.
+// Verifies reports whether collective operations compare their calls.
 func (e *Engine) Verifies() bool { return e.verifies.Load() }
 
 // AvoidBoards keeps collective operations from boards, persistent ones that have been made apart. It has to be the same
@@ -150,7 +150,7 @@ func (e *Engine) AvoidBoards(on bool) {
 	e.noBoards.Store(on)
 }
 
-// CollectiveUnderWay says whether a nonblocking collective operation is.
+// CollectiveUnderWay reports whether a nonblocking collective operation is.
 func (e *Engine) CollectiveUnderWay() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -272,18 +272,18 @@ func (e *Engine) Finish() error {
 	return e.leave(func() bool { return false }) // what nobody has received by now nobody will
 }
 
-// Connected says whether some processes of the job are reached over connections, which Finish ends for good.
+// Connected reports whether some processes of the job are reached over connections, which Finish ends for good.
 func (e *Engine) Connected() bool { return e.network.connected() || e.vendor.connected() }
 
-// MayLeave says whether a process may end communication while others go on: none of these is of another implementation,
-// which would have it end with MPI_Finalize, as all others do.
+// MayLeave reports whether a process may end communication while others go on: none of these is of another
+// implementation, which would have it end with MPI_Finalize, as all others do.
 func (e *Engine) MayLeave() bool { return e.agreed(e.world.group, sameImpl) }
 
 // Leave is Finish without the barrier: it waits for messages that the program has let go of, too, since their receivers
 // may come to them later.
 func (e *Engine) Leave() error { return e.leave(e.hasLetGo) }
 
-// hasLetGo says whether a send is under way that the program does not wait for.
+// hasLetGo reports whether a send is under way that the program does not wait for.
 func (e *Engine) hasLetGo() bool {
 	return slices.ContainsFunc(e.requests.slots, func(r *Request) bool {
 		return r != nil && r.kind == sendRequest && r.detached && !r.done

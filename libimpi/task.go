@@ -85,7 +85,7 @@ const (
 	mostTasks   = (subsetTags>>taskTagBits - 1) / 2
 )
 
-// takesTurns says whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
+// takesTurns reports whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
 // that operations cannot be told apart, and have to come one after the other.
 func (c *Comm) takesTurns() bool { return c.layout != nil && !c.layout.Own }
 
@@ -137,7 +137,7 @@ func (t *Task) of(c *Comm) Collectives {
 	return Collectives{c: c, on: &side.on, task: t}
 }
 
-// Start starts what has been recorded and answers its request. If all is done at once, that is the one of everything
+// Start starts what has been recorded and returns its request. If all is done at once, that is the one of everything
 // that is complete.
 func (t *Task) Start() uint64 {
 	e := t.comm.engine
@@ -185,7 +185,7 @@ func (t *Task) StartAside(told func(*Error)) {
 	}
 }
 
-// Keep answers a persistent request for what has been recorded.
+// Keep returns a persistent request for what has been recorded.
 func (t *Task) Keep() uint64 {
 	t.keepTurns()
 	e := t.comm.engine
@@ -209,7 +209,7 @@ func (t *Task) newRequest(e *Engine) *Request {
 	return r
 }
 
-// isTask says whether a request stands for a collective operation, which can neither be cancelled nor, while it is
+// isTask reports whether a request stands for a collective operation, which can neither be cancelled nor, while it is
 // under way, be freed (MPI 5.0, 6.12 and 6.13).
 func (r *Request) isTask() bool {
 	if r.kind != compoundRequest {
@@ -408,7 +408,7 @@ func (t *Task) receive(e *Engine, st *coll.Step) *Request {
 	return r
 }
 
-// mustWait says whether messages are not done that a step waits for.
+// mustWait reports whether messages are not done that a step waits for.
 func (t *Task) mustWait(st *coll.Step) bool {
 	t.missing = 0
 	for _, r := range t.schedule.Waits(st) {
@@ -439,7 +439,7 @@ func (t *Task) partDone(e *Engine, message *Request) {
 	}
 }
 
-// arrived looks at a message that is done, and answers an error if the task cannot go on.
+// arrived looks at a message that is done, and returns an error if the task cannot go on.
 func (t *Task) arrived(message *Request) error {
 	failed := message.failure()
 	for i := range t.special {

@@ -181,7 +181,7 @@ func until(tb testing.TB, es []*Engine, what string, cond func() bool) {
 	}
 }
 
-// finish polls until all requests are done and answers their statuses.
+// finish polls until all requests are done and returns their statuses.
 func finishAll(tb testing.TB, es []*Engine, e *Engine, ids ...*uint64) []CStatus {
 	tb.Helper()
 	st := make([]CStatus, len(ids))

@@ -62,7 +62,7 @@ func categories() []Category {
 	return all
 }
 
-// FindCategory answers the index of a category, -1 if there is none of that name.
+// FindCategory returns the index of a category, -1 if there is none of that name.
 func FindCategory(name string) int {
 	return slices.IndexFunc(Categories, func(c Category) bool { return c.Name == name })
 }

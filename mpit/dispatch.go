@@ -78,7 +78,7 @@ func (d *Dispatcher) Add(r *Registration) {
 	d.registrations = append(d.registrations, r)
 }
 
-// Wants says whether anybody has a function for events of a kind.
+// Wants reports whether anybody has a function for events of a kind.
 func (d *Dispatcher) Wants(kind Kind) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,7 +154,7 @@ func (d *Dispatcher) Note(kind Kind, of any, v Values) {
 	}
 }
 
-// Begin makes the caller the one who makes the calls, and answers the end of what Next answers: a function that makes
+// Begin makes the caller the one who makes the calls, and returns the end of what Next answers: a function that makes
 // events itself would otherwise go on for ever. It fails if somebody else is at it, or the caller itself further down
 // on its stack.
 func (d *Dispatcher) Begin() (end uint64, ok bool) {
@@ -167,7 +167,7 @@ func (d *Dispatcher) Begin() (end uint64, ok bool) {
 	return d.nth, true
 }
 
-// Next answers the next call, none if there is none.
+// Next returns the next call, none if there is none.
 func (d *Dispatcher) Next(end uint64) (c Call, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +200,7 @@ func (d *Dispatcher) pop() Occurrence {
 	return o
 }
 
-// Done says that a call is over, and answers the one to make if it was the last of a registration that is freed.
+// Done says that a call is over, and returns the one to make if it was the last of a registration that is freed.
 func (d *Dispatcher) Done(c Call) (last Function) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -126,7 +126,7 @@ func laidOut(elements []Element) []Element {
 	return elements
 }
 
-// FindEvent answers the index of a type, -1 if there is none of that name.
+// FindEvent returns the index of a type, -1 if there is none of that name.
 func FindEvent(name string) int {
 	return slices.IndexFunc(Events, func(e Event) bool { return e.Name == name })
 }

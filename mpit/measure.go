@@ -7,7 +7,7 @@ type Measure struct {
 	running   bool
 }
 
-// Running says whether it is started.
+// Running reports whether it is started.
 func (m *Measure) Running() bool { return m.running }
 
 // Start begins to follow the number, which is now raw.

@@ -133,7 +133,7 @@ func register(d *Dispatcher, event string, of any) *Registration {
 	return r
 }
 
-// run makes all calls that wait, and answers them as text.
+// run makes all calls that wait, and returns them as text.
 func run(t *testing.T, d *Dispatcher) (log []string) {
 	t.Helper()
 	end, ok := d.Begin()

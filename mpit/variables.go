@@ -205,7 +205,7 @@ var named = []Variable{
 		Counted: true, Detail: userBasic, About: "collective operations that have started on the communicator"},
 }
 
-// FindVariable answers the index of a variable, -1 if there is none of that name and class.
+// FindVariable returns the index of a variable, -1 if there is none of that name and class.
 func FindVariable(name string, class int) int {
 	return slices.IndexFunc(Variables, func(v Variable) bool { return v.Name == name && v.Class == class })
 }

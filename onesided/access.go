@@ -156,7 +156,7 @@ func (w *Window) CompareAndSwap(origin, compare, result datatype.Pointer, p Plac
 // turnEvery is how many calls that answer a request make progress once, where a window is mapped.
 const turnEvery = 64
 
-// ready asks whether communication is allowed, and answers the memory of its place, nil if it is not mapped. With a
+// ready asks whether communication is allowed, and returns the memory of its place, nil if it is not mapped. With a
 // request the call makes progress (reach), or one of several does: where that is over at once, the program has no other
 // call that does.
 func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype.Pointer, error) {
@@ -185,7 +185,7 @@ func (w *Window) Sync() error {
 	return w.engine.Failure()
 }
 
-// Swappable says whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,
+// Swappable reports whether elements of a predefined type can be compared and swapped (MPI 5.0, 12.3.4): integers,
 // logicals, bytes. Those are what a bitwise or a logical operation takes.
 func Swappable(t *datatype.Type) bool {
 	return op.Check(abi.MPI_BOR, t) == nil || op.Check(abi.MPI_LOR, t) == nil

@@ -74,7 +74,7 @@ const pieceBytes = 256 << 10
 // each piece.
 const vectorBytes = 512 << 10
 
-// vector answers where b lies as consecutive elements, nil if it does not.
+// vector returns where b lies as consecutive elements, nil if it does not.
 func vector(b Buf, element *datatype.Type) unsafe.Pointer {
 	if b.Type == element {
 		return b.Base
@@ -211,7 +211,7 @@ func room(p []byte, n int64) []byte {
 	return p[:n]
 }
 
-// load answers n elements from element at on, one after the other: those in memory, or a copy; nil if they cannot be
+// load returns n elements from element at on, one after the other: those in memory, or a copy; nil if they cannot be
 // reached.
 func (w *worker) load(s *side, at, n int64) unsafe.Pointer {
 	if s.vector != nil {

@@ -60,7 +60,7 @@ func (w *Window) openDirect(bases []uint64) error {
 
 var errNotNear = errors.New("memory of another process cannot be read")
 
-// far answers where a place lies in the memory of its process, if this process may move data there by itself.
+// far returns where a place lies in the memory of its process, if this process may move data there by itself.
 func (w *Window) far(p Place) (addr uint64, ok bool, err error) {
 	if d := &w.direct; d.near == nil || !d.near[p.Target] {
 		return 0, false, nil
@@ -129,7 +129,7 @@ func (w *Window) covers(m *moving, target int, here, there []transport.Run) bool
 
 var movings = sync.Pool{New: func() any { return new(moving) }}
 
-// list makes list i that of the runs of bytes pos to end of a layout, as many as fit. It answers up to which byte.
+// list makes list i that of the runs of bytes pos to end of a layout, as many as fit. It returns up to which byte.
 func (m *moving) list(i int, l *layout, pos, end int64) int64 {
 	end = l.List(&m.runs, pos-l.first, end-l.first)
 	for k := range m.runs.N {

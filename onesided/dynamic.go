@@ -50,7 +50,7 @@ func (w *Window) reattach(change func(old Regions) (Regions, error)) error {
 	return nil
 }
 
-// attachedAt answers the memory at an address of this process, in a dynamic window.
+// attachedAt returns the memory at an address of this process, in a dynamic window.
 func (w *Window) attachedAt(addr, count int64, t *datatype.Type) (datatype.Pointer, error) {
 	return w.attachedHere(addr, coll.Buf{Count: count, Type: t}, 0, count*t.Size(), math.MaxInt64)
 }

@@ -13,7 +13,7 @@ type Part struct {
 	Size, Unit int64
 }
 
-// Offset answers where, in bytes from the beginning of the part, count elements of t at displacement disp are relative
+// Offset returns where, in bytes from the beginning of the part, count elements of t at displacement disp are relative
 // to. Errors: they reach beyond the part; the displacement is negative.
 func (p Part) Offset(target int, disp, count int64, t *datatype.Type) (int64, *Error) {
 	if disp < 0 {

@@ -278,7 +278,7 @@ func (w *Window) String() string {
 	return fmt.Sprintf("the window of %d processes", len(w.targets))
 }
 
-// MayFree says what is wrong with freeing the window now.
+// MayFree returns what is wrong with freeing the window now.
 func (w *Window) MayFree() error { return w.guarded((*Epochs).Free) }
 
 // Free gives the window up, when all members have called it and all communication is done.

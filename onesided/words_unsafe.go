@@ -137,7 +137,7 @@ func (w *Words) Wait(group []int) error {
 	return nil
 }
 
-// Test says whether Wait would return at once.
+// Test reports whether Wait would return at once.
 func (w *Words) Test(group []int) bool {
 	for _, r := range group {
 		if atomic.LoadUint64(w.targets[r].Completed) < w.targets[r].Exposed {
@@ -190,7 +190,7 @@ func (w *Words) Publish(table, entries uint64) {
 	atomic.AddUint64(&m.Version, 1)
 }
 
-// Published answers what a member has published last, and the version of that: 0 if it never has. The table is what it
+// Published returns what a member has published last, and the version of that: 0 if it never has. The table is what it
 // was if Version still answers the same when it has been read. False: it is being changed.
 func (w *Words) Published(member int) (table, entries, version uint64, ok bool) {
 	m := &w.members[member]

@@ -86,7 +86,7 @@ var Groups = []Group{
 	{"rank", "Set by the launcher for its ranks", "what the launcher says to each of its ranks"},
 }
 
-// Find answers the setting of that name; nil if there is none.
+// Find returns the setting of that name; nil if there is none.
 func Find(name string) *Setting {
 	for i := range All {
 		if All[i].Name == name {
@@ -96,7 +96,7 @@ func Find(name string) *Setting {
 	return nil
 }
 
-// InForce answers the value and where it comes from. A secret is never shown.
+// InForce returns the value and where it comes from. A secret is never shown.
 func (s *Setting) InForce(lookup func(string) (string, bool)) (value, source string) {
 	v, ok := lookup(s.Name)
 	switch {

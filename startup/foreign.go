@@ -45,7 +45,7 @@ var launchers = []struct{ name, size, rank string }{
 	{"a PMI launcher (mpiexec of MPICH or Intel MPI)", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
 }
 
-// foreign answers which foreign launcher has started this process together with others, nil if none has.
+// foreign returns which foreign launcher has started this process together with others, nil if none has.
 func foreign(env Env) *ForeignError {
 	alone := false // a launcher says that there is one process
 	for _, l := range launchers {

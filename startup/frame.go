@@ -120,7 +120,7 @@ func (p *port) send(typ string, body any, deadline time.Time, descriptors ...int
 	return nil
 }
 
-// receive reads one message, until the deadline if it is not zero. It answers io.EOF if the other side has closed the
+// receive reads one message, until the deadline if it is not zero. It returns io.EOF if the other side has closed the
 // link between messages.
 func (p *port) receive(deadline time.Time) (message, error) {
 	p.conn.SetReadDeadline(deadline)

@@ -106,9 +106,9 @@ func RankEnv(fd, rank, size, localRank, localSize int) []string {
 // SetDeadline limits Next; zero lets it wait for ever.
 func (l *LauncherEnd) SetDeadline(t time.Time) { l.port.conn.SetReadDeadline(t) }
 
-// Next waits for what the rank says next. It answers io.EOF when the rank has closed the link, which is in order before
+// Next waits for what the rank says next. It returns io.EOF when the rank has closed the link, which is in order before
 // Hello, if the program does not use MPI, and after Finalized. A message out of order is an error, after which the link
-// is of no use. Next refuses a Hello of another version itself, and answers the error.
+// is of no use. Next refuses a Hello of another version itself, and returns the error.
 func (l *LauncherEnd) Next() (Message, error) {
 	m, err := l.port.next()
 	if err != nil {

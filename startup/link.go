@@ -61,7 +61,7 @@ type Link struct {
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
 // once in a process.
 //
-// It answers ErrSingleton if nobody started us as part of a job, and *ForeignError if somebody did whom we cannot
+// It returns ErrSingleton if nobody started us as part of a job, and *ForeignError if somebody did whom we cannot
 // join, unless IMPI_SINGLETON=ok. Any other error means that there is a launcher and something is wrong with it.
 func Attach(env Env) (*Link, Welcome, error) { return attach(env, welcomeTime) }
 
@@ -106,14 +106,14 @@ func attach(env Env, patience time.Duration) (*Link, Welcome, error) {
 	return l, w, nil
 }
 
-// Inherited says whether this process has a rank's link, which no MPI program has taken over.
+// Inherited reports whether this process has a rank's link, which no MPI program has taken over.
 func Inherited(env Env) bool {
 	text, _ := env(EnvFD)
 	fd, err := strconv.Atoi(text)
 	return err == nil && isLink(fd) == nil
 }
 
-// isLink says what a descriptor lacks to be that of a link.
+// isLink returns what a descriptor lacks to be that of a link.
 func isLink(fd int) error {
 	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
 	if err != nil {

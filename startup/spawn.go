@@ -211,7 +211,7 @@ func (n *Name) check() error {
 }
 
 // Spawn asks for a new job and waits until each of its processes has called MPI_Init or has failed; the processes
-// that have called it go on as soon as the last has. It answers an error if there is nobody to ask, if the request
+// that have called it go on as soon as the last has. It returns an error if there is nobody to ask, if the request
 // cannot be understood (ErrInfo), or when ctx is done; that processes cannot be started is said by Spawned alone. When
 // ctx is done, the processes are not taken back. Any goroutine may call it, after Job.
 func (l *Link) Spawn(ctx context.Context, s Spawn) (Spawned, error) {
@@ -232,7 +232,7 @@ func (l *Link) Spawn(ctx context.Context, s Spawn) (Spawned, error) {
 	return *a.Spawned, nil
 }
 
-// Publish makes the port of a service known. It answers ErrNameExists if there is one of that name already, and
+// Publish makes the port of a service known. It returns ErrNameExists if there is one of that name already, and
 // ErrUnreachable if nobody can be asked. info may have the key impi_scope, with the value job, if only processes of
 // this launcher are to find it; ompi_global_scope with the value false is the same. Otherwise others find it, too:
 // those of this user on this machine, or those who have the same IMPI_NAMES.
@@ -248,8 +248,8 @@ func (l *Link) Unpublish(ctx context.Context, service, port string, info [][2]st
 	return err
 }
 
-// Lookup answers the port of a service: of one that this launcher's processes have published before one of others. It
-// answers ErrNoName if there is none, and ErrUnreachable if others cannot be asked.
+// Lookup returns the port of a service: of one that this launcher's processes have published before one of others. It
+// returns ErrNoName if there is none, and ErrUnreachable if others cannot be asked.
 func (l *Link) Lookup(ctx context.Context, service string, info [][2]string) (port string, err error) {
 	return l.name(ctx, Name{What: NameLookup, Service: service, Info: info})
 }
@@ -338,7 +338,7 @@ func request(m message) (Message, error) {
 	return Request{ID: b.ID, Name: &b.Name}, err
 }
 
-// Answer answers a request.
+// Answer returns a request.
 func (l *LauncherEnd) Answer(id uint64, a Answer) error {
 	return l.port.send(msgAnswer, a.body(id), time.Now().Add(sendTime))
 }

@@ -36,7 +36,7 @@ func LauncherNear(library string) (string, error) {
 }
 
 // Summon starts a launcher for this process, which nobody has started as part of a job: path is that of impirun, and
-// env its environment, in which processes will be spawned. It says hello as Attach does, and answers the link and the
+// env its environment, in which processes will be spawned. It says hello as Attach does, and returns the link and the
 // welcome, whose Job is of this one process, and whose Shared is -1. After that the link is as if we had been started
 // by impirun: Watch tells if the launcher is lost, Finalized is due at the end, and Abort ends what was spawned.
 //

@@ -134,7 +134,7 @@ func decodeAddr(b []byte) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(a, be.Uint16(b[18:])), nil
 }
 
-// checkJob answers whether a job's tables agree with each other and keep to IMPI 0.0, 2.3.5 and 3.9. Me may be
+// checkJob reports whether a job's tables agree with each other and keep to IMPI 0.0, 2.3.5 and 3.9. Me may be
 // -1, not said. A host without an address is right in a job of one client, where nobody connects to it.
 func checkJob(j *transport.Job) error {
 	bad := func(format string, args ...any) error { return fmt.Errorf("job tables: "+format, args...) }

@@ -24,7 +24,7 @@ func (s *sequence) order(n int) []int32 {
 }
 
 // coarsen joins pairs of nodes: neighbors by their heaviest edge, then nodes that have a neighbor in common and
-// those that have none. No pair is larger than limit. It answers the smaller graph and where each node went.
+// those that have none. No pair is larger than limit. It returns the smaller graph and where each node went.
 // The order in which nodes choose is a shuffled one: that of the numbers makes strips of a grid.
 func (g *Graph) coarsen(limit int32, s *sequence) (*Graph, []int32) {
 	n := g.Size()

@@ -84,7 +84,7 @@ func (s *blockSearch) search(i int, size, cut int64) {
 	}
 }
 
-// Blocks numbers the blocks of a shape row by row and answers in which each node is.
+// Blocks numbers the blocks of a shape row by row and returns in which each node is.
 func (g Grid) Blocks(shape []int32) []int32 {
 	part := make([]int32, g.Size())
 	for v := range part {

@@ -135,7 +135,7 @@ func (c *chains) move(v, to int32) {
 	}
 }
 
-// chain makes one chain of moves and answers its gain; not closed says that there is none left, and nothing moved
+// chain makes one chain of moves and returns its gain; not closed says that there is none left, and nothing moved
 // that pass does not take back.
 func (c *chains) chain() (gain int64, closed bool) {
 	hole, best := int32(-1), int64(math.MinInt64)

@@ -95,7 +95,7 @@ func halve(g *Graph, nodes []int32, sizes []int, base int32, part []int32, whole
 	}
 }
 
-// middle answers how many of the sizes, and how much in all, come next to half of their sum. There are two or more.
+// middle returns how many of the sizes, and how much in all, come next to half of their sum. There are two or more.
 func middle(sizes []int) (h, first int) {
 	total := 0
 	for _, s := range sizes {

@@ -9,7 +9,7 @@ import "time"
 // Reader is single copy: a Transport that can copy straight out of another process's memory. Without it long messages
 // travel in packets only.
 type Reader interface {
-	// CanRead says whether Read works for a process's memory in general.
+	// CanRead reports whether Read works for a process's memory in general.
 	CanRead(src int32) bool
 	// Read fills dst from address addr of process src. False: not possible, nothing promised about dst.
 	Read(src int32, addr uint64, dst []byte) bool
@@ -54,11 +54,11 @@ type Streamer interface {
 	// Stream is the longest continuation that process dst takes, in bytes, fixed for the transport's lifetime; 0: what
 	// Limits().Packet says.
 	Stream(dst int32) int
-	// SendLong is Send for a continuation, which may be as long as Stream(h.Dst). It answers how many bytes of the
+	// SendLong is Send for a continuation, which may be as long as Stream(h.Dst). It returns how many bytes of the
 	// payload it has taken. The rest of them must stay as they are, and go to SendRest; until they are gone the
 	// transport takes nothing else for the host that the packet goes to.
 	SendLong(h *Header, payload []byte) (taken int, ok bool)
-	// SendRest takes more of what SendLong has left, from the first byte that has not been taken, and answers how
+	// SendRest takes more of what SendLong has left, from the first byte that has not been taken, and returns how
 	// many. What is for a process that is lost is taken.
 	SendRest(dst int32, payload []byte) int
 }
@@ -71,7 +71,7 @@ type Holder interface {
 	// for. It costs no packet: the peer sees the flag the next time it uses this transport. For a peer from which
 	// nothing has come it does nothing.
 	Hold(me, peer int32, on bool)
-	// Held says what peer has told me last, as far as that has come.
+	// Held returns what peer has told me last, as far as that has come.
 	Held(me, peer int32) bool
 }
 
@@ -92,7 +92,7 @@ type Gatherer interface {
 	Post()
 	// PostPaced: it belongs to one that blocks, and gathers with others that follow closely.
 	PostPaced()
-	// Posted answers whether anything has gathered that Settle would send.
+	// Posted reports whether anything has gathered that Settle would send.
 	Posted() bool
 	// Settle sends what has gathered: the program waits, or looks whether something is done.
 	Settle()
@@ -116,7 +116,7 @@ type Rester interface {
 
 // Spinner is a Transport that can look for the next packet of one process for less than a Poll costs.
 type Spinner interface {
-	// Spin looks at most n times (n > 0) whether a packet of src has come, with a pause after each look, and answers
+	// Spin looks at most n times (n > 0) whether a packet of src has come, with a pause after each look, and returns
 	// whether one has. It is called without the engine's lock, while another thread may be in Poll.
 	Spin(src int32, n uint32) bool
 }
@@ -124,13 +124,13 @@ type Spinner interface {
 // Examiner is a Transport that does not hear of a peer's death by itself.
 type Examiner interface {
 	// CheckPeers looks for peers that have died, delivers what they still sent, and reports them by Lost. It is called
-	// when a thread has slept for long and nothing came, and answers whether it delivered or reported anything.
+	// when a thread has slept for long and nothing came, and reports whether it delivered or reported anything.
 	CheckPeers() bool
 }
 
 // Loop is a Transport by which others than the engine (the bridge's fast path) may send packets to this very process.
 type Loop interface {
-	// OpenSelf answers whether such packets are possible, and makes them so if it can.
+	// OpenSelf reports whether such packets are possible, and makes them so if it can.
 	OpenSelf() bool
 	// TakeSelf delivers all of them that have been sent.
 	TakeSelf()

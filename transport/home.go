@@ -70,8 +70,8 @@ type Attention interface {
 type Boards interface {
 	// BoardMembers is the largest number of members that a board has.
 	BoardMembers() int
-	// TakeBoard takes a board for members, by their local ranks and in the order of the communicator, of whom the caller
-	// is one, and answers its number, which the caller tells the others; -1 if all are taken.
+	// TakeBoard takes a board for members, by their local ranks and in the order of the communicator, of whom the
+	// caller is one, and returns its number, which the caller tells the others; -1 if all are taken.
 	TakeBoard(members []int32) int
 	// OpenBoard is called by each member, once. Errors: there is no such board, or no memory.
 	OpenBoard(number int) (Board, error)
@@ -122,13 +122,13 @@ type Lane interface {
 // Memory is what the processes of a machine share besides: each part is made by one of them, mapped by others, and gone
 // when the last one has let go of it, or ended.
 type Memory interface {
-	// Share makes so many bytes of memory, all zero, and answers a number by which others find it until Hide. Its address
-	// is a multiple of align, a power of two.
+	// Share makes so many bytes of memory, all zero, and returns a number by which others find it until Hide. Its
+	// address is a multiple of align, a power of two.
 	Share(bytes, align int) (mem []byte, id uint64, err error)
 	// Hide ends what the number is good for. Who has the memory keeps it.
 	Hide(id uint64)
-	// Find answers the memory that the process of a local rank shares under a number. It fails where processes keep their
-	// descriptors from each other; Share knows that from then on, and makes memory that can be found.
+	// Find returns the memory that the process of a local rank shares under a number. It fails where processes keep
+	// their descriptors from each other; Share knows that from then on, and makes memory that can be found.
 	Find(local int, id uint64, bytes, align int) ([]byte, error)
 	// Forget gives up memory of Share or Find, all of it.
 	Forget(mem []byte)

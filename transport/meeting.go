@@ -16,7 +16,7 @@ const SecretSize = 32
 
 // Line connects the leaders of two sides. Each has proved to the other that it may be there.
 type Line interface {
-	// Exchange gives the other leader some bytes, at most MaxExchange, and answers what that one gives. It blocks until
+	// Exchange gives the other leader some bytes, at most MaxExchange, and returns what that one gives. It blocks until
 	// both have called it, or ctx is done.
 	Exchange(ctx context.Context, mine []byte) (theirs []byte, err error)
 	// Secret is known to the two leaders alone: the same to both, and to no other line.
@@ -38,7 +38,7 @@ const MaxCard = 1 << 10
 // Meeting is one occasion on which processes of several jobs get links to each other. Its methods are called by one
 // thread, without the engine's lock.
 type Meeting interface {
-	// Card says where others find this process during the meeting. It opens the places where it is found.
+	// Card returns where others find this process during the meeting. It opens the places where it is found.
 	Card() ([]byte, error)
 	// Join makes a link to each process that is wanted. All who take part call it at the same time. It blocks until all
 	// of this process's links are there, or ctx is done; then none of them is. Deliver and Lost of these links are called
@@ -70,8 +70,8 @@ type Parter interface {
 	// Part ends the link to a process of another job in order: nothing that this process has sent is lost, and the other
 	// hears that no more comes. Nothing more is delivered from there. It does not block. The number is free afterwards.
 	Part(number int32)
-	// Parted says whether the other has ended the link in order, too, and all that it had sent has been delivered. After
-	// that its death is no news. Any number, known or not, may be asked for.
+	// Parted reports whether the other has ended the link in order, too, and all that it had sent has been delivered.
+	// After that its death is no news. Any number, known or not, may be asked for.
 	Parted(number int32) bool
 }
 

@@ -80,14 +80,14 @@ type Limits struct {
 // Packets from one process to another arrive in the order sent. No method blocks.
 type Transport interface {
 	Limits() Limits
-	// Send puts one packet on its way. It answers false, having done nothing, when there is no room now
+	// Send puts one packet on its way. It returns false, having done nothing, when there is no room now
 	// (ring full, window closed); the engine tries again after a Poll. payload has h.Len bytes, is read
 	// before Send returns and is not kept. A packet to a process that is lost is dropped: true.
 	Send(h *Header, payload []byte) bool
 	// SendFrom is Send with a payload of h.Len bytes that p produces: p.Pack is called once for each
 	// piece of room, with pieces that add up to h.Len, and only if the answer is true.
 	SendFrom(h *Header, p Packer) bool
-	// Poll delivers packets that have arrived and pushes out what is still waiting. It answers whether
+	// Poll delivers packets that have arrived and pushes out what is still waiting. It reports whether
 	// it did anything. It handles a bounded number of packets. Within Deliver or Lost it does nothing.
 	Poll() bool
 }
@@ -95,7 +95,7 @@ type Transport interface {
 // Placer is a Receiver that tells a transport where the payload of a continuation belongs, so that it need not be
 // copied there.
 type Placer interface {
-	// Place answers h.Len bytes of memory, or nil if the payload is to be delivered from the transport's own, perhaps
+	// Place returns h.Len bytes of memory, or nil if the payload is to be delivered from the transport's own, perhaps
 	// in pieces. The memory is the transport's to write until it delivers the packet with it.
 	Place(h *Header) []byte
 }

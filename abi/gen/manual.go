@@ -87,7 +87,7 @@ func (m manual) prototypes(c table.Call) string {
 	return text
 }
 
-// description says what follows from the tables: the purpose, who calls, which form it is.
+// description returns what follows from the tables: the purpose, who calls, which form it is.
 func (m manual) description(c table.Call) []string {
 	f := c.Small
 	list := []string{sentence(m.words.purpose(f.Name))}
@@ -210,7 +210,7 @@ func classes(f table.Function, p table.Param) []string {
 	return nil
 }
 
-// standard says where the function comes from and what has become of it.
+// standard returns where the function comes from and what has become of it.
 func standard(c table.Call) string {
 	f := c.Small
 	text := ""

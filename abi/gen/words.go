@@ -79,7 +79,7 @@ const (
 	countForm   = "with counts of type MPI_Count"
 )
 
-// formOf answers what f is a form of; known tells names of functions.
+// formOf returns what f is a form of; known tells names of functions.
 func formOf(name string, known func(string) bool) (form, bool) {
 	short := strings.TrimPrefix(name, "MPI_")
 	var candidates []form
@@ -132,7 +132,7 @@ func (w words) purpose(name string) string {
 	return ""
 }
 
-// meaning says what a parameter means, "" if the table does not know.
+// meaning returns what a parameter means, "" if the table does not know.
 func (w words) meaning(f table.Function, p table.Param) string {
 	if i := w.meaningRow(f, p); i >= 0 {
 		return w.meanings[i].text

@@ -143,7 +143,7 @@ func unspecific(f table.Function, p table.Param) bool {
 	return false
 }
 
-// sends says whether a tag is one of a message that the function sends.
+// sends reports whether a tag is one of a message that the function sends.
 func sends(f table.Function, tag table.Param) bool {
 	if chapterOf(f).file != "pt2pt" || tag.Name == "recvtag" {
 		return false
@@ -165,7 +165,7 @@ func isCount(name string) bool {
 	return false
 }
 
-// transfers says whether the function moves data of the datatypes that it is given.
+// transfers reports whether the function moves data of the datatypes that it is given.
 func transfers(f table.Function) bool {
 	if chapterOf(f).file == "pt2pt" {
 		for _, p := range f.Params {
@@ -221,7 +221,7 @@ func changed(f table.Function, p table.Param) []wrong {
 	return list
 }
 
-// owner says whether the error belongs to a communicator among the arguments: the first, if that is a good one.
+// owner reports whether the error belongs to a communicator among the arguments: the first, if that is a good one.
 func owner(f table.Function, wrong table.Param) string {
 	for _, p := range f.Params {
 		if p.Type == "MPI_Comm" && depth(p) == 0 {

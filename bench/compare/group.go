@@ -52,7 +52,7 @@ func groupNames() []string {
 	return names
 }
 
-// chooseGroups answers the named groups in the order of the table, all if none is named.
+// chooseGroups returns the named groups in the order of the table, all if none is named.
 func chooseGroups(names []string) ([]group, error) {
 	wanted := map[string]bool{}
 	for _, n := range names {

@@ -201,7 +201,7 @@ func (l *library) options(j job) (args, env []string) {
 	return append(args, j.more...), env
 }
 
-// run starts a job and waits for it, as long as it may take. It answers its output, the seconds it took, and an
+// run starts a job and waits for it, as long as it may take. It returns its output, the seconds it took, and an
 // error that has the end of its stderr.
 func (l *library) run(j job) (string, float64, error) {
 	if j.limit == 0 {

@@ -123,7 +123,7 @@ func compare(s settings) error {
 	return nil
 }
 
-// present builds with every library, and answers those with which that works.
+// present builds with every library, and returns those with which that works.
 func (s settings) present(scratch string) []*library {
 	var present []*library
 	for i, l := range libraries(s.stage, s.peers) {

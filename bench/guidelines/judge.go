@@ -53,7 +53,7 @@ type judgement struct {
 	violated bool
 }
 
-// judge answers the factor, the time of the left side over that of the right one: the smaller of those of the least
+// judge returns the factor, the time of the left side over that of the right one: the smaller of those of the least
 // times and of the medians. Noise that hits one side seldom raises both.
 func (b bounds) judge(m measurement) judgement {
 	allowed := 0.0
@@ -88,7 +88,7 @@ type tally struct {
 	worst              judgement
 }
 
-// add answers whether the guideline is violated.
+// add reports whether the guideline is violated.
 func (t *tally) add(j judgement) bool {
 	t.measured++
 	if !j.violated {

@@ -49,7 +49,7 @@ func check(prefix string, hosts []string) []finding {
 	return list
 }
 
-// report prints the findings and answers the exit code.
+// report prints the findings and returns the exit code.
 func report(list []finding, asJSON bool) int {
 	code := 0
 	for _, f := range list {

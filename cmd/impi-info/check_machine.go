@@ -214,7 +214,7 @@ func pids(g group) finding {
 // slowClock is what reading the time may take; more means that each reading is a system call or worse.
 const slowClock = 250 * time.Nanosecond
 
-// clock says where the time comes from and what reading it takes: the library reads it while it waits.
+// clock returns where the time comes from and what reading it takes: the library reads it while it waits.
 func clock(system fs.FS) finding {
 	source := line(system, "sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if source == "" {

@@ -55,7 +55,7 @@ func port(address string) finding {
 	return ok(address, "somebody answers")
 }
 
-// advice says what the error of a connection usually comes from.
+// advice returns what the error of a connection usually comes from.
 func advice(err error) string {
 	var dns *net.DNSError
 	var slow net.Error

@@ -25,7 +25,7 @@ const (
 	answerWord   = "=answer" // the other side of a test of connections (check_network.go)
 )
 
-// hidden does what a process that impi-info starts has to do, and answers the exit code.
+// hidden does what a process that impi-info starts has to do, and returns the exit code.
 func hidden(word string, args []string) int {
 	var err error
 	switch {
@@ -89,7 +89,7 @@ func otherProcesses(system fs.FS) []finding {
 	return list
 }
 
-// reading says what it means that a rank can or cannot read from another, given the scope of Yama.
+// reading returns what it means that a rank can or cannot read from another, given the scope of Yama.
 func reading(err error, scope string) finding {
 	const name = "process_vm_readv"
 	said := "Yama is not there"

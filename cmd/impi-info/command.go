@@ -66,7 +66,7 @@ func main() {
 
 func complain(err error) { fmt.Fprintln(os.Stderr, "impi-info:", err) }
 
-// do answers the wish and the exit code.
+// do returns the wish and the exit code.
 func (w wish) do(prefix string) int {
 	all := parameters(os.LookupEnv)
 	switch {

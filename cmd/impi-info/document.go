@@ -113,7 +113,7 @@ func everything(prefix string, all []parameter) (document, error) {
 	return d, nil
 }
 
-// choose makes the choices of algorithms that ranks of this environment would make, and answers the parameters that
+// choose makes the choices of algorithms that ranks of this environment would make, and returns the parameters that
 // they follow and where these come from.
 func choose(prefix string) (numbers coll.Parameters, from string, err error) {
 	if err := coll.Choose(os.Getenv("IMPI_ALGORITHM")); err != nil {

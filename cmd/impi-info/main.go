@@ -13,7 +13,7 @@ import (
 	"github.com/libimpi/libimpi/settings"
 )
 
-// overview prints all that there is, for people, and answers the exit code.
+// overview prints all that there is, for people, and returns the exit code.
 func overview(prefix string) int {
 	row := func(name, value string) { fmt.Printf("%-16s %s\n", name, value) }
 	row("version", version.Text())

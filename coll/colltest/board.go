@@ -51,7 +51,7 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 	return members
 }
 
-// Blocks says whether the board blocks.
+// Blocks reports whether the board blocks.
 func (b *Board) Blocks() bool { return b.blocks }
 
 // Do carries a turn out.

@@ -12,7 +12,7 @@ import (
 //
 // Counts are elements of typ in one block. All ranks must call the same trial with the same count and root.
 
-// First answers the first error that is not nil.
+// First returns the first error that is not nil.
 func First(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -22,7 +22,7 @@ func First(errs ...error) error {
 	return nil
 }
 
-// Layout answers counts and displacements of p blocks, in elements, for a v-variant: uneven, some empty, in reverse
+// Layout returns counts and displacements of p blocks, in elements, for a v-variant: uneven, some empty, in reverse
 // order with a gap of one element between them. room is how many elements they take.
 func Layout(p int, count int64) (counts, displs []int64, room int64) {
 	counts, displs = make([]int64, p), make([]int64, p)

@@ -98,7 +98,7 @@ func New(n int) *World {
 	return w
 }
 
-// Run calls f for every rank, each on a goroutine of its own, and answers their errors, or what they left over.
+// Run calls f for every rank, each on a goroutine of its own, and returns their errors, or what they left over.
 func (w *World) Run(f func(c *Comm) error) error {
 	errs := make([]error, len(w.comms))
 	w.running = len(w.comms)
@@ -193,14 +193,14 @@ func (c *Comm) carryOut(s *coll.Schedule) error {
 	}
 }
 
-// Messages answers the log and empties it.
+// Messages returns the log and empties it.
 func (w *World) Messages() []Message {
 	log := w.log
 	w.log = nil
 	return log
 }
 
-// Data answers the bytes of the messages in the log and forgets them; in the same order, if called first.
+// Data returns the bytes of the messages in the log and forgets them; in the same order, if called first.
 func (w *World) Data() [][]byte {
 	data := w.data
 	w.data = nil

@@ -167,7 +167,7 @@ func longDouble(x86, elsewhere kind) kind {
 	return elsewhere
 }
 
-// classify answers the class of t, with group 0 if t is a derived datatype. The types that
+// classify returns the class of t, with group 0 if t is a derived datatype. The types that
 // MPI_Type_create_f90_real and its relatives return are predefined though unnamed (MPI 5.0, 19.1.9): they
 // count as the basic type they are made of.
 func classify(t *datatype.Type) class {

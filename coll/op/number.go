@@ -12,8 +12,8 @@ const (
 	Float
 )
 
-// Number says whether the elements of a datatype are numbers of the processor's, and of how many bytes. Operations that
-// accept two types of the same kind and size do the same with both.
+// Number reports whether the elements of a datatype are numbers of the processor's, and of how many bytes. Operations
+// that accept two types of the same kind and size do the same with both.
 func Number(t *datatype.Type) (kind NumberKind, bytes int) {
 	switch k := classify(t).kind; k {
 	case i8, i16, i32, i64:

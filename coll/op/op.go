@@ -97,7 +97,7 @@ func (o *predefined) refuse(t *datatype.Type) error {
 		"%s is not defined for %s (MPI 5.0, 6.9.2): use a type of the groups listed there, or MPI_Op_create", o.name, what)}
 }
 
-// Predefined answers the operation with the given ABI handle, nil if there is none.
+// Predefined returns the operation with the given ABI handle, nil if there is none.
 func Predefined(handle int) coll.Op {
 	if o := find(handle); o != nil {
 		return o
@@ -105,7 +105,7 @@ func Predefined(handle int) coll.Op {
 	return nil
 }
 
-// Check answers nil if the predefined operation accepts datatype t, else a *coll.Error of class MPI_ERR_OP.
+// Check returns nil if the predefined operation accepts datatype t, else a *coll.Error of class MPI_ERR_OP.
 // MPI_REPLACE and MPI_NO_OP accept every predefined type; that they are for one-sided communication only is
 // for the caller to enforce.
 func Check(handle int, t *datatype.Type) error {

@@ -141,7 +141,7 @@ func timesTables() (string, error) {
 	return b.String(), nil
 }
 
-// timesOn answers the times of a call on each machine, on which ranks know what they know there; -1: it takes too many
+// timesOn returns the times of a call on each machine, on which ranks know what they know there; -1: it takes too many
 // steps.
 func timesOn(k simulate.Case, on []machine) ([]simulate.Time, error) {
 	times := make([]simulate.Time, len(on))
@@ -165,7 +165,7 @@ func timesOn(k simulate.Case, on []machine) ([]simulate.Time, error) {
 	return times, nil
 }
 
-// timesOf answers the times of a call, nil if it takes too many steps, or if its algorithm cannot be used.
+// timesOf returns the times of a call, nil if it takes too many steps, or if its algorithm cannot be used.
 func timesOf(k simulate.Case, on []machine) ([]simulate.Time, error) {
 	s, err := k.Record(mostSteps)
 	if errors.Is(err, simulate.ErrTooLong) || s == nil && err == nil {

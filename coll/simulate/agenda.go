@@ -48,7 +48,7 @@ func (a *agenda) place(t Time, p int32) {
 	m.places = append(m.places, p)
 }
 
-// next answers what happens first, and sets the clock. It is nil if nothing does. The moment before is over.
+// next returns what happens first, and sets the clock. It is nil if nothing does. The moment before is over.
 func (a *agenda) next() *moment {
 	if m := a.moments[a.now]; m != nil && len(m.ranks) == 0 && len(m.places) == 0 {
 		delete(a.moments, a.now)

@@ -19,7 +19,7 @@ func TestGoingByMachineWins(t *testing.T) {
 	}
 }
 
-// goByMachine answers the sum of the logarithms of the ratios.
+// goByMachine returns the sum of the logarithms of the ratios.
 func goByMachine(t *testing.T, each int) (ratios float64, cases int) {
 	t.Helper()
 	model := Hierarchy{Overhead: 100 * Nanosecond, Gamma: Nanosecond / 10, Delta: Nanosecond / 20, Levels: []Level{

@@ -14,7 +14,7 @@ const (
 
 // A Model says what messages and work cost. It holds no state and may serve several runs at once.
 type Model interface {
-	// Route says how a message of n bytes gets from one rank to another.
+	// Route returns how a message of n bytes gets from one rank to another.
 	Route(from, to int, n int64) Route
 	// Copy and Combine are the times in which a rank copies, or combines, n bytes.
 	Copy(n int64) Time

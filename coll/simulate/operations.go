@@ -79,7 +79,7 @@ var calls = map[string]func(c *Rank, k *Case) error{
 	"alltoallv":  func(c *Rank, k *Case) error { return coll.Alltoallv(c, c.varying(k.Bytes), c.varying(k.Bytes)) },
 }
 
-// Blocks answers a buffer with room for a block of n bytes for each rank. Its Count is that of one.
+// Blocks returns a buffer with room for a block of n bytes for each rank. Its Count is that of one.
 func (r *Rank) Blocks(n int64) coll.Buf {
 	b := r.Buf(n * int64(r.Size()))
 	b.Count = n
@@ -116,7 +116,7 @@ func (k *Case) op() coll.Op { return Reduction{InOrder: k.InOrder} }
 // choosing is held while algorithms are chosen, which is for the whole process.
 var choosing sync.Mutex
 
-// Record has the ranks make the call. most is as in Record. It answers nil if the algorithm cannot be used.
+// Record has the ranks make the call. most is as in Record. It returns nil if the algorithm cannot be used.
 func (k Case) Record(most int64) (*Schedules, error) {
 	call := calls[k.Operation]
 	if call == nil {

@@ -36,7 +36,7 @@ func (m *run) ready(id int32) {
 	m.call(int32(e.route.Out), out)
 }
 
-// place answers a place, which it makes with the given number of ports if it is new.
+// place returns a place, which it makes with the given number of ports if it is new.
 func (m *run) place(at, ports int) *place {
 	for len(m.places) <= at {
 		m.places = append(m.places, place{})

@@ -21,7 +21,7 @@ type Rank struct {
 	layout *layout
 }
 
-// Buf answers a buffer of n bytes, each of which is an element. It has an address, and no memory.
+// Buf returns a buffer of n bytes, each of which is an element. It has an address, and no memory.
 func (r *Rank) Buf(n int64) coll.Buf {
 	mem, err := r.sketch.Take(n)
 	if err != nil {

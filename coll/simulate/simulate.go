@@ -60,7 +60,7 @@ type run struct {
 	finished int
 }
 
-// Run carries the schedules out and answers when the last rank is done.
+// Run carries the schedules out and returns when the last rank is done.
 func (s *Schedules) Run(model Model) (Time, error) {
 	m := &run{model: model, ranks: make([]rank, len(s.ranks)), agenda: agenda{moments: map[Time]*moment{}}}
 	total := 0
@@ -247,7 +247,7 @@ func (m *run) complete(r, req int32, at Time) {
 	}
 }
 
-// leftOver says what is wrong when nothing happens any more.
+// leftOver returns what is wrong when nothing happens any more.
 func (m *run) leftOver() error {
 	for r := range m.ranks {
 		k := &m.ranks[r]

@@ -8,7 +8,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 )
 
-// timed records a call of p ranks and answers its time under a model.
+// timed records a call of p ranks and returns its time under a model.
 func timed(t *testing.T, p int, m Model, call func(c *Rank) error) Time {
 	t.Helper()
 	s, err := Record(p, MostSteps, call)

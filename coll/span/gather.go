@@ -240,7 +240,7 @@ func (k *call) readSizes() {
 	}
 }
 
-// lineUp sets displs to the prefix sums of counts, and answers their total.
+// lineUp sets displs to the prefix sums of counts, and returns their total.
 func (k *call) lineUp() int64 {
 	k.displs = k.displs[:0]
 	total := int64(0)

@@ -191,10 +191,10 @@ func (k *call) leave(err *error) {
 
 func (k *call) isMaster() bool { return k.local.Rank() == 0 }
 
-// home says whether this rank is in the client of root.
+// home reports whether this rank is in the client of root.
 func (k *call) home() bool { return k.mine == k.rooted }
 
-// speaks says whether this rank takes part in the global phase of a rooted operation.
+// speaks reports whether this rank takes part in the global phase of a rooted operation.
 func (k *call) speaks() bool { return k.me == k.root || k.isMaster() && !k.home() }
 
 // localRoot is the place of the rank that stands for this client.

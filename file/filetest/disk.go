@@ -225,7 +225,7 @@ func (o *opened) Lock(lo, hi int64, shared bool) (func(), error) {
 	}, nil
 }
 
-// conflicts says whether a lock has to wait.
+// conflicts reports whether a lock has to wait.
 func (c *content) conflicts(lo, hi int64, shared bool) bool {
 	for h := range c.locks {
 		if h.lo < hi && lo < h.hi && !(shared && h.shared) {

@@ -31,7 +31,7 @@ const (
 // KindOf is the kind of a handle, whatever it leads to.
 func KindOf(h uintptr) Kind { return Kind(h >> 56) }
 
-// Foreign says whether a handle is none that this package ever makes, nor a predefined one.
+// Foreign reports whether a handle is none that this package ever makes, nor a predefined one.
 func Foreign(h uintptr) bool { return h >= First && KindOf(h) == 0 }
 
 // Slot is the number of a handle's slot.
@@ -67,7 +67,7 @@ func (t *Table[T]) slot(i uint32) *slot[T] {
 	return nil
 }
 
-// of answers the slot of a handle, and the handle's generation; nil if no handle of this kind can be so.
+// of returns the slot of a handle, and the handle's generation; nil if no handle of this kind can be so.
 func (t *Table[T]) of(h uintptr) (*slot[T], uint32) {
 	if KindOf(h) != t.Kind {
 		return nil, 0
@@ -75,7 +75,7 @@ func (t *Table[T]) of(h uintptr) (*slot[T], uint32) {
 	return t.slot(Slot(h)), uint32(h>>32) % generations
 }
 
-// Find answers the object of a handle, nil if it is stale, foreign or not a handle at all.
+// Find returns the object of a handle, nil if it is stale, foreign or not a handle at all.
 func (t *Table[T]) Find(h uintptr) *T {
 	s, generation := t.of(h)
 	if s == nil {
@@ -88,7 +88,7 @@ func (t *Table[T]) Find(h uintptr) *T {
 	return object
 }
 
-// Add answers the handle of a new object; 0, which is no handle, if the table is full.
+// Add returns the handle of a new object; 0, which is no handle, if the table is full.
 func (t *Table[T]) Add(object *T) uintptr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,7 +102,7 @@ func (t *Table[T]) Add(object *T) uintptr {
 	return t.handle(i, s)
 }
 
-// take answers a slot that is not in use. The lock is held.
+// take returns a slot that is not in use. The lock is held.
 func (t *Table[T]) take() (i uint32, ok bool) {
 	if n := len(t.idle); n > 0 {
 		i, t.idle = t.idle[n-1], t.idle[:n-1]
@@ -123,7 +123,7 @@ func (t *Table[T]) handle(i uint32, s *slot[T]) uintptr {
 	return uintptr(t.Kind)<<56 | uintptr(s.generation.Load())<<32 | uintptr(i+First)
 }
 
-// Drop ends a handle. It answers whether this call did: false if the handle names nothing, or does not any more.
+// Drop ends a handle. It reports whether this call did: false if the handle names nothing, or does not any more.
 func (t *Table[T]) Drop(h uintptr) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,7 +140,7 @@ func (t *Table[T]) Drop(h uintptr) bool {
 	return true
 }
 
-// Renew ends a handle and answers the next of its slot, which the object keeps; 0, and nothing changes, if the handle
+// Renew ends a handle and returns the next of its slot, which the object keeps; 0, and nothing changes, if the handle
 // has ended already or is the last that its slot has. No other call may end the handle meanwhile.
 func (t *Table[T]) Renew(h uintptr) uintptr {
 	s, generation := t.of(h)
@@ -165,7 +165,7 @@ func (t *Table[T]) FromInt(n int32) uintptr {
 	return t.handle(uint32(n)-First, s)
 }
 
-// At answers the handle and the object of a slot; 0 if it has none.
+// At returns the handle and the object of a slot; 0 if it has none.
 func (t *Table[T]) At(slot uint32) (h uintptr, object *T) {
 	s := t.slot(slot)
 	if s == nil {

@@ -38,7 +38,7 @@ func numbers(r *rand.Rand, t *datatype.Type, n int) []byte {
 	return b
 }
 
-// isNaN says whether element i of a vector is no number.
+// isNaN reports whether element i of a vector is no number.
 func isNaN(t *datatype.Type, b []byte, i int) bool {
 	kind, size := op.Number(t)
 	p := unsafe.Pointer(&b[i*size])

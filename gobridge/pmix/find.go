@@ -107,7 +107,7 @@ func launchers() []string {
 	return found
 }
 
-// find loads the first file that is a PMIx library, and answers its name.
+// find loads the first file that is a PMIx library, and returns its name.
 func find(files []string, load func(string) error) (string, error) {
 	var tried []string
 	for _, file := range files {

@@ -234,7 +234,7 @@ func version() string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// start initializes the library, and answers the level of thread support that it provides.
+// start initializes the library, and returns the level of thread support that it provides.
 func start() (level int, err error) {
 	var provided C.int
 	var code C.int
@@ -242,7 +242,7 @@ func start() (level int, err error) {
 	return int(provided), failed("MPI_Init_thread", code)
 }
 
-// inUse says whether somebody else in this process uses the library, or has.
+// inUse reports whether somebody else in this process uses the library, or has.
 func inUse() bool {
 	var begun, over C.int
 	return C.impi_vendor_state(&begun, &over) != abi.MPI_SUCCESS || begun != 0 || over != 0
@@ -282,7 +282,7 @@ func imrecv(b []byte, message uintptr) (uintptr, error) {
 	return uintptr(r.request), failed("MPI_Imrecv", r.code)
 }
 
-// test answers what is left of a request: 0 if it is done.
+// test returns what is left of a request: 0 if it is done.
 func test(request uintptr) (uintptr, error) {
 	r := C.impi_vendor_test(C.uintptr_t(request))
 	return uintptr(r.request), failed("MPI_Test", r.code)

@@ -116,7 +116,7 @@ func executable(file string) bool {
 	return err == nil && st.Mode()&0o111 != 0
 }
 
-// Gather gives every process a number, and answers those of all, by rank.
+// Gather gives every process a number, and returns those of all, by rank.
 func (l *Library) Gather(mine int32) (all []int32, err error) {
 	b := make([]byte, 4*l.size)
 	if err := l.allgather(le.AppendUint32(nil, uint32(mine)), b); err != nil {

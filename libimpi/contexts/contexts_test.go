@@ -91,7 +91,7 @@ func TestBlocksEndForAll(t *testing.T) {
 	}
 }
 
-// step lets all processes take a step of an agreement and answers whether they are done.
+// step lets all processes take a step of an agreement and reports whether they are done.
 func step(t *testing.T, all []*Agreement) (done bool, err error) {
 	t.Helper()
 	most := uint64(0)

@@ -43,7 +43,7 @@ func (x *index[T]) bucket(source, tag int32) **keyQueue[T] {
 	return &x.buckets[key*0x9e3779b97f4a7c15>>x.shift]
 }
 
-// oldest answers what has waited longest under a key; nil if there is nothing.
+// oldest returns what has waited longest under a key; nil if there is nothing.
 func (x *index[T]) oldest(source, tag int32) *T {
 	for q := *x.bucket(source, tag); q != nil; q = q.next {
 		if q.source == source && q.tag == tag {

@@ -29,7 +29,7 @@ type Receive[R any] struct {
 	place       *place[Receive[R]] // in the index, if there is one
 }
 
-// Waits says whether the receive is posted and has not been matched.
+// Waits reports whether the receive is posted and has not been matched.
 func (r *Receive[R]) Waits() bool { return r.waits }
 
 // Message is the place of a message M in a Space.
@@ -181,7 +181,7 @@ func (s *Space[R, M]) indexed(source, tag int32) *Receive[R] {
 	return r
 }
 
-// older answers the receive that was posted first; either may be nil.
+// older returns the receive that was posted first; either may be nil.
 func older[R any](a, b *Receive[R]) *Receive[R] {
 	if a == nil || b != nil && b.posted < a.posted {
 		return b
@@ -245,12 +245,12 @@ func (s *Space[R, M]) list(r *Receive[R]) *receives[R] {
 	return &s.bySource[r.source].posted
 }
 
-// Awaits says whether a receive is posted that a message from rank source may match, whatever its tag.
+// Awaits reports whether a receive is posted that a message from rank source may match, whatever its tag.
 func (s *Space[R, M]) Awaits(source int32) bool {
 	return s.anyRecv.head != nil || s.bySource[source].posted.head != nil
 }
 
-// Find answers the oldest unexpected message that a receive for (source, tag) takes, and leaves it there.
+// Find returns the oldest unexpected message that a receive for (source, tag) takes, and leaves it there.
 func (s *Space[R, M]) Find(source, tag int32) *M {
 	if m := s.find(source, tag); m != nil {
 		return m.Of
@@ -350,7 +350,7 @@ func (s *Space[R, M]) Take(m *Message[M]) {
 	m.nextSame, m.prevSame, m.nextAll, m.prevAll = nil, nil, nil, nil
 }
 
-// Oldest answers the unexpected message that arrived first; nil: there is none.
+// Oldest returns the unexpected message that arrived first; nil: there is none.
 func (s *Space[R, M]) Oldest() *M {
 	if s.arrived.head == nil {
 		return nil
@@ -358,7 +358,7 @@ func (s *Space[R, M]) Oldest() *M {
 	return s.arrived.head.Of
 }
 
-// Newest answers the unexpected message that arrived last among those that are wanted; nil: there is none.
+// Newest returns the unexpected message that arrived last among those that are wanted; nil: there is none.
 func (s *Space[R, M]) Newest(wanted func(*M) bool) *M {
 	for m := s.arrived.tail; m != nil; m = m.prevAll {
 		if wanted(m.Of) {

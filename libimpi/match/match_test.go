@@ -246,7 +246,7 @@ func TestMatchingByIndexIsThatOfTheOracle(t *testing.T) {
 	}
 }
 
-// compareWithOracle takes random steps, one in every wild of the choices a wildcard, and answers 1 if an index was in
+// compareWithOracle takes random steps, one in every wild of the choices a wildcard, and returns 1 if an index was in
 // use.
 func compareWithOracle(t *testing.T, rng *rand.Rand, sources, tags int32, steps, wild int) (indexed int) {
 	t.Helper()

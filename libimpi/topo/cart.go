@@ -74,7 +74,7 @@ func round(x int64, d int32) int32 {
 	return int32(x)
 }
 
-// Shift answers the ranks disp places before and after rank in a direction, MPI_PROC_NULL beyond a border.
+// Shift returns the ranks disp places before and after rank in a direction, MPI_PROC_NULL beyond a border.
 func (t *Cart) Shift(rank, direction, disp int) (source, dest int) {
 	stride := 1
 	for _, d := range t.Dims[direction+1:] {

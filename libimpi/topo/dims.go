@@ -54,7 +54,7 @@ type factoring struct {
 	spread    int // largest less smallest factor of best
 }
 
-// balanced answers k factors of n, from large to small.
+// balanced returns k factors of n, from large to small.
 func balanced(n, k int) []int {
 	if k == 0 {
 		return nil
@@ -106,7 +106,7 @@ func divisors(n int) (all []int) {
 	return all
 }
 
-// powerBelow says whether b to the k-th is less than n, for k > 0.
+// powerBelow reports whether b to the k-th is less than n, for k > 0.
 func powerBelow(b, k, n int) bool {
 	p := 1
 	for ; k > 0 && p < n; k-- {

@@ -26,7 +26,7 @@ type Topology interface {
 	Neighbors(rank int) (sources, destinations []int32)
 }
 
-// Prefix stores where each block begins if at is not nil, and answers how long all of them are.
+// Prefix stores where each block begins if at is not nil, and returns how long all of them are.
 func Prefix(counts []int32, at []int64) (sum int64) {
 	for i, n := range counts {
 		if at != nil {

@@ -59,8 +59,8 @@ func Keep(fd int, silence time.Duration) error {
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, most))
 }
 
-// Heard answers how long ago anything arrived from the other end of a TCP connection, less the time that the kernel may
-// wait before it retransmits. It answers false if fd is no TCP socket.
+// Heard returns how long ago anything arrived from the other end of a TCP connection, less the time that the kernel may
+// wait before it retransmits. It returns false if fd is no TCP socket.
 func Heard(fd int) (ago time.Duration, ok bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {

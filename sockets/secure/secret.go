@@ -66,7 +66,7 @@ func (x *Exchange) Prove(secret, side string) (p Proof) {
 	return Proof(h.Sum(nil))
 }
 
-// Proven says whether p is the proof of that side.
+// Proven reports whether p is the proof of that side.
 func (x *Exchange) Proven(secret, side string, p Proof) bool {
 	want := x.Prove(secret, side)
 	return hmac.Equal(want[:], p[:])

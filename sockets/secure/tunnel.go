@@ -58,7 +58,7 @@ func cookie(fd int) (uint64, error) {
 }
 
 // Channel calls f with the TCP connection behind a socket of Tunnel, so that the caller can ask for its state. It
-// answers false if fd is no such socket, or its tunnel has ended.
+// returns false if fd is no such socket, or its tunnel has ended.
 func Channel(fd int, f func(tcp int)) bool {
 	id, err := cookie(fd)
 	if err != nil {

@@ -10,7 +10,7 @@ type Stranger struct {
 	Said int    // how far it has come in the handshake: who has come less far goes first
 }
 
-// Evict answers which stranger of a list, oldest first, is to be closed when there are too many, by its place in the
+// Evict returns which stranger of a list, oldest first, is to be closed when there are too many, by its place in the
 // list. It takes the address from which most have come, of these one that has come least far, and of these the oldest.
 // So a crowd from one address keeps out only itself.
 func Evict(list []Stranger) (place int) {
@@ -34,7 +34,7 @@ type Lines struct{ n int }
 // first is how many strangers get a line each, a power of two.
 const first = 8
 
-// Fold answers what to log in place of a line about one more stranger, or "" for nothing.
+// Fold returns what to log in place of a line about one more stranger, or "" for nothing.
 func (l *Lines) Fold(line string) string {
 	l.n++
 	switch {

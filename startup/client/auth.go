@@ -73,7 +73,7 @@ func (t *talk) mask() uint32 {
 	return t.methods.Mask()
 }
 
-// secure makes a TLS channel of the connection, and answers its keys.
+// secure makes a TLS channel of the connection, and returns its keys.
 func (t *talk) secure() ([]byte, error) {
 	channel := tls.Client(t.conn, secure.ClientTLS(t.methods.Certs))
 	if err := channel.HandshakeContext(t.ctx); err != nil {
@@ -83,7 +83,7 @@ func (t *talk) secure() ([]byte, error) {
 	return secure.ChannelKeys(channel)
 }
 
-// prove answers the server's challenge, and makes sure that the server knows the secret, too.
+// prove returns the server's challenge, and makes sure that the server knows the secret, too.
 func (t *talk) prove(channel []byte) error {
 	b, err := t.read(wire.AuthNonceSize)
 	if err != nil {

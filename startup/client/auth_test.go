@@ -59,7 +59,7 @@ func (a *authority) write(name, typ string, der []byte) string {
 	return path
 }
 
-// sign makes a certificate, and answers it with this authority as the one to trust.
+// sign makes a certificate, and returns it with this authority as the one to trust.
 func (a *authority) sign(name string) *secure.Certificates {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -110,7 +110,7 @@ func Connect(ctx context.Context, addr string, rank int32, m auth.Methods, c Con
 	return job, session, err
 }
 
-// reset says whether the other end of a connection has ended it out of order.
+// reset reports whether the other end of a connection has ended it out of order.
 func reset(err error) bool { return errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) }
 
 // retries is how often a client tries again after the server has reset its connection early. A reset means that the
@@ -226,7 +226,7 @@ func (t *talk) fail(err error) error {
 	return fmt.Errorf("IMPI server %s, %s: %w", t.addr, t.step, err)
 }
 
-// join says who we are and waits until everybody has done so.
+// join returns who we are and waits until everybody has done so.
 func (t *talk) join() (size int32, err error) {
 	if err := t.introduce(); err != nil {
 		return 0, t.refused(err)
@@ -261,7 +261,7 @@ func (t *talk) join() (size int32, err error) {
 	}
 }
 
-// introduce says which client we are.
+// introduce returns which client we are.
 func (t *talk) introduce() error {
 	t.step = fmt.Sprintf("joining as client %d", t.rank)
 	err := t.write(wire.AppendImpi(nil, t.rank))

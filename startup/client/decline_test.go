@@ -31,7 +31,7 @@ func TestAClientThatDeclinesIsNamedToThoseWhoWait(t *testing.T) {
 	}
 }
 
-// declined lets client 0 wait while client 1 declines, and says whether client 0 has heard of it.
+// declined lets client 0 wait while client 1 declines, and reports whether client 0 has heard of it.
 func declined(t *testing.T, m auth.Methods) bool {
 	const why = "rank 0 of client 1 was killed"
 	addr, result := serve(t, server.Options{Clients: 3, Auth: m})

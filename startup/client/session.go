@@ -66,7 +66,7 @@ func (s *Session) watch(lost func(error), done chan struct{}) {
 	lost(fmt.Errorf("%s: %w", s.addr, ErrServerLost))
 }
 
-// hear answers nil for a connection that was closed in order.
+// hear returns nil for a connection that was closed in order.
 func (s *Session) hear(lost func(error)) error {
 	for {
 		var head [wire.CmdSize]byte
@@ -93,7 +93,7 @@ func (s *Session) hear(lost func(error)) error {
 	}
 }
 
-// over says whether we have ended the session.
+// over reports whether we have ended the session.
 func (s *Session) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

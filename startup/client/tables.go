@@ -415,7 +415,7 @@ func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	}
 }
 
-// Alone answers the tables of a job of one client, which needs no server. Me is -1. The hosts prove to each other a
+// Alone returns the tables of a job of one client, which needs no server. Me is -1. The hosts prove to each other a
 // secret that is in these tables and nowhere else.
 func Alone(c Contribution) (*transport.Job, error) {
 	c, err := c.complete()
@@ -439,7 +439,7 @@ func Alone(c Contribution) (*transport.Job, error) {
 	return t.job()
 }
 
-// reverse answers an error if a client to which nobody can connect (wire.FlagOutbound) cannot take part: two of them
+// reverse returns an error if a client to which nobody can connect (wire.FlagOutbound) cannot take part: two of them
 // cannot reach each other, and clients of higher rank must be libimpi, because IMPI would have them connect.
 func (t *tables) reverse(own *wire.Own) error {
 	var outbound [wire.MaxClients]bool

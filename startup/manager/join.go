@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Join finds the other processes of a manager's job, and answers what a launcher of ours would have said: the tables in
+// Join finds the other processes of a manager's job, and returns what a launcher of ours would have said: the tables in
 // Job, and the memory that the processes of this machine share. If there are other machines it answers the listener,
 // too, at which their processes connect.
 //

@@ -39,7 +39,7 @@ type Manager interface {
 	Put(key, value string) error
 	// Fence returns when all processes have called it; then what they have put before can be got.
 	Fence(ctx context.Context) error
-	// Get answers what the process of that rank has put.
+	// Get returns what the process of that rank has put.
 	Get(ctx context.Context, rank int, key string) (string, error)
 
 	// Watch calls gone, on a goroutine of its own, if the manager is lost before Finalize or Close, where that can be

@@ -54,7 +54,7 @@ func listenNear(random [16]byte) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// share answers the descriptor of the memory that the members of this machine share; -1: there are no others.
+// share returns the descriptor of the memory that the members of this machine share; -1: there are no others.
 func (j *joining) share(ctx context.Context, near *net.UnixListener, members []int32) (fd int, err error) {
 	if len(members) == 1 {
 		return -1, nil
@@ -213,7 +213,7 @@ var (
 	errGone  = errors.New("it has gone")
 )
 
-// sameUser answers an error if the other end of a Unix socket is another user's.
+// sameUser returns an error if the other end of a Unix socket is another user's.
 func sameUser(c *net.UnixConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -91,7 +91,7 @@ func pidsOf(cards []card) []uint32 {
 	return pids
 }
 
-// machinesTell says whether processes of one pid have different addresses.
+// machinesTell reports whether processes of one pid have different addresses.
 func machinesTell(cards []card) bool {
 	type name struct {
 		addr string

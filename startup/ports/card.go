@@ -93,10 +93,10 @@ func decodeCard(b []byte) (c card, err error) {
 	return c, nil
 }
 
-// shares says whether two processes can find each other by a Unix socket.
+// shares reports whether two processes can find each other by a Unix socket.
 func (c *card) shares(with *card) bool {
 	return c.machine == with.machine && c.machine != Machine{} && c.unix != unixName{} && with.unix != unixName{}
 }
 
-// native says whether both keep data alike in memory.
+// native reports whether both keep data alike in memory.
 func (c *card) native(with *card) bool { return c.rep == with.rep && c.rep != [16]byte{} }

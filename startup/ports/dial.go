@@ -104,7 +104,7 @@ func enter(ctx context.Context, tcp net.Conn, n Name, conf *Config) (*line, erro
 	return l, writeFrame(l.stream, frameHere, nil)
 }
 
-// prove proves who is there on a connection that this end has dialed, and answers what to go on with.
+// prove proves who is there on a connection that this end has dialed, and returns what to go on with.
 func prove(ctx context.Context, c net.Conn, x *handshake) (net.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, proofTime)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 
 const farPurpose = "connections"
 
-// connect makes connections with all with whom no memory is shared. It answers nil if there are none.
+// connect makes connections with all with whom no memory is shared. It returns nil if there are none.
 func (a *assembly) connect(ctx context.Context, r transport.Receiver, wake func()) (transport.Transport, error) {
 	number, addrs := make([]int32, len(a.ways)), make([]netip.AddrPort, len(a.ways))
 	apart := make([]bool, len(a.ways))

@@ -117,7 +117,7 @@ func (s *stranger) spoke() {
 	s.said = 1
 }
 
-// known takes one out of the strangers. It answers whether it was still there: nobody has closed it.
+// known takes one out of the strangers. It reports whether it was still there: nobody has closed it.
 func (s *stranger) known() bool {
 	g := s.gate
 	g.mu.Lock()
@@ -129,7 +129,7 @@ func (s *stranger) known() bool {
 	return i >= 0
 }
 
-// keep makes the connection of one who has proved who it is the caller's, with its deadline. It answers false if it is
+// keep makes the connection of one who has proved who it is the caller's, with its deadline. It returns false if it is
 // too late for that: others have pushed it out, or nobody is let in any more.
 func (s *stranger) keep() bool {
 	s.kept = s.known()

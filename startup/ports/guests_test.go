@@ -40,14 +40,14 @@ func (p *process) letGo(n int32) {
 	p.by().Part(n)
 }
 
-// has says whether a number has parted.
+// has reports whether a number has parted.
 func (p *process) has(n int32) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.by().Parted(n)
 }
 
-// say sends a text, and answers whether there was room.
+// say sends a text, and reports whether there was room.
 func (p *process) say(to int32, text string) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -75,7 +75,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// isEnd says whether an error means that the other end has closed the connection, or died.
+// isEnd reports whether an error means that the other end has closed the connection, or died.
 func isEnd(err error) bool {
 	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, unix.ECONNRESET, unix.EPIPE} {
 		if errors.Is(err, e) {
@@ -119,7 +119,7 @@ func (c connection) ended() (yes bool) {
 	return yes
 }
 
-// hungUp says whether the other end of a socket has ended, behind whatever it has sent.
+// hungUp reports whether the other end of a socket has ended, behind whatever it has sent.
 func hungUp(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)

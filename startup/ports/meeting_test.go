@@ -141,7 +141,7 @@ func seenBy(list transport.Participants, all []*process, me int) transport.Parti
 	return list
 }
 
-// join has all join, and answers what has become of each.
+// join has all join, and returns what has become of each.
 func join(ctx context.Context, list transport.Participants, all []*process) (errs []error) {
 	errs = make([]error, len(all))
 	var joined sync.WaitGroup

@@ -140,7 +140,7 @@ func (s *sharing) greet(c *stranger) error {
 	return nil
 }
 
-// is says whether a pair stands so.
+// is reports whether a pair stands so.
 func (s *sharing) is(i int, w way) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,7 +338,7 @@ func descriptors(control []byte) (fds []int) {
 	return fds
 }
 
-// gone says what the end of a connection means once the proofs are through.
+// gone returns what the end of a connection means once the proofs are through.
 func gone(err error) error {
 	if isEnd(err) {
 		return fmt.Errorf("it has gone: %w", err)

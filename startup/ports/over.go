@@ -81,7 +81,7 @@ func (l *line) join(ctx context.Context) error {
 	return nil
 }
 
-// parseJoin checks what the other end has said first, and answers its public key.
+// parseJoin checks what the other end has said first, and returns its public key.
 func parseJoin(b []byte) (*ecdh.PublicKey, error) {
 	if len(b) != joinSize || string(b[:8]) != joinMagic {
 		return nil, errors.New("what the socket brings is not from MPI_Comm_join: was it empty?")

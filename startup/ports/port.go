@@ -111,7 +111,7 @@ func (p *Port) greet(s *stranger) error {
 // errTooLate is of no interest to whoever hears it.
 var errTooLate = errors.New("it was one of too many, or nobody is let in any more")
 
-// confirm proves this end, which has listened, and answers what to go on with.
+// confirm proves this end, which has listened, and returns what to go on with.
 func (x *handshake) confirm(c net.Conn) (net.Conn, error) {
 	if err := x.answer(c); err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (w *waiter) dismiss(why byte) {
 	c.Close()
 }
 
-// Accept answers a line to the next that has dialed the port and proved that it knows its name. It blocks until there
+// Accept returns a line to the next that has dialed the port and proved that it knows its name. It blocks until there
 // is one, ctx is done, or the port is closed (ErrClosed). Several threads may call it at once.
 func (p *Port) Accept(ctx context.Context) (transport.Line, error) {
 	for {

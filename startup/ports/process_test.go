@@ -53,7 +53,7 @@ func introduce(t testing.TB, p *process, l transport.Line) {
 	p.meeting.Close()
 }
 
-// visit dials a port and answers each word of the process that is met there, until it is told to part.
+// visit dials a port and returns each word of the process that is met there, until it is told to part.
 func visit(name string) int {
 	var t failing
 	l, err := Dial(deadline(t), name, Config{})

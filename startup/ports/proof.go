@@ -121,7 +121,7 @@ func (x *handshake) proven(side string, p []byte) bool {
 	return hmac.Equal(want[:], p)
 }
 
-// sealed says whether both want TLS.
+// sealed reports whether both want TLS.
 func (x *handshake) sealed() bool { return x.ours.flags&x.theirs.flags&wantsTLS != 0 }
 
 var (
@@ -179,7 +179,7 @@ func (x *handshake) hear(c io.Reader) error {
 	return err
 }
 
-// listen answers a hello that has been heard, and makes sure of the other end, which awaits answer.
+// listen returns a hello that has been heard, and makes sure of the other end, which awaits answer.
 func (x *handshake) listen(c io.ReadWriter) error {
 	x.listens = x.ours.encode()
 	if _, err := c.Write(x.listens[:]); err != nil {

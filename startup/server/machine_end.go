@@ -164,7 +164,7 @@ func (m *machine) farewell(c *conn, b []byte) {
 	}
 }
 
-// step says what a client has last done.
+// step returns what a client has last done.
 func (c *conn) step() string {
 	switch {
 	case c.fini:

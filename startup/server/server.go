@@ -329,7 +329,7 @@ func (l *link) socket() net.Conn {
 	return l.conn
 }
 
-// next answers what is to be written next, up to 64 KiB, and sets its deadline. It answers nothing and false if nothing
+// next returns what is to be written next, up to 64 KiB, and sets its deadline. It returns nothing and false if nothing
 // waits now, and true if nothing will come any more.
 func (l *link) next() (b []byte, finished bool) {
 	l.mu.Lock()

@@ -50,7 +50,7 @@ func (n *network) startClients(t *testing.T, at [apart]string, settings []option
 	return clients
 }
 
-// run runs a job that ends well, and answers what client 0 prints.
+// run runs a job that ends well, and returns what client 0 prints.
 func (n *network) run(t *testing.T, settings []option, options [apart]string, file string, args ...string) string {
 	t.Helper()
 	server, clients := n.start(t, settings, options, file, args...)

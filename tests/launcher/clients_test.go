@@ -11,7 +11,7 @@ import (
 
 const key = "IMPI_AUTH_KEY=4242"
 
-// server starts impirun -server and answers it and its address.
+// server starts impirun -server and returns it and its address.
 func server(t *testing.T, options []option, more ...string) (*job, string) {
 	t.Helper()
 	j := startWith(t, options, words("-server", more, "-host 127.0.0.1")...)

@@ -84,7 +84,7 @@ func TestAClientThatStopsForAWhileHoldsTheJobUp(t *testing.T) {
 	})
 }
 
-// stopped says whether a process is stopped.
+// stopped reports whether a process is stopped.
 func stopped(t *testing.T, pid int) bool {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

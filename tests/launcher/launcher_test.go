@@ -104,7 +104,7 @@ func startProgram(t *testing.T, options []option, program string, words ...strin
 	return j
 }
 
-// wait answers how the job ended, and fails the test if it had to be ended, or left a process behind.
+// wait returns how the job ended, and fails the test if it had to be ended, or left a process behind.
 func (j *job) wait() result {
 	j.t.Helper()
 	defer j.cancel()
@@ -208,7 +208,7 @@ func (w *watcher) await(word string, n int) {
 	}
 }
 
-// program answers testdata/name.c as the build has compiled it, beside this test.
+// program returns testdata/name.c as the build has compiled it, beside this test.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	stage(t)

@@ -15,7 +15,7 @@ import (
 // A client of several machines. The machines are names: a remote shell that starts the command here stands for the
 // network, and each name listens at an address of its own. Memory is shared inside a machine only.
 
-// machines writes a remote shell and a host file, and answers the options that use them.
+// machines writes a remote shell and a host file, and returns the options that use them.
 func machines(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

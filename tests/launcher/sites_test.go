@@ -73,7 +73,7 @@ func (s *site) command(name, text string) {
 	}
 }
 
-// write writes a file of the site, and answers its name.
+// write writes a file of the site, and returns its name.
 func (s *site) write(name, text string) string {
 	s.t.Helper()
 	file := filepath.Join(s.dir, name)
@@ -113,7 +113,7 @@ func (s *site) started() (list [][]string) {
 	return list
 }
 
-// many writes a host file of n machines, with an address of its own for each, and answers the option for it.
+// many writes a host file of n machines, with an address of its own for each, and returns the option for it.
 func (s *site) many(n int) string {
 	text := ""
 	for i := range n {

@@ -289,7 +289,7 @@ func (s *slurm) settled(t *testing.T, j *job) result {
 	return result{code: j.cmd.ProcessState.ExitCode(), stdout: j.stdout.String(), stderr: j.stderr.String()}
 }
 
-// has says whether processes can find each other in that way.
+// has reports whether processes can find each other in that way.
 func (s *slurm) has(t *testing.T, manager string) bool {
 	t.Helper()
 	r := s.start(t, nil, "srun", "--mpi=list").wait()

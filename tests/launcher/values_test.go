@@ -10,7 +10,7 @@ import (
 
 // Label values that clients negotiate (IMPI 0.0, 2.3.5 and 3.9): two clients say different things.
 
-// two runs one program as two clients with options of their own, and answers how they and the server ended.
+// two runs one program as two clients with options of their own, and returns how they and the server ended.
 func two(t *testing.T, file, first, second string) (a, b, s result) {
 	t.Helper()
 	srv, address := server(t, with(key), "2")

@@ -51,7 +51,7 @@ func (s Set) And(t Set) Set {
 	return both
 }
 
-// Within says whether all CPUs of s are in t; an empty set is nowhere.
+// Within reports whether all CPUs of s are in t; an empty set is nowhere.
 func (s Set) Within(t Set) bool {
 	for cpu := range s {
 		if !t[cpu] {
@@ -163,7 +163,7 @@ func (m Machine) add(typ string, s Set) {
 	m[i] = append(m[i], s)
 }
 
-// Restricted answers, for each of Types, the number of the part that a process which may run on these CPUs is
+// Restricted returns, for each of Types, the number of the part that a process which may run on these CPUs is
 // restricted to; -1 if there is none.
 func (m Machine) Restricted(cpus Set) []int {
 	at := make([]int, len(Types))
@@ -173,7 +173,7 @@ func (m Machine) Restricted(cpus Set) []int {
 	return at
 }
 
-// Known says whether the machine tells of a type.
+// Known reports whether the machine tells of a type.
 func (m Machine) Known(typ string) bool {
 	i := slices.Index(Types, typ)
 	return i >= 0 && len(m[i]) > 0

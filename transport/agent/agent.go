@@ -199,7 +199,7 @@ func (a *Agent) add(l *link) *link {
 	return l
 }
 
-// linkTo answers the link for packets from process src to process dst: that to the host of dst, or one of the two of
+// linkTo returns the link for packets from process src to process dst: that to the host of dst, or one of the two of
 // dst itself if dst is ours. It is nil if there is none.
 func (a *Agent) linkTo(src, dst int32) *link {
 	host := a.config.Job.Procs[dst].Host
@@ -297,7 +297,7 @@ func (a *Agent) shut(l *link) {
 	}
 }
 
-// Finish waits up to d until every stream has ended in order, and closes what is still open. It answers whether all
+// Finish waits up to d until every stream has ended in order, and closes what is still open. It reports whether all
 // hosts have said FINI.
 func (a *Agent) Finish(d time.Duration) bool {
 	timer := time.NewTimer(d)

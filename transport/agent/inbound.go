@@ -167,7 +167,7 @@ func (in *inbound) next(p wire.Packet) (*link, error) {
 	return l, nil
 }
 
-// end says what the end of the stream means: nil if the peer had finished, else the error by which it is lost.
+// end returns what the end of the stream means: nil if the peer had finished, else the error by which it is lost.
 func (in *inbound) end(cause error) error {
 	if n := max(in.w, in.inRing()); n > 0 {
 		return fmt.Errorf("connection lost %d bytes into a packet: %w", n, cause)

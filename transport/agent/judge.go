@@ -35,7 +35,7 @@ func (t *table) longest(k kind, peer int32) uint32 {
 	return most
 }
 
-// answers says whether the FINI of a link is answered at once: all whom its peer has had to do with are of libimpi.
+// answers reports whether the FINI of a link is answered at once: all whom its peer has had to do with are of libimpi.
 func (t *table) answers(k kind, peer int32) bool {
 	for i, h := range t.job.Hosts {
 		if int32(i) != t.host && (k == aProcess || int32(i) == peer) && !h.SameImpl {
@@ -62,7 +62,7 @@ func (t *table) length(p wire.Packet, most uint32) (int, error) {
 	return wire.PacketSize + h.Len, nil
 }
 
-// route answers the source and the destination of a packet, as world ranks. A packet from another host must come from a
+// route returns the source and the destination of a packet, as world ranks. A packet from another host must come from a
 // process there and be for one of ours; a packet from a process of ours must be its own and be for another host. After
 // FINI no messages may come. Anything else is a violation.
 func (t *table) route(p wire.Packet, k kind, peer int32, fini bool) (src, dst int32, err error) {

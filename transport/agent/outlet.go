@@ -29,7 +29,7 @@ func (o *outlet) waits() int {
 	return n
 }
 
-// offer sends whole packets that link from has brought, behind all earlier ones. b is not kept. It answers false if too
+// offer sends whole packets that link from has brought, behind all earlier ones. b is not kept. It returns false if too
 // much waits already; then nothing was sent, and from is stalled.
 func (a *Agent) offer(to *link, b []byte, from *link) bool {
 	if len(b) == 0 || to == nil {
@@ -64,7 +64,7 @@ func (a *Agent) put(l *link, b []byte) {
 	o.queue = append(o.queue, b...)
 }
 
-// write writes a prefix of b and answers its length. It answers false if the link is broken; then the outlet has ended.
+// write writes a prefix of b and returns its length. It returns false if the link is broken; then the outlet has ended.
 func (a *Agent) write(l *link, b []byte) (n int, ok bool) {
 	for n < len(b) {
 		var k int

@@ -136,7 +136,7 @@ func (p *poller) wait() {
 	}
 }
 
-// pending says whether any pipe has data, or room that was waited for.
+// pending reports whether any pipe has data, or room that was waited for.
 func (p *poller) pending() bool {
 	for _, l := range p.pipes {
 		if l.fd >= 0 && (l.pipe.Granted() || l.brings()) {
@@ -146,7 +146,7 @@ func (p *poller) pending() bool {
 	return false
 }
 
-// brings says whether a process's pipe has something that the loop can act on now.
+// brings reports whether a process's pipe has something that the loop can act on now.
 func (l *link) brings() bool {
 	return !l.stalled && !l.in.ended && l.in.owed == 0 && l.pipe.Holds(l.in.wants)
 }

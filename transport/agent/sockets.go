@@ -54,7 +54,7 @@ func View(j *transport.Job) *transport.Job {
 	return &v
 }
 
-// streams answers the longest continuations, in bytes, that may go out to a side and come in from it: out is what all
+// streams returns the longest continuations, in bytes, that may go out to a side and come in from it: out is what all
 // hosts there take, in what any of them sends, and neither is more than Stream. Processes behind the same agent do not
 // count.
 func streams(j *transport.Job, side *transport.Host) (out, in uint32) {

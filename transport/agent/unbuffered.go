@@ -76,7 +76,7 @@ func (a *Agent) forward(l *link) bool {
 	return true
 }
 
-// await has the loop look at the link's ring again when it holds n bytes. It answers false if it never will, because
+// await has the loop look at the link's ring again when it holds n bytes. It returns false if it never will, because
 // the process has closed it.
 func (in *inbound) await(n int) bool {
 	if in.link.pipe.Ended() {
@@ -86,7 +86,7 @@ func (in *inbound) await(n int) bool {
 	return true
 }
 
-// beginsAgain says whether a packet for which there is no room tries again in the next round.
+// beginsAgain reports whether a packet for which there is no room tries again in the next round.
 func (in *inbound) beginsAgain() bool {
 	if in.tries++; in.tries < patientRounds {
 		kernel.Yield()
@@ -124,7 +124,7 @@ func (a *Agent) sendFrom(l, to *link, head wire.Packet, x, y []byte) bool {
 	return true
 }
 
-// sendParts writes a prefix of x, y and z to a host, and answers its length. Not all of the three are empty.
+// sendParts writes a prefix of x, y and z to a host, and returns its length. Not all of the three are empty.
 func (a *Agent) sendParts(to *link, x, y, z []byte) (int, syscall.Errno) {
 	if to.many != nil {
 		return to.many.Send(x, y, z)
@@ -132,7 +132,7 @@ func (a *Agent) sendParts(to *link, x, y, z []byte) (int, syscall.Errno) {
 	return a.vec.Send(to.fd, x, y, z)
 }
 
-// pay sends what an outlet is owed: the rest of a packet that stands in a ring, and precedes the queue. It answers
+// pay sends what an outlet is owed: the rest of a packet that stands in a ring, and precedes the queue. It returns
 // whether the whole of it has left.
 func (a *Agent) pay(to *link) bool {
 	o := &to.out
@@ -164,7 +164,7 @@ func (a *Agent) paid(o *outlet, n int) {
 }
 
 // aim finds a place in a process's ring for the packet that begins at buf[0], or decides that it goes through the
-// buffer (aside). It answers false if neither can be said in this round.
+// buffer (aside). It returns false if neither can be said in this round.
 func (a *Agent) aim(l *link) bool {
 	in := &l.in
 	head := wire.Packet(in.buf[:wire.PacketSize])
@@ -194,7 +194,7 @@ func (a *Agent) aim(l *link) bool {
 	return true
 }
 
-// place answers where the next bytes of a host go: first into x and y, the rest of the packet's place in a ring, if it
+// place returns where the next bytes of a host go: first into x and y, the rest of the packet's place in a ring, if it
 // has one, and then into buf.
 func (in *inbound) place() (x, y, buf []byte) {
 	buf = in.buf[in.w:]

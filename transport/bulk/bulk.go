@@ -64,7 +64,7 @@ func store(dst, src []byte, past bool) int {
 	return n
 }
 
-// StorePast stores the whole lines of src past the caches, and answers how many bytes these are. dst begins a line, and
+// StorePast stores the whole lines of src past the caches, and returns how many bytes these are. dst begins a line, and
 // CanStorePast.
 func StorePast(dst, src []byte) int {
 	n := len(src) &^ (lineBytes - 1)
@@ -81,7 +81,7 @@ var Strings = sync.OnceValue(func() bool { return canCopyString && quick() })
 // instruction fetches lines, or is not quick.
 var Past = sync.OnceValue(func() bool { return CanStorePast && ways().past && !(Strings() && ways().strings) })
 
-// PastIfApart says whether they are the better way to cores that share no cache with this one.
+// PastIfApart reports whether they are the better way to cores that share no cache with this one.
 func PastIfApart() bool { return CanStorePast && (Past() || !Strings()) }
 
 // Of lines that are in no cache, the string instruction takes no longer than this part of vector registers, if it does
@@ -120,7 +120,7 @@ var ways = sync.OnceValue(func() (w struct{ strings, past bool }) {
 	return w
 })
 
-// fastest answers the least time that each of some copies takes, of so many rounds.
+// fastest returns the least time that each of some copies takes, of so many rounds.
 func fastest(rounds int, before func(), ways ...func()) []time.Duration {
 	best := make([]time.Duration, len(ways))
 	for i := range best {
@@ -137,7 +137,7 @@ func fastest(rounds int, before func(), ways ...func()) []time.Duration {
 	return best
 }
 
-// quick says whether the string instruction is about as quick within this core's caches as copy is.
+// quick reports whether the string instruction is about as quick within this core's caches as copy is.
 func quick() bool {
 	const bytes, rounds = 16 << 10, 5
 	from, to := make([]byte, bytes), make([]byte, bytes)

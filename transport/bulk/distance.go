@@ -27,10 +27,10 @@ const (
 	crowdedTime = 2 * time.Microsecond
 )
 
-// Apart says whether the reader shares no cache with this core.
+// Apart reports whether the reader shares no cache with this core.
 func (d *Distance) Apart() bool { return d.Looks >= pastLooks }
 
-// Due counts a piece that is long enough and answers whether one should look with it.
+// Due counts a piece that is long enough and reports whether one should look with it.
 func (d *Distance) Due(n int) bool {
 	if n < lookBytes {
 		return false
@@ -83,7 +83,7 @@ const (
 	apartLine = 13 * time.Nanosecond
 )
 
-// Look stores a piece as Store does, looks by its first bytes how far its reader is, and answers from how many bytes on
+// Look stores a piece as Store does, looks by its first bytes how far its reader is, and returns from how many bytes on
 // stores past the caches are the better way as far as that is known. Where ranks outnumber cores they are never, or
 // from Least on.
 func Look(dst, src []byte) (past int) {

@@ -184,7 +184,7 @@ func putHead(head []byte, at uint64, n int) {
 	binary.BigEndian.PutUint32(head[8:], uint32(n))
 }
 
-// would says whether an error means that the call would have blocked: nothing to read, or no room to write.
+// would reports whether an error means that the call would have blocked: nothing to read, or no room to write.
 func would(errno syscall.Errno) bool {
 	return errno == unix.EAGAIN || errno == unix.EINTR || errno == unix.ENOBUFS || errno == unix.ENOMEM
 }

@@ -47,7 +47,7 @@ func noise(n int) []byte {
 	return b
 }
 
-// carry sends data from one bundle to the other, epoll telling of room, and answers what came.
+// carry sends data from one bundle to the other, epoll telling of room, and returns what came.
 func carry(t *testing.T, from, to *Bundle, data []byte, cut func() int) []byte {
 	t.Helper()
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Receive reads the next bytes of the stream, first into x and then into y, and answers how many. One of the two may be
-// empty. It answers EAGAIN if there are none now, and io.EOF at the end of the stream.
+// Receive reads the next bytes of the stream, first into x and then into y, and returns how many. One of the two may be
+// empty. It returns EAGAIN if there are none now, and io.EOF at the end of the stream.
 func (b *Bundle) Receive(x, y []byte) (int, error) {
 	for b.failed == nil {
 		if b.cur < 0 {
@@ -79,7 +79,7 @@ func (b *Bundle) unpark() error {
 	return nil
 }
 
-// seek finds the connection whose piece is next. It answers EAGAIN if that piece has not arrived.
+// seek finds the connection whose piece is next. It returns EAGAIN if that piece has not arrived.
 func (b *Bundle) seek() error {
 	waiting, ended := 0, 0
 	for k := range b.conns {
@@ -112,7 +112,7 @@ func (b *Bundle) seek() error {
 	return unix.EAGAIN
 }
 
-// readHead reads the head of the next piece on a connection. It answers whether that is whole.
+// readHead reads the head of the next piece on a connection. It reports whether that is whole.
 func (b *Bundle) readHead(k int) (bool, error) {
 	c := &b.conns[k]
 	for c.nhead < headSize {
@@ -158,7 +158,7 @@ func (b *Bundle) misplaced(k int) error {
 		b.conns[k].at, b.got)
 }
 
-// end is called when every connection has ended. It answers io.EOF if the whole stream has arrived, and else an error.
+// end is called when every connection has ended. It returns io.EOF if the whole stream has arrived, and else an error.
 func (b *Bundle) end() error {
 	for k := range b.conns {
 		if b.conns[k].at != b.got {

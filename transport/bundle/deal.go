@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Send writes a prefix of x, y and z, one after the other, to the connections, and answers how many bytes it has taken.
+// Send writes a prefix of x, y and z, one after the other, to the connections, and returns how many bytes it has taken.
 // Any of the three may be empty, but not all. If n is less than was given, every connection is full; that is not an
 // error unless n is 0, which is EAGAIN.
 func (b *Bundle) Send(x, y, z []byte) (n int, errno syscall.Errno) {
@@ -30,7 +30,7 @@ func (b *Bundle) Send(x, y, z []byte) (n int, errno syscall.Errno) {
 	return n, 0
 }
 
-// choose answers which connection gets the next piece, or -1 if all are full. size is the length of the piece in bytes.
+// choose returns which connection gets the next piece, or -1 if all are full. size is the length of the piece in bytes.
 func (b *Bundle) choose(size int) int {
 	if size <= shortMax && !b.conns[0].full {
 		return 0
@@ -88,10 +88,10 @@ func (b *Bundle) fill(k int) {
 	}
 }
 
-// Full says whether a connection is full, so that the caller should wait for EPOLLOUT.
+// Full reports whether a connection is full, so that the caller should wait for EPOLLOUT.
 func (b *Bundle) Full() bool { return b.full > 0 }
 
-// Pending says whether anything that Send has taken has not left yet.
+// Pending reports whether anything that Send has taken has not left yet.
 func (b *Bundle) Pending() bool {
 	for k := range b.conns {
 		if b.conns[k].off < len(b.conns[k].rest) {

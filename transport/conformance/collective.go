@@ -90,7 +90,7 @@ func numbers(all ...int32) (b []byte) {
 	return b
 }
 
-// sumAt answers what a reduction to root gives; -1: to all.
+// sumAt returns what a reduction to root gives; -1: to all.
 func sumAt(root int32) func(rank int32) []byte {
 	return func(rank int32) []byte {
 		if root >= 0 && rank != root {

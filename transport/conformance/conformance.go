@@ -134,7 +134,7 @@ func begin(t *testing.T, make Make) *suite {
 	return s
 }
 
-// linked says whether the suite can send from a to b.
+// linked reports whether the suite can send from a to b.
 func (s *suite) linked(a, b int32) bool {
 	return a != b && s.Transports[a] != nil && s.Transports[b] != nil && (s.Linked == nil || s.Linked(a, b))
 }
@@ -279,7 +279,7 @@ func (s *suite) order() {
 	}
 }
 
-// whole says whether all packets have come from a to b, and all of the last one.
+// whole reports whether all packets have come from a to b, and all of the last one.
 func (s *suite) whole(a, b int32, sent []packet) bool {
 	got := s.rx[b].got[a]
 	n := len(sent)
@@ -367,7 +367,7 @@ func (s *suite) stream(a, b int32, message []byte) *stream {
 	return x
 }
 
-// next sends what there is room for, and says whether all has left.
+// next sends what there is room for, and reports whether all has left.
 func (x *stream) next() bool {
 	if x.owed > 0 {
 		n := x.streamer.SendRest(x.b, x.message[x.at:x.at+x.owed])

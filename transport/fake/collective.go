@@ -63,7 +63,7 @@ func (n *Network) Begin(line int, o *transport.Operation) {
 	}
 }
 
-// canEnd says whether the operation can be over for a process of so many. Lock held.
+// canEnd reports whether the operation can be over for a process of so many. Lock held.
 func (s *share) canEnd(p *proc, processes int) bool {
 	switch isRoot := int(p.rank) == s.o.Root; {
 	case s.o.Kind == transport.Bcast:

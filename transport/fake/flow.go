@@ -28,13 +28,13 @@ type packet struct {
 
 func (w *World) flow(src, dst int32) *flow { return w.flows[int(src)*len(w.procs)+int(dst)] }
 
-// whole says whether the first packet has all its bytes.
+// whole reports whether the first packet has all its bytes.
 func (f *flow) whole() bool { return len(f.queue) > 0 && f.queue[0].missing == 0 }
 
-// begun says whether a packet is cut in two and half of it still with the sender.
+// begun reports whether a packet is cut in two and half of it still with the sender.
 func (f *flow) begun() bool { return len(f.queue) > 0 && f.queue[len(f.queue)-1].missing > 0 }
 
-// due says whether a packet for the process is there.
+// due reports whether a packet for the process is there.
 func (p *proc) due() bool {
 	for src := range p.w.procs {
 		if f := p.w.flow(int32(src), p.index); f.whole() && f.queue[0].due <= p.w.now {
@@ -173,7 +173,7 @@ func (p *proc) deliver(h transport.Header, payload []byte, split int) {
 
 var errForged = errors.New("fake: a packet that no process sends")
 
-// check says what is wrong with a packet.
+// check returns what is wrong with a packet.
 func (p *proc) check(k *packet, src int32, network bool) error {
 	h, most := &k.h, p.w.o.Packet
 	if network && continues(h) {

@@ -382,7 +382,7 @@ func (p *proc) lose(peer int32, err error) {
 	}
 }
 
-// bereft says whether there is a loss to report. Lock held.
+// bereft reports whether there is a loss to report. Lock held.
 func (p *proc) bereft() bool {
 	for peer, err := range p.lost {
 		if err != nil && !p.told[peer] && p.names[peer] != unknown && !p.w.flow(int32(peer), p.index).whole() {

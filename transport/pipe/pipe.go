@@ -60,7 +60,7 @@ type half struct {
 	at     uint64 // bytes that we have written, or read
 }
 
-// New makes a pipe. It answers our end, and the descriptor from which Open makes the other end, in another process or
+// New makes a pipe. It returns our end, and the descriptor from which Open makes the other end, in another process or
 // in this one. Errors are those of the kernel.
 func New() (e *End, other int, err error) {
 	mem, err := memory()
@@ -146,8 +146,8 @@ func attach(fd, memfd, side int) (*End, error) {
 // Descriptor is the socket, for epoll: it becomes readable when Signal is to be called. It is -1 after Close.
 func (e *End) Descriptor() int { return e.fd }
 
-// Write copies a prefix of a, b and c, any of which may be empty, into the ring, and answers its length in bytes. It
-// answers EAGAIN if there is no room, and EPROTO if the other process has written nonsense into the shared positions.
+// Write copies a prefix of a, b and c, any of which may be empty, into the ring, and returns its length in bytes. It
+// returns EAGAIN if there is no room, and EPROTO if the other process has written nonsense into the shared positions.
 func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	h := &e.out
 	used := h.at - atomic.LoadUint64(&h.shared.read)
@@ -182,8 +182,8 @@ func (e *End) Write(a, b, c []byte) (int, syscall.Errno) {
 	return n, 0
 }
 
-// Read copies what there is, first into a and then into b, and answers how many bytes. One of the two may be empty. It
-// answers EAGAIN if there is nothing, 0 without an error at the end of the stream, and EPROTO as Write does.
+// Read copies what there is, first into a and then into b, and returns how many bytes. One of the two may be empty. It
+// returns EAGAIN if there is nothing, 0 without an error at the end of the stream, and EPROTO as Write does.
 func (e *End) Read(a, b []byte) (int, syscall.Errno) {
 	if e.over.Load() {
 		return 0, 0
@@ -249,7 +249,7 @@ func (e *End) ring(wish *uint32) {
 
 var bell [1]byte
 
-// Room says whether there is room enough for a Write that found none to be tried again.
+// Room reports whether there is room enough for a Write that found none to be tried again.
 func (e *End) Room() bool {
 	if !roomIn(&e.out) {
 		return false
@@ -263,13 +263,13 @@ func roomIn(h *half) bool {
 	return used > RingBytes || RingBytes-used >= enoughRoom
 }
 
-// readable says whether Read would answer something other than EAGAIN: data, or the end that CloseWrite has made.
+// readable reports whether Read would answer something other than EAGAIN: data, or the end that CloseWrite has made.
 func (e *End) readable() bool { return e.Holds(1) }
 
-// Pending says whether there is something to read, or room for a writer that waits for some.
+// Pending reports whether there is something to read, or room for a writer that waits for some.
 func (e *End) Pending() bool { return e.readable() || e.Granted() }
 
-// Granted says whether our last Write found too little room, and there is some now.
+// Granted reports whether our last Write found too little room, and there is some now.
 func (e *End) Granted() bool { return e.full.Load() && roomIn(&e.out) }
 
 // Arm asks the other side to wake us when Pending becomes true.

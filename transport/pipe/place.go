@@ -20,7 +20,7 @@ func (e *End) Ahead() (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Peek answers n bytes of the ring, from skip bytes behind our position on. The caller must know that they are there
+// Peek returns n bytes of the ring, from skip bytes behind our position on. The caller must know that they are there
 // (Ahead). The other process may still change them.
 func (e *End) Peek(skip, n int) (a, b []byte) { return e.in.run(skip, n) }
 
@@ -39,7 +39,7 @@ func (e *End) Free() (int, syscall.Errno) {
 	return int(RingBytes - used), 0
 }
 
-// Space answers room for n bytes of the ring, from skip bytes behind our position on. The caller must know that there
+// Space returns room for n bytes of the ring, from skip bytes behind our position on. The caller must know that there
 // is room (Free). The other process may write there, too.
 func (e *End) Space(skip, n int) (a, b []byte) { return e.out.run(skip, n) }
 
@@ -56,12 +56,12 @@ func (h *half) run(skip, n int) (a, b []byte) {
 	return h.ring[at : at+first : at+first], h.ring[: n-first : n-first]
 }
 
-// Holds says whether there are n bytes to read, or, with fewer, the end of the stream that CloseWrite has made.
+// Holds reports whether there are n bytes to read, or, with fewer, the end of the stream that CloseWrite has made.
 func (e *End) Holds(n int) bool {
 	s := e.in.shared
 	return !e.over.Load() && (atomic.LoadUint64(&s.written)-atomic.LoadUint64(&s.read) >= uint64(max(n, 1)) ||
 		atomic.LoadUint32(&s.closed) != 0)
 }
 
-// Ended says whether nothing more will be written: CloseWrite, or, after Signal, the other end is gone.
+// Ended reports whether nothing more will be written: CloseWrite, or, after Signal, the other end is gone.
 func (e *End) Ended() bool { return e.gone || atomic.LoadUint32(&e.in.shared.closed) != 0 }

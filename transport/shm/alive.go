@@ -26,7 +26,7 @@ func lockRank(fd, rank int) error {
 	return nil
 }
 
-// Dead says whether the process of a local rank has ended without Close, or that of a guest in any way. A rank that
+// Dead reports whether the process of a local rank has ended without Close, or that of a guest in any way. A rank that
 // never attached is not dead. A system call whose time grows with the number of ranks that live: for moments without
 // other work.
 func (s *Segment) Dead(rank int) bool {
@@ -55,13 +55,13 @@ func lockOf(fd, rank int) (unix.Flock_t, bool) {
 	return lk, err == nil
 }
 
-// present says whether a rank has attached and not detached, as it and others say; it may be dead.
+// present reports whether a rank has attached and not detached, as it and others say; it may be dead.
 func (c *control) present() bool {
 	state := atomic.LoadUint32(&c.state)
 	return state == stateAttached || state == stateDead
 }
 
-// Arrived says whether local rank i has attached by now, whatever has become of it since.
+// Arrived reports whether local rank i has attached by now, whatever has become of it since.
 func (s *Segment) Arrived(i int) bool { return atomic.LoadUint32(&s.control(i).state) != stateAbsent }
 
 // The kernel keeps all locks of the file in one list, so that to ask about each of n ranks takes n² steps. If each of
@@ -73,7 +73,7 @@ func (s *Segment) Arrived(i int) bool { return atomic.LoadUint32(&s.control(i).s
 // to a thousand ranks, and no rank is later than a second of them.
 const lookEvery = time.Millisecond
 
-// takeLook says whether the caller is to look after all ranks.
+// takeLook reports whether the caller is to look after all ranks.
 func (s *Segment) takeLook() bool {
 	h := headerOf(s.mem)
 	last, now := atomic.LoadUint64(&h.looked), s.clock()
@@ -99,7 +99,7 @@ func (s *Segment) look() {
 // deaths is how many ranks have been found dead so far.
 func (s *Segment) deaths() uint32 { return atomic.LoadUint32(&headerOf(s.mem).deaths) }
 
-// foundDead says whether somebody has found a rank dead, and it is.
+// foundDead reports whether somebody has found a rank dead, and it is.
 func (s *Segment) foundDead(rank int) bool {
 	return atomic.LoadUint32(&s.control(rank).state) == stateDead && s.Dead(rank)
 }

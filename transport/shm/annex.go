@@ -58,7 +58,7 @@ func (s *Segment) growTo(size uint64) error {
 	return err
 }
 
-// reaches says whether the segment's file is that long.
+// reaches reports whether the segment's file is that long.
 func (s *Segment) reaches(size uint64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(s.fd, &st) == nil && uint64(st.Size) >= size
@@ -92,7 +92,7 @@ func (s *Segment) findBehind(page uint64, n, align int) ([]byte, error) {
 	return mem[:n:n], nil
 }
 
-// forgetBehind is Forget. It answers false if that is no such memory.
+// forgetBehind is Forget. It returns false if that is no such memory.
 func (s *Segment) forgetBehind(mem []byte) bool {
 	s.annexed.Lock()
 	a, ok := s.annexed.parts[&mem[0]]

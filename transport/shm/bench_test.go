@@ -12,7 +12,7 @@ import (
 
 // Benchmarks between two processes, each on a core of its own.
 
-// pair starts the other side in a role and answers this one, and what ends the role.
+// pair starts the other side in a role and returns this one, and what ends the role.
 func pair(b *testing.B, role string, r *receiver) (*Transport, func()) {
 	fd := create(b, 2)
 	cmd := start(b, role, fd, 1) // first: it closes a duplicate of fd, which would end our lock

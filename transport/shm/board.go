@@ -28,7 +28,7 @@ var (
 // BoardMembers is the largest number of members that a board has.
 func (s *Segment) BoardMembers() int { return BoardMembers }
 
-// TakeBoard takes a board for members, by their local ranks, of whom the caller is one, and answers its number; -1 if
+// TakeBoard takes a board for members, by their local ranks, of whom the caller is one, and returns its number; -1 if
 // all are taken, or there is no memory for one more.
 func (s *Segment) TakeBoard(members []int32) int {
 	words := s.boardMap()

@@ -192,7 +192,7 @@ func (s *Segment) leave(g *guest, how uint32) {
 	alert(o.ctl)
 }
 
-// dead says whether the guest's process has ended.
+// dead reports whether the guest's process has ended.
 func (g *guest) dead() bool { return g.other && unlocked(g.home.fd, g.rank) }
 
 // guestLooks is how many guests are asked for at a time: the kernel goes through the locks of all processes of the
@@ -200,7 +200,7 @@ func (g *guest) dead() bool { return g.other && unlocked(g.home.fd, g.rank) }
 // asked for in any case.
 const guestLooks = 64
 
-// checkGuests looks for guests that have ended, or broken the link, and answers whether it has delivered anything. It
+// checkGuests looks for guests that have ended, or broken the link, and reports whether it has delivered anything. It
 // looks as rarely as the ranks of a segment of so many do.
 func (t *Transport) checkGuests() bool {
 	all := t.seg.guests

@@ -21,7 +21,7 @@ import (
 // host is the number that a guest's role gives the process of the test, which is local rank 0 of its segment.
 const host = 0
 
-// invite starts a role as the guest of a transport, with a number, as one of a segment of n. It answers the end of the
+// invite starts a role as the guest of a transport, with a number, as one of a segment of n. It returns the end of the
 // process.
 func invite(tb testing.TB, a *Transport, role string, number int32, n int) (kill func()) {
 	tb.Helper()
@@ -44,7 +44,7 @@ func invite(tb testing.TB, a *Transport, role string, number int32, n int) (kill
 	return func() { cmd.Process.Kill(); cmd.Wait() }
 }
 
-// attached says whether a rank of a segment of n is there.
+// attached reports whether a rank of a segment of n is there.
 func attached(tb testing.TB, fd, n, rank int) bool {
 	var state [4]byte
 	at := controlOffset + rank*controlBytes(n) + 64

@@ -32,7 +32,7 @@ func fileOf(fd int) (fileID, error) {
 	return fileID{uint64(st.Dev), st.Ino}, nil
 }
 
-// enter answers the home behind a descriptor, which it takes over.
+// enter returns the home behind a descriptor, which it takes over.
 func (s *Segment) enter(fd int) (*home, error) {
 	id, err := fileOf(fd)
 	if err == nil && id == s.id {

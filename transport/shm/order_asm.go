@@ -2,7 +2,7 @@
 
 package shm
 
-// spinWhile waits, with PAUSE or YIELD, as long as *p is old, for at most n looks (n > 0), and answers
+// spinWhile waits, with PAUSE or YIELD, as long as *p is old, for at most n looks (n > 0), and returns
 // what it saw last.
 //
 //go:noescape

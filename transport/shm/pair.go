@@ -38,7 +38,7 @@ func writePair(fd int) error {
 	return nil
 }
 
-// checkPair says whether what another process has sent, or seems to have sent, is the memory of a pair.
+// checkPair reports whether what another process has sent, or seems to have sent, is the memory of a pair.
 func checkPair(fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -116,7 +116,7 @@ func (s *Segment) closeIn(in *inbound) {
 	}
 }
 
-// arrived says whether there is another record.
+// arrived reports whether there is another record.
 func (in *inbound) arrived() bool {
 	return atomic.LoadUint32(&(*record)(unsafe.Add(in.ring, in.read&uint64(in.size-1))).state) != 0
 }

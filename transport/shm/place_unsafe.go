@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Place says where the ranks of a new segment run, before they do. cores is how many CPUs they have together, by which
-// they know whether they have to take turns. nodes are their NUMA nodes, by local rank, -1 where a rank has none of its
-// own, nil where none has: the rings to a rank then stand in the memory of its node, from which it polls them, whoever
-// touches them first, and so will what it writes on boards. The system may refuse that, which costs time and is no
-// error.
+// Place returns where the ranks of a new segment run, before they do. cores is how many CPUs they have together, by
+// which they know whether they have to take turns. nodes are their NUMA nodes, by local rank, -1 where a rank has none
+// of its own, nil where none has: the rings to a rank then stand in the memory of its node, from which it polls them,
+// whoever touches them first, and so will what it writes on boards. The system may refuse that, which costs time and is
+// no error.
 func Place(fd, cores int, nodes []int) error { return placeRings(fd, cores, nodes, prefer) }
 
 // placeRings is Place. prefer asks for memory of a node.

@@ -107,7 +107,7 @@ func behind(runs []transport.Run, n uint64) []transport.Run {
 	return runs
 }
 
-// CanRead says whether Read works for a world rank, trying it out if that has not been done.
+// CanRead reports whether Read works for a world rank, trying it out if that has not been done.
 func (t *Transport) CanRead(src int32) bool {
 	i := t.Local(src)
 	return i >= 0 && t.readable(i)
@@ -156,7 +156,7 @@ func (t *Transport) probe(i int, l *link) {
 	}
 }
 
-// is says whether the kernel knows the guest by a pid: it could name a process that is not its own.
+// is reports whether the kernel knows the guest by a pid: it could name a process that is not its own.
 func (g *guest) is(pid int) bool {
 	lk, ok := lockOf(g.home.fd, g.rank)
 	return ok && lk.Type != unix.F_UNLCK && int(lk.Pid) == pid

@@ -66,7 +66,7 @@ func (t *Transport) PollFrom(src int) bool {
 }
 
 // Spin looks at most n times (n > 0) whether the next packet of a peer has come, with a pause after each look, and
-// answers whether it has.
+// reports whether it has.
 func (t *Transport) Spin(peer int32, n uint32) bool {
 	src := t.Local(peer)
 	if src < 0 {

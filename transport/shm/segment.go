@@ -53,7 +53,7 @@ type Segment struct {
 
 var errNoSegment = errors.New("shm: descriptor is not a job segment")
 
-// Create makes the segment for localSize ranks (1..MaxLocal) and answers its descriptor, which is
+// Create makes the segment for localSize ranks (1..MaxLocal) and returns its descriptor, which is
 // close-on-exec: the launcher dups it into each rank. Memory is reserved for the header and the control
 // blocks only; rings get theirs when they are first used. Errors are those of the kernel.
 func Create(localSize int) (fd int, err error) { return CreateUnder(os.Getpid(), localSize) }

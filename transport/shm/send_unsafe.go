@@ -133,12 +133,12 @@ func (t *Transport) reserve(o *outbound, dst int, need uint64) room {
 	return r
 }
 
-// gone says whether nobody will ever read what is sent to a peer.
+// gone reports whether nobody will ever read what is sent to a peer.
 func (t *Transport) gone(dst int) bool {
 	return t.link(dst).reported || dst >= len(t.links) && t.seg.guests[dst-len(t.links)].left() == leftInOrder
 }
 
-// refresh reads how far the peer has come and answers whether there is room for need bytes now.
+// refresh reads how far the peer has come and reports whether there is room for need bytes now.
 func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 	read := atomic.LoadUint64(&o.pos.read)
 	if read > o.tail || o.tail-read > t.ring || read+t.ring < o.limit {
@@ -153,7 +153,7 @@ func (t *Transport) refresh(o *outbound, dst int, need uint64) bool {
 	return o.tail+need <= read+t.ring
 }
 
-// Held says whether a peer wants no more messages that it has not asked for (Hold). It is noticed when the room
+// Held reports whether a peer wants no more messages that it has not asked for (Hold). It is noticed when the room
 // known to be in the ring has been used up: at most the ring is sent before.
 func (t *Transport) Held(_, peer int32) bool {
 	i := t.Local(peer)
@@ -188,7 +188,7 @@ func (t *Transport) clearAt(o *outbound, at uint64) {
 }
 
 // OpenSelf makes a ring from this rank to itself ready, for a fast path that treats messages to oneself like all
-// others. It answers whether there is one. Poll delivers what it holds.
+// others. It reports whether there is one. Poll delivers what it holds.
 func (t *Transport) OpenSelf() bool {
 	return t.peers[t.seg.rank].out.ring != nil || t.open(t.seg.rank)
 }

@@ -161,7 +161,7 @@ func (t *Transport) Limits() transport.Limits { return t.limits }
 
 // CheckPeers looks for peers whose processes have ended without Close, delivers what they still sent, and
 // reports them by Lost. It is for a Wait that has timed out, and costs nothing as a rule: the ranks of a segment take
-// turns to look after each other. It answers whether it delivered or reported anything.
+// turns to look after each other. It reports whether it delivered or reported anything.
 func (t *Transport) CheckPeers() bool {
 	if t.inside {
 		return false
@@ -171,7 +171,7 @@ func (t *Transport) CheckPeers() bool {
 	return t.report() || did
 }
 
-// checkRanks looks for those of the segment, and answers whether it has delivered anything.
+// checkRanks looks for those of the segment, and reports whether it has delivered anything.
 func (t *Transport) checkRanks() bool {
 	if t.seg.takeLook() {
 		t.seg.look()

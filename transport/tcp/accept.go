@@ -101,14 +101,14 @@ func (m *mesh) greet(ctx context.Context, s *stranger) {
 	}
 }
 
-// ended says whether this rank lets nobody in any more: all are there, or it is about to end.
+// ended reports whether this rank lets nobody in any more: all are there, or it is about to end.
 func (m *mesh) ended(ctx context.Context) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.over || ctx.Err() != nil
 }
 
-// hungUp says whether an error is that the other side has ended the connection.
+// hungUp reports whether an error is that the other side has ended the connection.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.ECONNRESET) ||
 		errors.Is(err, unix.EPIPE)

@@ -55,7 +55,7 @@ func fixReceiveBuffer(fd int, rtt time.Duration) {
 	}
 }
 
-// inside says whether a connection stays inside this machine.
+// inside reports whether a connection stays inside this machine.
 func inside(local, remote net.Addr) bool {
 	a, ok := local.(*net.TCPAddr)
 	b, ok2 := remote.(*net.TCPAddr)

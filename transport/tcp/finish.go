@@ -147,7 +147,7 @@ func (h *Host) answerFinis() {
 	}
 }
 
-// farewell says FINI and half-closes a link whose peer has said it. It answers false if it has to be called again.
+// farewell says FINI and half-closes a link whose peer has said it. It returns false if it has to be called again.
 func (h *Host) farewell(l *link) bool {
 	if l.closed() {
 		return true

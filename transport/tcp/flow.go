@@ -45,7 +45,7 @@ func (f *flow) pair(ours, theirs int32) *window {
 	return &f.windows[int(ours-f.first)*int(f.procs)+int(theirs)]
 }
 
-// open says whether one more counted packet may leave.
+// open reports whether one more counted packet may leave.
 func (f *flow) open(w *window) bool { return w.sent < f.hiWater }
 
 // left counts a packet that has been sent.
@@ -63,7 +63,7 @@ func (f *flow) shut(w *window) {
 	}
 }
 
-// took counts a packet that arrived and says whether a PROTOACK is due for it.
+// took counts a packet that arrived and reports whether a PROTOACK is due for it.
 func (f *flow) took(w *window) bool {
 	f.counts.Received++
 	w.received++
@@ -74,7 +74,7 @@ func (f *flow) took(w *window) bool {
 	return true
 }
 
-// overrun says whether more packets have come than the source may send before the next PROTOACK. As long as all are
+// overrun reports whether more packets have come than the source may send before the next PROTOACK. As long as all are
 // acknowledged on arrival there are never so many.
 func (f *flow) overrun(w *window) bool { return w.received > f.hiWater }
 

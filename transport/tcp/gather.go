@@ -72,7 +72,7 @@ func (h *Host) PostPaced() {
 	h.posting, h.paced, h.pacedLast = true, true, now
 }
 
-// Posted ends Post. It answers whether anything has gathered: it leaves with Settle, with Poll, or a moment later.
+// Posted ends Post. It reports whether anything has gathered: it leaves with Settle, with Poll, or a moment later.
 func (h *Host) Posted() bool {
 	if h.paced { // the packet has left, or the timer has been set: that takes as long as the pace allows
 		h.pacedLast = time.Since(h.born)
@@ -89,7 +89,7 @@ func (h *Host) Settle() {
 	}
 }
 
-// gathers says whether the next packet to l is to gather.
+// gathers reports whether the next packet to l is to gather.
 func (h *Host) gathers(l *link) bool {
 	switch {
 	case h.corked > 0:
@@ -129,7 +129,7 @@ func relinger(linger, since time.Duration) time.Duration {
 	return burstTime
 }
 
-// admits says whether the window has room for one more packet. If not, what has gathered leaves: its acknowledgement
+// admits reports whether the window has room for one more packet. If not, what has gathered leaves: its acknowledgement
 // makes room.
 func (h *Host) admits(l *link, w *window) bool {
 	if h.flow.open(w) {

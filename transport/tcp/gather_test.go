@@ -18,7 +18,7 @@ func (e *engine) post() {
 	}
 }
 
-// start sends as the first step of an operation of the program's. The lock is held. It answers whether something has
+// start sends as the first step of an operation of the program's. The lock is held. It reports whether something has
 // gathered.
 func (e *engine) start(t testing.TB, h transport.Header, payload string) bool {
 	t.Helper()

@@ -48,7 +48,7 @@ func (m *mesh) hearStream(c net.Conn, host int32) (int, error) {
 	return int(k), nil
 }
 
-// prove makes sure of host `host` at the other end of c, which is to be connection k, and answers the connection to
+// prove makes sure of host `host` at the other end of c, which is to be connection k, and returns the connection to
 // use. If that is not c it owns a descriptor of its own, so that c may be closed.
 func (m *mesh) prove(ctx context.Context, c *net.TCPConn, host int32, k int, dialed bool) (net.Conn, error) {
 	to := &m.job.Hosts[host]

@@ -231,7 +231,7 @@ func (h *Host) encode(b []byte, hd *transport.Header) {
 }
 
 // Poll delivers what has arrived, at most one buffer of each socket, acknowledges it, and sends what waits
-// for room. It answers whether there was anything, room for packets included.
+// for room. It reports whether there was anything, room for packets included.
 func (h *Host) Poll() bool {
 	if h.polling || h.epoll < 0 {
 		return false

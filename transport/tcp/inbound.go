@@ -216,7 +216,7 @@ func (in *inbound) resolve(p wire.Packet) error {
 	return nil
 }
 
-// end says what the end of the stream means, cause being how it ended. nil: the peer had finished.
+// end returns what the end of the stream means, cause being how it ended. nil: the peer had finished.
 func (in *inbound) end(cause error) error {
 	if n := in.w - in.r; in.after != incomplete {
 		return fmt.Errorf("connection lost %d bytes into a packet: %w", wire.PacketSize+in.long.Len-in.left, cause)

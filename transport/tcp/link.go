@@ -132,7 +132,7 @@ func (h *Host) room(l *link, k int32) {
 	h.noteFull(l)
 }
 
-// refused handles a write that failed. It answers whether the packet counts as sent.
+// refused handles a write that failed. It reports whether the packet counts as sent.
 func (h *Host) refused(l *link, errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM:
@@ -155,7 +155,7 @@ func (h *Host) breakOff(l *link, err error) {
 	h.unblock(l)
 }
 
-// flush sends what waits in out. It answers whether the link is open for packets.
+// flush sends what waits in out. It reports whether the link is open for packets.
 func (h *Host) flush(l *link) bool {
 	for l.off < len(l.out) {
 		var n int
@@ -221,7 +221,7 @@ func (h *Host) interest(l *link, events uint32) {
 // copied.
 const narrowMin = 1 << 10
 
-// read takes in what has arrived on l, a buffer full of it at most. It answers whether there was anything.
+// read takes in what has arrived on l, a buffer full of it at most. It reports whether there was anything.
 func (h *Host) read(l *link) bool {
 	into, space := l.into(), l.space()
 	if l.narrow || into != nil {

@@ -74,7 +74,7 @@ const (
 	theyDial            // the other way round
 )
 
-// way answers what is due with another host. The higher connects to the lower, unless they have agreed that the
+// way returns what is due with another host. The higher connects to the lower, unless they have agreed that the
 // lower cannot be reached.
 func (m *mesh) way(i int32) way {
 	me, x := &m.job.Hosts[m.me], &m.job.Hosts[i]

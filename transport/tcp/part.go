@@ -30,13 +30,13 @@ func (h *Host) Part(host int32) {
 	h.sayFini(l)
 }
 
-// Parted says whether a host has said FINI, so that all it has sent has been delivered, or is lost.
+// Parted reports whether a host has said FINI, so that all it has sent has been delivered, or is lost.
 func (h *Host) Parted(host int32) bool {
 	l := h.links[host]
 	return l == nil || l.fini || l.ended
 }
 
-// Reap closes connections that both ends have parted from, as far as that has come, and answers how many hosts there
+// Reap closes connections that both ends have parted from, as far as that has come, and returns how many hosts there
 // are that this one has not parted from, or whose end it awaits. It is called after a Poll.
 func (h *Host) Reap() (left int) {
 	for _, l := range h.links {

@@ -73,7 +73,7 @@ func (h *Host) serve(l *link) bool {
 	return !l.ended && h.read(l) || did
 }
 
-// doze has the pipes ring for who waits for epoll. It answers whether there is no need to wait.
+// doze has the pipes ring for who waits for epoll. It reports whether there is no need to wait.
 func (h *Host) doze() bool {
 	for _, l := range h.pipes {
 		if l.ended {

@@ -30,7 +30,7 @@ func (h *Host) Shut(ours, theirs int32, on bool) {
 // messages.
 func (h *Host) Hold(ours, theirs int32, held bool) { h.flow.pair(ours, theirs).tell = held }
 
-// Held says what process theirs, of this library, has let us know last by Hold.
+// Held returns what process theirs, of this library, has let us know last by Hold.
 func (h *Host) Held(ours, theirs int32) bool { return h.flow.pair(ours, theirs).told }
 
 // openAll ends every Shut: nobody keeps messages any more.

@@ -301,7 +301,7 @@ func (w *watch) rearm() {
 	}
 }
 
-// pending says whether a pipe has something that it may not have rung for: it came before the arming.
+// pending reports whether a pipe has something that it may not have rung for: it came before the arming.
 func (w *watch) pending() bool {
 	for _, p := range w.doze {
 		if p.Pending() {
@@ -339,7 +339,7 @@ func (w *watch) wait(quiet time.Duration) (event, kicked, timed, stop bool) {
 	return event, kicked, timed, stop
 }
 
-// kicked takes a kick, and answers whether it was the last.
+// kicked takes a kick, and reports whether it was the last.
 func (w *watch) kicked() (stop bool) {
 	var count [8]byte
 	unix.Read(w.kicker, count[:])

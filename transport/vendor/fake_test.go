@@ -63,7 +63,7 @@ func (w *world) kill() {
 	w.dead = true
 }
 
-// use locks the library, and answers an error if it has failed.
+// use locks the library, and returns an error if it has failed.
 func (p *proc) use() (unlock func(), err error) {
 	p.w.mu.Lock()
 	if p.w.dead {
@@ -215,7 +215,7 @@ func (p *proc) Begin(communicator int, o *transport.Operation) (Request, error) 
 
 var errRefused = errors.New("the other library does not know this reduction")
 
-// left says what is not done, or not received.
+// left returns what is not done, or not received.
 func (w *world) left() (messages, requests int) {
 	for _, p := range w.procs {
 		messages += len(p.queue) + len(p.taken)

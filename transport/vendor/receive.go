@@ -101,7 +101,7 @@ func (t *Transport) advance() (did bool) {
 	return did
 }
 
-// progress goes on with the first arrival of a process, and answers whether that is over.
+// progress goes on with the first arrival of a process, and reports whether that is over.
 func (t *Transport) progress(p *peer, a *arrival) bool {
 	if a.request != Done {
 		done, err := t.mpi.Test(a.request)

@@ -47,7 +47,7 @@ func (t *Transport) to(h *transport.Header) *peer {
 	return p
 }
 
-// room says whether a packet can go to a process now.
+// room reports whether a packet can go to a process now.
 func (t *Transport) room(p *peer) bool {
 	if p.long == Done && p.sent-p.acked < window {
 		p.stuck = false

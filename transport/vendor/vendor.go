@@ -46,7 +46,7 @@ type MPI interface {
 	Improbe(from, tag int) (Message, bool, error)
 	// Imrecv begins to receive a message of Improbe into b, which has as many bytes as the message.
 	Imrecv(m Message, b []byte) (Request, error)
-	// Test answers whether a request is done, which is of no use any more then.
+	// Test reports whether a request is done, which is of no use any more then.
 	Test(r Request) (bool, error)
 	// Begin begins a collective operation on one of Communicators communicators. Its root is a rank of the library.
 	Begin(communicator int, o *transport.Operation) (Request, error)

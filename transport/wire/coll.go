@@ -50,7 +50,7 @@ const (
 	PerProc              // one for each of its processes
 )
 
-// Shape is how many elements of how many bytes one client contributes to l. It answers false if l is not
+// Shape is how many elements of how many bytes one client contributes to l. It returns false if l is not
 // mandatory; what such a label carries is not known here.
 func (l Label) Shape() (per Per, size int, ok bool) {
 	switch l {
@@ -85,7 +85,7 @@ func AppendColl(b []byte, l Label, n int) []byte {
 	return be.AppendUint32(Cmd{CmdColl, int32(CollSize + n)}.Append(b), uint32(l))
 }
 
-// ParseColl splits the payload of a client's COLL. It answers false if it has no room for a label.
+// ParseColl splits the payload of a client's COLL. It returns false if it has no room for a label.
 func ParseColl(b []byte) (l Label, data []byte, ok bool) {
 	if len(b) < CollSize {
 		return 0, nil, false
@@ -100,7 +100,7 @@ func AppendChdr(b []byte, l Label, mask uint32, n int) []byte {
 	return be.AppendUint32(be.AppendUint32(b, uint32(l)), mask)
 }
 
-// ParseChdr splits the payload of a server's COLL. It answers false if it has no room for its head.
+// ParseChdr splits the payload of a server's COLL. It returns false if it has no room for its head.
 func ParseChdr(b []byte) (l Label, mask uint32, data []byte, ok bool) {
 	if len(b) < ChdrSize {
 		return 0, 0, nil, false
@@ -123,7 +123,7 @@ func (v Version) Append(b []byte) []byte {
 	return be.AppendUint32(be.AppendUint32(b, v.Major), v.Minor)
 }
 
-// ParseVersion reads the first VersionSize bytes of b. It answers false if b is shorter.
+// ParseVersion reads the first VersionSize bytes of b. It returns false if b is shorter.
 func ParseVersion(b []byte) (v Version, ok bool) {
 	if len(b) < VersionSize {
 		return v, false

@@ -57,7 +57,7 @@ func (c Cmd) Append(b []byte) []byte {
 	return be.AppendUint32(be.AppendUint32(b, uint32(c.Cmd)), uint32(c.Len))
 }
 
-// ParseCmd reads the first CmdSize bytes of b. It answers false if b is shorter.
+// ParseCmd reads the first CmdSize bytes of b. It returns false if b is shorter.
 func ParseCmd(b []byte) (c Cmd, ok bool) {
 	if len(b) < CmdSize {
 		return c, false
@@ -98,7 +98,7 @@ func AppendAuth(b []byte, mask uint32) []byte {
 	return be.AppendUint32(Cmd{CmdAuth, ClientAuthSize}.Append(b), mask)
 }
 
-// ParseClientAuth reads the payload of AUTH: one mask word or more, of which the first counts. It answers
+// ParseClientAuth reads the payload of AUTH: one mask word or more, of which the first counts. It returns
 // false if its length is none that AUTH can have.
 func ParseClientAuth(b []byte) (mask uint32, ok bool) {
 	if len(b) < ClientAuthSize || len(b)%ClientAuthSize != 0 {
@@ -119,7 +119,7 @@ func (s ServerAuth) Append(b []byte) []byte {
 	return be.AppendUint32(be.AppendUint32(b, uint32(s.Which)), uint32(s.Len))
 }
 
-// ParseServerAuth reads the first ServerAuthSize bytes of b. It answers false if b is shorter.
+// ParseServerAuth reads the first ServerAuthSize bytes of b. It returns false if b is shorter.
 func ParseServerAuth(b []byte) (s ServerAuth, ok bool) {
 	if len(b) < ServerAuthSize {
 		return s, false
@@ -130,7 +130,7 @@ func ParseServerAuth(b []byte) (s ServerAuth, ok bool) {
 // AppendAuthKey adds the client's key, which travels bare.
 func AppendAuthKey(b []byte, key uint64) []byte { return be.AppendUint64(b, key) }
 
-// ParseAuthKey reads the first AuthKeySize bytes of b. It answers false if b is shorter.
+// ParseAuthKey reads the first AuthKeySize bytes of b. It returns false if b is shorter.
 func ParseAuthKey(b []byte) (key uint64, ok bool) {
 	if len(b) < AuthKeySize {
 		return 0, false
@@ -144,7 +144,7 @@ func AppendImpi(b []byte, n int32) []byte {
 	return be.AppendUint32(Cmd{CmdImpi, ImpiSize}.Append(b), uint32(n))
 }
 
-// ParseImpi reads the payload of IMPI. It answers false if its length is not ImpiSize.
+// ParseImpi reads the payload of IMPI. It returns false if its length is not ImpiSize.
 func ParseImpi(b []byte) (n int32, ok bool) {
 	if len(b) != ImpiSize {
 		return 0, false

@@ -42,7 +42,7 @@ const HandshakeSize = 4
 // PutHandshake writes the connecting host's global rank: all it says before its first packet.
 func PutHandshake(b []byte, host int32) { be.PutUint32(b[:HandshakeSize], uint32(host)) }
 
-// Handshake reads the global rank that a connecting host claims. It answers false if b is short or the rank impossible.
+// Handshake reads the global rank that a connecting host claims. It returns false if b is short or the rank impossible.
 func Handshake(b []byte) (host int32, ok bool) {
 	if len(b) < HandshakeSize {
 		return 0, false

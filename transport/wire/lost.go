@@ -21,7 +21,7 @@ func AppendLost(b []byte, rank int32, text string) []byte {
 	return append(be.AppendUint32(b, uint32(rank)), text...)
 }
 
-// ParseLost reads the payload of LOST. The rank is not checked. It answers false if the payload is too short or too
+// ParseLost reads the payload of LOST. The rank is not checked. It returns false if the payload is too short or too
 // long.
 func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	if len(b) < LostHead || len(b) > LostHead+LostMax {

@@ -16,7 +16,7 @@ type Machine struct {
 // Append adds m as HMachine carries it.
 func (m Machine) Append(b []byte) []byte { return be.AppendUint32(be.AppendUint64(b, m.ID), m.Others) }
 
-// ParseMachine reads the first MachineSize bytes of b. It answers false if b is shorter.
+// ParseMachine reads the first MachineSize bytes of b. It returns false if b is shorter.
 func ParseMachine(b []byte) (m Machine, ok bool) {
 	if len(b) < MachineSize {
 		return m, false

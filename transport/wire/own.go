@@ -66,7 +66,7 @@ func (o Own) Append(b []byte) []byte {
 	return append(append(b, o.Rep[:]...), o.Nonce[:]...)
 }
 
-// ParseOwn reads the first OwnSize bytes of b. It answers false if b is shorter.
+// ParseOwn reads the first OwnSize bytes of b. It returns false if b is shorter.
 func ParseOwn(b []byte) (o Own, ok bool) {
 	if len(b) < OwnSize {
 		return o, false
@@ -79,7 +79,7 @@ func ParseOwn(b []byte) (o Own, ok bool) {
 	return o, true
 }
 
-// Native says whether both clients represent data alike in memory, so that it need not be converted between them.
+// Native reports whether both clients represent data alike in memory, so that it need not be converted between them.
 func (o Own) Native(with Own) bool { return o.Rep == with.Rep && o.Rep != [16]byte{} }
 
 // memory describes how C's basic types look in memory on this machine: byte order; the sizes, in bytes, of short, int,

@@ -89,7 +89,7 @@ func (p Packet) PayloadLen() uint32 {
 
 // Encode writes all PacketSize bytes of p from h, with src and dst the names of h.Src and h.Dst. A field
 // that has no meaning in a packet of its kind is sent as 0. What a first packet says of its types stands in pk_dtype,
-// which IMPI leaves to implementations that collaborate (IMPI 0.0, 3.5). It answers false, having written nothing, when
+// which IMPI leaves to implementations that collaborate (IMPI 0.0, 3.5). It returns false, having written nothing, when
 // h cannot travel: a kind that is not IMPI's, or more payload than pk_len can say.
 func (p Packet) Encode(h *transport.Header, src, dst *ProcID) bool {
 	if h.Kind > transport.Fini || h.Len < 0 || uint64(h.Len) > math.MaxUint32 {
@@ -180,7 +180,7 @@ func (p Packet) Decode(h *transport.Header) error {
 	return nil
 }
 
-// continues says whether h is a continuation of a long message, the only data that quotes a receiver's id.
+// continues reports whether h is a continuation of a long message, the only data that quotes a receiver's id.
 func continues(h *transport.Header) bool {
 	return h.Kind == transport.Data && uint64(h.Len) < h.MsgLen
 }

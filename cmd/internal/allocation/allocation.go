@@ -63,7 +63,7 @@ func (a *Allocation) Find(name string) int {
 	return -1
 }
 
-// SameName says whether two names may be of one machine. Those with different domains are not.
+// SameName reports whether two names may be of one machine. Those with different domains are not.
 func SameName(a, b string) bool {
 	shortA, domainA, _ := strings.Cut(a, ".")
 	shortB, domainB, _ := strings.Cut(b, ".")
@@ -157,7 +157,7 @@ func words(line string) (list []word) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// isName says whether a word can be a machine's name, and not an option of a remote shell.
+// isName reports whether a word can be a machine's name, and not an option of a remote shell.
 func isName(s string) bool {
 	if s == "" || s[0] == '-' || s[0] == '.' {
 		return false

@@ -58,7 +58,7 @@ func Libraries(file, libraryPath string, leaf func(name string) bool) (list []Li
 	return s.found, true
 }
 
-// Defines says whether a function is part of a program or a library. What has been stripped tells only of functions
+// Defines reports whether a function is part of a program or a library. What has been stripped tells only of functions
 // that others may call.
 func Defines(file, function string) bool {
 	f, err := elf.Open(file)
@@ -76,7 +76,7 @@ func Defines(file, function string) bool {
 	})
 }
 
-// Imports says whether a program needs a symbol of such a name.
+// Imports reports whether a program needs a symbol of such a name.
 func Imports(file string, like *regexp.Regexp) bool {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -59,7 +59,7 @@ func (c *Client) Unpublish(service string) error {
 	return err
 }
 
-// Lookup answers a service's port.
+// Lookup returns a service's port.
 func (c *Client) Lookup(service string) (port string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *Client) ask(r request) (reply, error) {
 	return reply{}, fmt.Errorf("it refuses: %.40q", answer.Why)
 }
 
-// gone says whether an error means that the other end has closed its connection.
+// gone reports whether an error means that the other end has closed its connection.
 func gone(err error) bool {
 	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, e) {

@@ -32,7 +32,7 @@ func Folder(getenv func(string) string) string {
 	return filepath.Join(os.TempDir(), "libimpi-"+strconv.Itoa(os.Getuid()))
 }
 
-// check answers an error if a folder is not there, or others may enter it.
+// check returns an error if a folder is not there, or others may enter it.
 func check(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -105,7 +105,7 @@ const startTime = 200 * time.Millisecond
 // ErrNoServer: this user has no name server on this machine, and so no name.
 var ErrNoServer = errors.New("there is no name server")
 
-// ServeIn is the server of a folder. It answers nil at once if there is one already. The folder is made, and removed
+// ServeIn is the server of a folder. It returns nil at once if there is one already. The folder is made, and removed
 // at the end with all that the server has put there.
 func ServeIn(ctx context.Context, folder string, idle time.Duration) error {
 	lock, err := lockIn(folder)
@@ -156,7 +156,7 @@ func lockIn(folder string) (*os.File, error) {
 	}
 }
 
-// isAt says whether an open file is the one that has this name.
+// isAt reports whether an open file is the one that has this name.
 func isAt(file *os.File, name string) bool {
 	mine, err := file.Stat()
 	if err != nil {
@@ -174,7 +174,7 @@ func unlock(lock *os.File, folder string) {
 	lock.Close()
 }
 
-// temporary says whether accepting connections may work again later.
+// temporary reports whether accepting connections may work again later.
 func temporary(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
 		if errors.Is(err, e) {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// serve starts a server and answers its address.
+// serve starts a server and returns its address.
 func serve(t *testing.T, config Config) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -48,8 +48,8 @@ type guest struct {
 	names int // published
 }
 
-// Serve answers clients that connect to l, until ctx is done, the listener fails, or nobody has needed it for
-// Config.Idle. It closes l. It answers nil unless the listener has failed.
+// Serve returns clients that connect to l, until ctx is done, the listener fails, or nobody has needed it for
+// Config.Idle. It closes l. It returns nil unless the listener has failed.
 func Serve(ctx context.Context, l net.Listener, config Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -173,7 +173,7 @@ func (s *server) serve(c net.Conn) {
 	}
 }
 
-// greet answers whether a client may be served.
+// greet reports whether a client may be served.
 func (s *server) greet(c net.Conn) bool {
 	deadline := time.Now().Add(proofTime)
 	g := greeting{Version: version}
@@ -190,7 +190,7 @@ func (s *server) greet(c net.Conn) bool {
 	return send(c, proof{MAC: proofOf(s.config.Secret, "server", g.Nonce, p.Nonce)}, deadline) == nil
 }
 
-// answer carries a request out. It answers false if that was none.
+// answer carries a request out. It returns false if that was none.
 func (s *server) answer(c net.Conn, r request) (reply, bool) {
 	if len(r.Service) > MaxText || len(r.Port) > MaxText {
 		return reply{}, false

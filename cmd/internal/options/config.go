@@ -9,7 +9,7 @@ import (
 // Open MPI.
 var configNames = []string{"configfile", "app"}
 
-// WithFile answers the words of a command line with -configfile FILE replaced by what FILE says: its lines are the
+// WithFile returns the words of a command line with -configfile FILE replaced by what FILE says: its lines are the
 // programs, and what is between ":" on a command line. A line is split into words as a shell does it, but nothing is
 // filled in; # begins a comment. The options before it hold for the first program, or for all if they do so anywhere.
 // read answers the text of a file.

@@ -338,7 +338,7 @@ func DefaultRsh(launcher string) string {
 	return defaultRsh
 }
 
-// options reads options up to the first word that is none, and answers what is left.
+// options reads options up to the first word that is none, and returns what is left.
 func (p *parser) options(args []string) ([]string, error) {
 	for len(args) > 0 {
 		word := args[0]

@@ -8,7 +8,7 @@ type Entry struct {
 	Slots   int // 0: not said
 }
 
-// Deal gives n ranks to machines, and answers the ranks of each, in ascending order. chunk is how many ranks a machine
+// Deal gives n ranks to machines, and returns the ranks of each, in ascending order. chunk is how many ranks a machine
 // takes before the next one's turn, if machines take turns: the units of one machine if the units of all do (Span).
 //
 // The order of the lines is the order of the ranks: each line gets as many ranks as it has slots, and of what is left,
@@ -43,7 +43,7 @@ func (p *Policy) Deal(list []Entry, n, perHost, chunk int) [][]int {
 	return ranks
 }
 
-// spreads says whether machines take ranks in turn.
+// spreads reports whether machines take ranks in turn.
 func (p *Policy) spreads() bool { return p.PerUnit == 0 && (p.Map == Node || p.Span) }
 
 // room is how many ranks each machine can take; -1: nobody has said.

@@ -73,19 +73,19 @@ type Policy struct {
 	EachCPU bool     // such lists, of one CPU each: those of CPUs, or all
 }
 
-// Asked says whether the user has said anything.
+// Asked reports whether the user has said anything.
 func (p *Policy) Asked() bool { return p.Map != "" || p.Rank != "" || p.Binds() }
 
-// Binds says whether ranks are bound.
+// Binds reports whether ranks are bound.
 func (p *Policy) Binds() bool { return p.Bind != "" || p.CPUs != "" || p.Lists != nil || p.EachCPU }
 
-// Local says whether the machines that run ranks have to look at their parts.
+// Local reports whether the machines that run ranks have to look at their parts.
 func (p *Policy) Local() bool { return p.Binds() || p.inside() || p.ranksInside() }
 
-// inside says whether ranks are mapped to parts of machines.
+// inside reports whether ranks are mapped to parts of machines.
 func (p *Policy) inside() bool { return p.Map != "" && p.Map != Slot && p.Map != Node }
 
-// ranksInside says whether the ranks of a machine are numbered otherwise than they are mapped.
+// ranksInside reports whether the ranks of a machine are numbered otherwise than they are mapped.
 func (p *Policy) ranksInside() bool {
 	return p.Rank != "" && p.Rank != Node && p.Rank != Span && (p.Rank != Slot || p.inside())
 }
@@ -165,7 +165,7 @@ func Free(taken []int, n int) []int {
 // missing is an error about what the machine does not have.
 type missing struct{ error }
 
-// orUnbound answers err, unless the user wants to be bound where that can be done only.
+// orUnbound returns err, unless the user wants to be bound where that can be done only.
 func (p *Policy) orUnbound(l Layout, err error) (Layout, error) {
 	if _, ok := err.(missing); ok && p.IfSupported {
 		return l, nil
@@ -420,7 +420,7 @@ func (p *Policy) String() string {
 	return strings.Join(words, ", ")
 }
 
-// SetCPUs says which CPUs ranks may use.
+// SetCPUs returns which CPUs ranks may use.
 func (p *Policy) SetCPUs(list string) error {
 	s, err := hardware.ParseList(list)
 	if err == nil && len(s) == 0 {
@@ -430,7 +430,7 @@ func (p *Policy) SetCPUs(list string) error {
 	return err
 }
 
-// SetLists says which CPUs the ranks of a machine are bound to in turn: ranges of CPUs, joined by +, a comma between
+// SetLists returns which CPUs the ranks of a machine are bound to in turn: ranges of CPUs, joined by +, a comma between
 // ranks.
 func (p *Policy) SetLists(lists string) error {
 	p.Bind, p.Lists = "", nil

@@ -134,7 +134,7 @@ func TestRanksGetTheCPUsThatTheUserWants(t *testing.T) {
 	}
 }
 
-// oracle answers what rank i is bound to, slowly, from a table of the unit that each CPU is in.
+// oracle returns what rank i is bound to, slowly, from a table of the unit that each CPU is in.
 func oracle(m hardware.Machine, mask hardware.Set, mapped, bind Unit, i int) string {
 	unitOf := func(unit Unit, cpu int) int {
 		for k, s := range m.Parts(types[unit]) {

@@ -31,7 +31,7 @@ type Cause struct {
 	Mild   bool   // the others need not end: the rank had finalized, or Config.Recovery spares them
 }
 
-// Outranks says whether c replaces the cause so far, old. old is nil if there was none.
+// Outranks reports whether c replaces the cause so far, old. old is nil if there was none.
 func (c *Cause) Outranks(old *Cause) bool { return old == nil || old.Answer && !c.Answer }
 
 // codeTimeout is the exit code of a job that was ended by --timeout.
@@ -223,7 +223,7 @@ func (l *jobTable) anyInside(lives int) int {
 	return -1
 }
 
-// over says whether every rank has ended.
+// over reports whether every rank has ended.
 func (l *jobTable) over() bool {
 	for i := range l.entries {
 		if !l.entries[i].ended {

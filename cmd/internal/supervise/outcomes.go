@@ -60,7 +60,7 @@ func (v *outcome) weight() int {
 	return 4
 }
 
-// mayBeAnswer says whether the outcome may be a consequence of another rank's death.
+// mayBeAnswer reports whether the outcome may be a consequence of another rank's death.
 func (v *outcome) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
 
 // judge moves outcomes into the job table, in the order of their weights, unless a dying rank has to be waited for.
@@ -94,7 +94,7 @@ func (j *Job) judge(atOnce bool) {
 	j.dismiss()
 }
 
-// mustWait says whether a rank is dying whose death may be the reason for an outcome that waits.
+// mustWait reports whether a rank is dying whose death may be the reason for an outcome that waits.
 func (j *Job) mustWait() bool {
 	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.mayBeAnswer() }) {
 		return false

@@ -146,7 +146,7 @@ func readStat(pid int) (s stat, ok bool) {
 
 func (s stat) zombie() bool { return s.state == "Z" || s.state == "X" }
 
-// dying says whether the process has begun to end: its sockets may be closed before it can be waited for.
+// dying reports whether the process has begun to end: its sockets may be closed before it can be waited for.
 func (s stat) dying() bool {
 	const exiting = 0x4 // PF_EXITING
 	return s.zombie() || s.flags&exiting != 0

@@ -26,7 +26,7 @@ type StartError struct {
 
 func (e *StartError) Error() string { return e.Text }
 
-// FindProgram answers the path of the file that name means to a shell that stands in directory dir ("" is
+// FindProgram returns the path of the file that name means to a shell that stands in directory dir ("" is
 // here), with path as its PATH; failing that, a file of that name in dir itself.
 func FindProgram(name, dir, path string) (string, error) {
 	if dir != "" {

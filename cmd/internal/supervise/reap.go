@@ -81,7 +81,7 @@ type shutdown struct {
 	force bool             // the grace is over
 }
 
-// advance is called after every event. It does nothing while the job is well. It answers true when no child is left but
+// advance is called after every event. It does nothing while the job is well. It returns true when no child is left but
 // those that stay.
 func (s *shutdown) advance() bool {
 	j := s.job
@@ -118,7 +118,7 @@ func (s *shutdown) now() {
 }
 
 // sweep signals what ranks left behind. Orphans become our children; the children of those we kill become
-// ours in turn, and each death is an event that comes back here, so that nobody remains. It answers true if there is
+// ours in turn, and each death is an event that comes back here, so that nobody remains. It returns true if there is
 // nobody but those that stay, of whom no such event can be expected.
 func (s *shutdown) sweep() bool {
 	sig := syscall.SIGTERM

@@ -29,7 +29,7 @@ type sink struct {
 	lost error // why some output is lost; nil: none is
 }
 
-// write writes whole lines. It answers false if nobody reads them any more.
+// write writes whole lines. It returns false if nobody reads them any more.
 func (s *sink) write(b []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ type Stream struct {
 	Merged bool   // stderr: it goes where stdout goes
 }
 
-// direct says whether the rank itself writes.
+// direct reports whether the rank itself writes.
 func (s *Stream) direct() bool { return s.Stamp == nil && !s.Copied }
 
 // relay copies from to the sinks until the end of from. When a sink is gone (a closed pipe), from is

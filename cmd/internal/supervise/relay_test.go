@@ -17,7 +17,7 @@ func mark(s string) Stamp {
 	return Prefixed(func(b []byte, _ time.Time) []byte { return append(b, s...) })
 }
 
-// relayed runs one relay over in and answers what arrived.
+// relayed runs one relay over in and returns what arrived.
 func relayed(t *testing.T, in io.Reader, stamp Stamp) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))

@@ -158,7 +158,7 @@ func (s *Set) Left(rank int) {
 }
 
 // Connected ends the trial: from now on the set's processes are like those of the first. numbers says which rank each
-// process has; -1: it is none, and its end is of no interest. It answers false, and the trial goes on, if a process
+// process has; -1: it is none, and its end is of no interest. It returns false, and the trial goes on, if a process
 // that has a rank has ended meanwhile.
 func (s *Set) Connected(numbers []int) bool {
 	s.job.mu.Lock()
@@ -209,7 +209,7 @@ func (s *Set) ended(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// How says how a process has ended.
+// How returns how a process has ended.
 func How(status syscall.WaitStatus) string {
 	switch {
 	case status.Signaled():
@@ -220,7 +220,7 @@ func How(status syscall.WaitStatus) string {
 	return "ended"
 }
 
-// over says whether no process of any set, and no companion, is left. The caller holds the job's lock.
+// over reports whether no process of any set, and no companion, is left. The caller holds the job's lock.
 func (j *Job) over() bool {
 	return len(j.companions) == 0 && !slices.ContainsFunc(j.sets, func(s *Set) bool { return !s.table.over() })
 }
@@ -284,7 +284,7 @@ func (j *Job) Accompany(cmd *exec.Cmd) (*Companion, error) {
 	})
 }
 
-// Wait waits for the companion's end and answers an error that says how, if that was not well. It is to be called once.
+// Wait waits for the companion's end and returns an error that says how, if that was not well. It is to be called once.
 func (c *Companion) Wait() error {
 	status := <-c.ended
 	if status.Signaled() || status.ExitStatus() != 0 {

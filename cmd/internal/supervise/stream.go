@@ -29,7 +29,7 @@ func (j *Job) connect(set *Set, rank int, files *[3]uintptr) (closing []*os.File
 	return closing, nil
 }
 
-// writer answers the end of a stream that the rank writes to; nil: the launcher's own.
+// writer returns the end of a stream that the rank writes to; nil: the launcher's own.
 func (j *Job) writer(s *Stream, own *sink) (*os.File, error) {
 	to := []*sink{own}
 	if s.File != "" {
@@ -71,7 +71,7 @@ func (j *Job) create(name string) (*os.File, error) {
 	return file, nil
 }
 
-// relayFrom starts the relay of one stream of one rank and answers the end that the rank writes to. file is closed at
+// relayFrom starts the relay of one stream of one rank and returns the end that the rank writes to. file is closed at
 // the end of the relay.
 func (j *Job) relayFrom(stamp Stamp, to []*sink, file *os.File) (*os.File, error) {
 	r, w, err := os.Pipe()

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InBackground says whether fd is a terminal that is not ours to read: whoever tries is stopped, with all of his job.
+// InBackground reports whether fd is a terminal that is not ours to read: whoever tries is stopped, with all of his
+// job.
 func InBackground(fd int) bool {
 	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && owner != unix.Getpgrp()

@@ -20,7 +20,7 @@ const Setting = "IMPI_TUNE"
 // mostBytes is the longest file that is read.
 const mostBytes = 64 << 10
 
-// Find answers the parameters to use and the file they come from, "" for those that are built in. An error is a
+// Find returns the parameters to use and the file they come from, "" for those that are built in. An error is a
 // warning for the user: of a file that cannot be used, and says where it is wrong; the parameters are then those that
 // are built in. Files are looked for in this order, and the first one that is there counts:
 //

@@ -107,7 +107,7 @@ func (l language) compiler(getenv func(string) string, exists func(string) bool)
 		strings.Join(l.compilers, ", "), l.variables[0])
 }
 
-// isQuestion says whether a word asks the wrapper, not the compiler. Every -show is one, so that an unknown one
+// isQuestion reports whether a word asks the wrapper, not the compiler. Every -show is one, so that an unknown one
 // is an error and not a file that the compiler complains about.
 func isQuestion(word string) bool {
 	bare := strings.TrimPrefix(word, "-")
@@ -184,7 +184,7 @@ func (p Place) linkFlags() []string {
 	return []string{"-L" + p.lib(), "-Wl,-rpath," + p.lib(), "-Wl,--enable-new-dtags", "-lmpi_abi"}
 }
 
-// links says whether the compiler will go as far as linking.
+// links reports whether the compiler will go as far as linking.
 func links(words []string) bool {
 	for _, w := range words {
 		switch w {
@@ -195,7 +195,7 @@ func links(words []string) bool {
 	return true
 }
 
-// asksOnly says whether the compiler is only asked about itself: mpicc --version, mpicc -dumpmachine.
+// asksOnly reports whether the compiler is only asked about itself: mpicc --version, mpicc -dumpmachine.
 func asksOnly(words []string) bool {
 	for _, w := range words {
 		if !strings.HasPrefix(w, "-") || w == "-" {

@@ -65,7 +65,7 @@ func Open(env manager.Env) (manager.Manager, error) {
 	return m, nil
 }
 
-// connect takes over the descriptor, or dials the port. It answers nil if there is neither.
+// connect takes over the descriptor, or dials the port. It returns nil if there is neither.
 func connect(env manager.Env) (*conn, error) {
 	if text, ok := env(envFD); ok {
 		c, err := inherit(text)
@@ -184,7 +184,7 @@ func (c *conn) initialize(v version) (version, error) {
 	return got, nil
 }
 
-// introduce says who we are at a port, and hears our rank.
+// introduce returns who we are at a port, and hears our rank.
 func (c *conn) introduce(id string) (p place, err error) {
 	if n, err := strconv.Atoi(id); err != nil || n < 0 {
 		return p, fmt.Errorf("%s=%.40s: the process manager, which has set %s, should say a number", envID, id, envPort)

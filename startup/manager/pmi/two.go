@@ -16,7 +16,7 @@ type two struct {
 // maxValue is the length of the longest value, in bytes; all managers that are known have it, and do not say it.
 const maxValue = 1023
 
-// newTwo says who we are, and asks what a process wants to know first. job is the manager's word for the job.
+// newTwo returns who we are, and asks what a process wants to know first. job is the manager's word for the job.
 func newTwo(c *conn, p place, job string) (manager.Manager, error) {
 	c.name, c.format = "PMI-2", frames
 	m := &two{conn: c, id: manager.Identity{Rank: p.rank, Size: p.size, MaxValue: maxValue}}

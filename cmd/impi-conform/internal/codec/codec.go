@@ -54,13 +54,13 @@ func (p Packet) Bytes() []byte {
 	return b.Bytes()
 }
 
-// carries says whether user data follow a header of this type.
+// carries reports whether user data follow a header of this type.
 func (h Header) carries() bool { return h.Type == wire.PkData || h.Type == wire.PkDataSync }
 
-// Counted says whether the packet counts in flow control (3.6; errata D-22).
+// Counted reports whether the packet counts in flow control (3.6; errata D-22).
 func (h Header) Counted() bool { return h.Type != wire.PkProtoAck && h.Type != wire.PkFini }
 
-// First says whether the packet is the first of its message.
+// First reports whether the packet is the first of its message.
 func (h Header) First() bool {
 	return h.Type == wire.PkDataSync || h.Type == wire.PkData && uint64(h.Len) == h.MsgLen
 }

@@ -68,7 +68,7 @@ type Options struct {
 	Skip    func(Case) string // why a case cannot be run, "" if it can
 }
 
-// Select answers the cases whose name matches.
+// Select returns the cases whose name matches.
 func Select(cases []Case, name *regexp.Regexp) (out []Case) {
 	for _, c := range cases {
 		if name == nil || name.MatchString(c.Name) {
@@ -81,7 +81,7 @@ func Select(cases []Case, name *regexp.Regexp) (out []Case) {
 // grace is how long a case may go on after its deadline before it is given up.
 const grace = 10 * time.Second
 
-// Run runs the cases and tells the sink. It answers how many ended in each outcome.
+// Run runs the cases and tells the sink. It returns how many ended in each outcome.
 func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int) {
 	results := make([]chan Result, len(cases))
 	for i := range results {
@@ -222,7 +222,7 @@ func (t *T) Stop() {
 	}
 }
 
-// Failed says whether a rule was broken.
+// Failed reports whether a rule was broken.
 func (t *T) Failed() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -170,10 +170,10 @@ func Start(t *conform.T, s Setup, steps ...string) *Job {
 	return j
 }
 
-// ours says whether a client is one of the tester's.
+// ours reports whether a client is one of the tester's.
 func (j *Job) ours(client int) bool { return client != j.Setup.Rank }
 
-// Ours says whether a process is one of the tester's.
+// Ours reports whether a process is one of the tester's.
 func (j *Job) Ours(proc int) bool { return j.ours(j.Procs[proc].Client) }
 
 // World is all world ranks.
@@ -195,7 +195,7 @@ func (j *Job) Line(rank int, text string) {
 	}
 }
 
-// Said says whether rank has said a line.
+// Said reports whether rank has said a line.
 func (j *Job) Said(rank int, text string) bool {
 	return strings.Contains(j.Main.Stdout(), fmt.Sprintf("[%d] %s\n", rank, text))
 }

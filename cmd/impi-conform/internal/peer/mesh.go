@@ -11,7 +11,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 )
 
-// isReset says whether a connection was lost rather than closed.
+// isReset reports whether a connection was lost rather than closed.
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -90,7 +90,7 @@ func (j *Job) accept(a int) (host int, c net.Conn) {
 	return int(int32(codec.GetU32(b))), c
 }
 
-// Knocks says whether a connection waits at host a of ours that nobody has accepted.
+// Knocks reports whether a connection waits at host a of ours that nobody has accepted.
 func (j *Job) Knocks(a int) bool {
 	l := j.listeners[a].(interface{ SetDeadline(time.Time) error })
 	l.SetDeadline(time.Now().Add(20 * time.Millisecond))

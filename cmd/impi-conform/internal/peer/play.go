@@ -102,7 +102,7 @@ func (j *Job) run(steps []step) {
 	}
 }
 
-// ready says whether a message may be sent: what it depends on has been, and what its pair has to send before.
+// ready reports whether a message may be sent: what it depends on has been, and what its pair has to send before.
 func ready(steps []step, i int) bool {
 	for _, a := range steps[i].After {
 		if steps[a].state != done {
@@ -148,7 +148,7 @@ func (j *Job) advance(steps []step, i int) bool {
 	return true
 }
 
-// is says whether a packet can be this message.
+// is reports whether a packet can be this message.
 func (s *step) is(p Packet) bool {
 	return p.From == s.from && p.To == s.to && p.CID == s.cid && (p.Tag == s.Tag || s.Alt != 0 && p.Tag == s.Alt)
 }
@@ -209,7 +209,7 @@ func (j *Job) early(steps []step) {
 	}
 }
 
-// arrived says whether a message that is awaited has come. job.mu is held.
+// arrived reports whether a message that is awaited has come. job.mu is held.
 func (j *Job) arrived(steps []step) bool {
 	for i := range steps {
 		s := &steps[i]

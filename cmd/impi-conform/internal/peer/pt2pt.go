@@ -129,7 +129,7 @@ func (j *Job) SendMessage(from, to int, lsrank, tag int32, cid uint64, data []by
 	j.Continue(p, drqid, data[p.Len:], int(j.DataLen))
 }
 
-// Synced waits for the SYNCACK of a message and answers its drqid.
+// Synced waits for the SYNCACK of a message and returns its drqid.
 func (j *Job) Synced(srqid uint64) (drqid uint64) {
 	err := j.wait(func() bool {
 		d, ok := j.syncs[srqid]
@@ -264,7 +264,7 @@ func (j *Job) AwaitEnd() {
 	}
 }
 
-// HeardFini says whether any host has sent FINI.
+// HeardFini reports whether any host has sent FINI.
 func (j *Job) HeardFini() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

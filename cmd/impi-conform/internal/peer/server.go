@@ -445,7 +445,7 @@ func (j *Job) Refused() {
 	j.ExitBadly()
 }
 
-// serve answers one command of the exchange.
+// serve returns one command of the exchange.
 func (j *Job) serve(c codec.Cmd) error {
 	switch {
 	case c.Cmd == int32(wire.CmdColl) && len(c.Data) >= 4:

@@ -85,7 +85,7 @@ func contains(words []string, w string) bool {
 func (t *Target) HasServer() bool { return len(t.server) > 0 }
 func (t *Target) HasClient() bool { return len(t.client) > 0 }
 
-// HasValues says whether it is known how to tell a client values.
+// HasValues reports whether it is known how to tell a client values.
 func (t *Target) HasValues() bool { return len(t.values) > 0 }
 
 // Values are the variables that tell a client what to contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR.
@@ -97,7 +97,7 @@ func (t *Target) Values(xsize, maxLinear int32) (env []string) {
 	return env
 }
 
-// HasIPv6 says whether this machine can connect to itself by IPv6.
+// HasIPv6 reports whether this machine can connect to itself by IPv6.
 func HasIPv6() bool {
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
@@ -231,7 +231,7 @@ func (p *Process) Until(ctx context.Context, found func(stdout, stderr string) b
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Wait waits for the end and answers the exit code, 128 + signal if one ended it.
+// Wait waits for the end and returns the exit code, 128 + signal if one ended it.
 func (p *Process) Wait(ctx context.Context) (int, error) {
 	select {
 	case <-p.ended:
@@ -265,7 +265,7 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
-// killMarked kills every process with the mark in its environment and says whether there was one.
+// killMarked kills every process with the mark in its environment and reports whether there was one.
 func killMarked(mark string) bool {
 	found := false
 	list, err := os.ReadDir("/proc")

@@ -41,7 +41,7 @@ type recorder struct {
 	errs    []error
 }
 
-// Record runs a job and answers its trace.
+// Record runs a job and returns its trace.
 func Record(ctx context.Context, at *target.Target, job Job) (*Trace, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -130,7 +130,7 @@ func packetText(u []byte) string {
 	return text
 }
 
-// Differ says where two traces differ first, "" if nowhere.
+// Differ returns where two traces differ first, "" if nowhere.
 func Differ(got, want *Trace) string {
 	for i, g := range got.Streams {
 		if i >= len(want.Streams) || want.Streams[i].Name != g.Name {

@@ -53,7 +53,7 @@ type seat struct {
 	gone   bool                   // the rank has ended: nobody is let in any more
 }
 
-// onlyOnce says why the ranks of a part may have one life only.
+// onlyOnce returns why the ranks of a part may have one life only.
 func onlyOnce(how *join.Plan, ranks []supervise.Process) string {
 	switch {
 	case how != nil:

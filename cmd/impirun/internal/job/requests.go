@@ -12,7 +12,7 @@ import (
 // A Spawner answers what the ranks of a part ask for while they run: jobs to be spawned, and names. It is told of the
 // job.
 type Spawner interface {
-	// Answer answers a request of rank i. It blocks until a job that the rank spawns has begun, or cannot begin.
+	// Answer returns a request of rank i. It blocks until a job that the rank spawns has begun, or cannot begin.
 	Answer(from *Part, i int, r startup.Request) startup.Answer
 	// Running says that the first processes of the job run. It does not block.
 	Running(job *supervise.Job)

@@ -23,7 +23,7 @@ var stdin = supervise.Foreground(os.Stdin)
 // inputPiece is how much travels at a time, in bytes.
 const inputPiece = 64 << 10
 
-// assign says what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
+// assign returns what of the launcher's standard input goes to the ranks of a machine: plan is that machine's own.
 func assign(m *tree.Member, plan *options.Plan) tree.InputKind {
 	local := slices.Index(m.Ranks, plan.StdinRank)
 	switch {

@@ -193,7 +193,7 @@ func (n needs) staysApart(program string, list []linked.Library) error {
 	return nil
 }
 
-// refuse says why a program is not started, and what to do: the one thing, if there is one, or its own launcher.
+// refuse returns why a program is not started, and what to do: the one thing, if there is one, or its own launcher.
 func (n needs) refuse(why string, l linked.Library, instead string) error {
 	if instead != "" {
 		instead += ", or "
@@ -205,7 +205,7 @@ func (n needs) refused(text string) error {
 	return &supervise.StartError{Code: supervise.CodeNotExecutable, Text: "program " + n.name + text}
 }
 
-// by says which library of the program needs another one; "" if it is the program itself.
+// by returns which library of the program needs another one; "" if it is the program itself.
 func (n needs) by(l linked.Library) string {
 	if l.By == "" || filepath.Base(l.By) == filepath.Base(n.program) {
 		return ""

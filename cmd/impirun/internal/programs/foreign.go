@@ -75,7 +75,7 @@ func WarnOfOthers(plan *options.Plan, list []supervise.Process, greeted func(fir
 	}
 }
 
-// insteadOf says what brings a program to libimpi that has loaded a library of another MPI.
+// insteadOf returns what brings a program to libimpi that has loaded a library of another MPI.
 func insteadOf(library string) string {
 	l := linked.Library{Name: filepath.Base(library), Path: library}
 	for name, front := range fronts {

@@ -137,7 +137,7 @@ func (b *nameBook) lookup(n *startup.Name, where scope) (port string, err error)
 	return port, nil
 }
 
-// refusal says what the server's answer means.
+// refusal returns what the server's answer means.
 func (b *nameBook) refusal(n *startup.Name, err error) error {
 	switch {
 	case errors.Is(err, names.ErrExists):

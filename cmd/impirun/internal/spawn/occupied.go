@@ -16,7 +16,7 @@ type occupied struct {
 	taken map[string][]int
 }
 
-// take gives n processes the first places that are free, and answers those that had been taken before.
+// take gives n processes the first places that are free, and returns those that had been taken before.
 func (o *occupied) take(machine string, n int) (before, own []int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

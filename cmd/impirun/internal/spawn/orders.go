@@ -57,7 +57,7 @@ func readOrders(r *startup.Spawn, like *options.Program, base []string) ([]order
 	return list, nil
 }
 
-// policyOf says how the processes of a job are bound that is spawned by ranks with this policy.
+// policyOf returns how the processes of a job are bound that is spawned by ranks with this policy.
 func policyOf(list []order, place placement.Policy) (placement.Policy, error) {
 	if list[0].bindTo == "" {
 		return place, nil
@@ -200,7 +200,7 @@ func (o *order) readFile(name string) error {
 	})
 }
 
-// choose says, by process, in the order of the commands, which rank each gets that has not failed; -1: none. It answers
+// choose says, by process, in the order of the commands, which rank each gets that has not failed; -1: none. It returns
 // false if too few are left of a command.
 func choose(list []order, failed []string) (numbers []int, size int, ok bool) {
 	numbers = make([]int, len(failed))

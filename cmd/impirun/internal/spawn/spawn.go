@@ -105,7 +105,7 @@ func (s *Spawner) Doom(c supervise.Cause) {
 	}
 }
 
-// Answer answers a request of rank i of a part.
+// Answer returns a request of rank i of a part.
 func (s *Spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answer {
 	like := from.Program(i)
 	if s.above == nil {
@@ -131,7 +131,7 @@ func (s *Spawner) Answer(from *job.Part, i int, r startup.Request) startup.Answe
 	return answerOf(s.here(from, i, r.Spawn, list, number))
 }
 
-// Ask answers, in the first launcher, a request of a node's process: see Superior.
+// Ask returns, in the first launcher, a request of a node's process: see Superior.
 func (s *Spawner) Ask(r startup.Request, like *options.Program) (a startup.Answer, here int) {
 	a, list := s.decide(r, nil, nil, like, func(where []hosts.Machine) bool { return where == nil })
 	if list != nil {
