@@ -14,4 +14,4 @@
 /* 0125094da0901496 gobridge/shim/z_shim.h */
 /* eee1724584c32b4a libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 75bb86aab1a8519a transport/shm/z_layout.h */
+/* 153afc73f34209ac transport/shm/z_layout.h */

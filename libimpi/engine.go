@@ -24,10 +24,9 @@ import (
 
 // Engine is the state of one MPI process.
 type Engine struct {
-	mu       futex.Mutex    // in memory that the bridge's C shares
-	bell     transport.Bell // on which threads sleep
-	home     transport.Home
-	balancer balancer
+	mu   futex.Mutex    // in memory that the bridge's C shares
+	bell transport.Bell // on which threads sleep
+	home transport.Home
 
 	me     int32
 	job    *transport.Job

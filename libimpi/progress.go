@@ -282,13 +282,7 @@ func (e *Engine) sleep(cond func() bool) {
 	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
 		e.mu.Unlock()
-		if e.patient.Load() {
-			e.balancer.say()
-		}
 		e.bell.Wait(value, longSleep)
-		if e.patient.Load() {
-			e.balancer.balance()
-		}
 		e.mu.Lock()
 		if e.bell.Bell() == value && e.local.examiner != nil {
 			e.local.examiner.CheckPeers() // nobody rang for a second

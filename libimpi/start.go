@@ -79,9 +79,6 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.world, err = e.newComm(all, 0); err != nil {
 		return nil, err
 	}
-	if e.balancer.open(&c.Home); e.patient.Load() {
-		e.balancer.balance()
-	}
 	e.world.Name = "MPI_COMM_WORLD"
 	ids, first := contexts.New(int(e.job.Clients), int(e.me), len(everybody))
 	e.ids = ids

@@ -18,10 +18,6 @@ type Home struct {
 	Boards    Boards    // nil: there are no boards
 	Memory    Memory    // nil: none can be shared beyond what transports have
 
-	// CoreOf is the word in which a process, by its local rank, says on which CPU it was when it last fell asleep
-	// or woke: 1 more than the CPU's number; 0: it has not said. nil: there are no such words.
-	CoreOf func(local int) *uint32
-
 	// InTurn: another process runs only while this one sleeps (transport/fake). A thread that waits does not spin.
 	InTurn bool
 	Now    func() time.Time // the clock by which what others do is awaited; nil: time.Now

@@ -89,12 +89,5 @@ func SetTimer(fd int, after time.Duration) syscall.Errno {
 	return e
 }
 
-// Core is the number of the CPU that the calling thread runs on.
-func Core() int {
-	var cpu uint32
-	unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0)
-	return int(cpu)
-}
-
 // Yield lets another process have the core, if one wants it.
 func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -46,7 +46,6 @@ import (
 //	 88  u32  attention: whom a sender of a long message should wake while no thread of the rank is in MPI, see
 //	          attention.go
 //	 92  u32  the NUMA node that the rank is bound to, and 1; 0: none
-//	 96  u32  the CPU on which the rank was when it last fell asleep or woke, and 1; 0: it has not said
 //	128  u64  [bitmapWords(n)] bit s%64 of word s/64: rank s has opened its ring to this rank
 //
 // Position line of a ring:
@@ -156,7 +155,7 @@ import (
 // Pointers take 8 bytes. The peers' lines are used under the lock.
 const (
 	magic   = 0x314d4853_49504d49 // "IMPISHM1" on a little-endian machine
-	version = 14
+	version = 15
 
 	// MaxLocal is the largest number of ranks that share a segment. Rings of pairs that never talk take addresses, and
 	// no memory: 35 TiB of 128 for so many ranks.

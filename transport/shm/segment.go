@@ -237,11 +237,8 @@ func (s *Segment) publish() {
 // Home is the segment as the engine sees it. world has the world rank of each local rank.
 func (s *Segment) Home(world []int32) transport.Home {
 	return transport.Home{World: world, Rank: s.rank, Cores: s.cores, Lock: &s.priv.lock, Bell: s, Attention: s, Boards: s,
-		Memory: s, CoreOf: s.CoreOf}
+		Memory: s}
 }
-
-// CoreOf implements transport.Home.
-func (s *Segment) CoreOf(local int) *uint32 { return &s.control(local).core }
 
 // Close leaves the segment, and guests, in good order: the others do not take it for death. No call on the Segment or
 // on its Transport may be under way or come later.

@@ -33,8 +33,7 @@ type control struct {
 	probeValue uint64
 	attention  uint32
 	node       uint32
-	core       uint32
-	_          [7]uint32
+	_          [8]uint32
 }
 
 type position struct {

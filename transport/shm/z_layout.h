@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define IMPI_SHM_MAGIC UINT64_C(0x314d485349504d49)
-#define IMPI_SHM_VERSION UINT64_C(0xe)
+#define IMPI_SHM_VERSION UINT64_C(0xf)
 #define IMPI_SHM_MAX_LOCAL UINT64_C(0x10000)
 #define IMPI_SHM_LINE_BYTES UINT64_C(0x40)
 #define IMPI_SHM_INLINE_BYTES UINT64_C(0x28)
@@ -48,7 +48,7 @@ struct impi_shm_control {
 	uint32_t bell, sleepers, pad0[14];
 	uint32_t state, pid;
 	uint64_t probe_addr, probe_value;
-	uint32_t attention, node, core, pad1[7];
+	uint32_t attention, node, pad1[8];
 	uint64_t inbound[];
 };
 
@@ -157,7 +157,6 @@ _Static_assert(offsetof(struct impi_shm_control, probe_addr) == 72, "layout");
 _Static_assert(offsetof(struct impi_shm_control, probe_value) == 80, "layout");
 _Static_assert(offsetof(struct impi_shm_control, attention) == 88, "layout");
 _Static_assert(offsetof(struct impi_shm_control, node) == 92, "layout");
-_Static_assert(offsetof(struct impi_shm_control, core) == 96, "layout");
 _Static_assert(offsetof(struct impi_shm_control, inbound) == 128, "layout");
 _Static_assert(sizeof(struct impi_shm_control) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_position, read) == 0, "layout");
