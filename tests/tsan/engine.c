@@ -227,7 +227,6 @@ static void pause_unlocked(void)
     lock();
 }
 
-void impi_look(GoUintptr to, GoUintptr from, GoInt64 n) { memcpy((void *)to, (const void *)from, (size_t)n); }
 void impi_ring(GoInt32 local) { __atomic_store_n(&shm->peers[local].out.ctl->sleepers, 0, __ATOMIC_RELAXED); }
 
 static int try_send(struct impi_shm_outbound *o, const void *buf, uint64_t n, int tag, const struct impi_fast_comm *c)

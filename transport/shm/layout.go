@@ -140,8 +140,6 @@ import (
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
 //	  32  ptr  the peer's control block, if the ring was ever open; a rank's own, and a guest's, always
-//	  40  u32  pieces: how many were sent that are long enough to look, see past_unsafe.go
-//	  44  i32  looks: how many of late found no cache shared with the peer, less the others
 //	  64  u64  read: bytes consumed
 //	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the
 //	           ring, it is written anew and the peer's sleepers are looked at
