@@ -48,15 +48,34 @@ func (x *Exchange) Begin(on Seating, ranks int) *Exchange {
 }
 
 func (x *Exchange) gives(b Buf, to, tag int) {
-	x.out = append(x.out, exchanged{Buf: b, peer: int32(to), tag: int32(tag)})
+	e := another(&x.out)
+	e.Base, e.Count, e.Type = b.Base, b.Count, b.Type
+	e.peer, e.tag = int32(to), int32(tag)
 }
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
-	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
+	e := another(&x.in)
+	e.Base, e.Count, e.Type = b.Base, b.Count, b.Type
+	e.peer, e.nth, e.tag = int32(from), int32(nth), int32(tag)
 	x.expects = x.expects || x.l.foreseen(b.Size())
 }
 
-func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
+func (x *Exchange) keeps(to, from Buf) {
+	e := another(&x.own)
+	e.to, e.from = to, from
+}
+
+// another makes a list longer by an entry, and returns it for the caller to fill field by field: a struct that was just
+// made of fields, and is copied into the list as a whole, is read before the processor has stored it.
+func another[T any](list *[]T) *T {
+	l := *list
+	if len(l) == cap(l) {
+		l = slices.Grow(l, 1)
+	}
+	l = l[:len(l)+1]
+	*list = l
+	return &l[len(l)-1]
+}
 
 // Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If there
 // are two ranks, or ranks outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while
