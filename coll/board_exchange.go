@@ -259,12 +259,11 @@ func (x *Exchange) Long() bool {
 func (x *Exchange) show() (shown bool, err error) {
 	l := &x.l
 	if len(x.out) > 0 {
-		if begun, err := l.begin(len(x.out), func(i int) Buf { return x.out[i].Buf }); !begun || err != nil {
+		if begun, err := l.begin(x.out); !begun || err != nil {
 			return false, err
 		}
 		for i := range x.out {
-			out := &x.out[i]
-			if err := l.add(out.Buf, int(out.peer), int(out.tag)); err != nil {
+			if err := l.add(&x.out[i]); err != nil {
 				return false, err
 			}
 		}

@@ -83,10 +83,10 @@ func shareOf(piece int64, entries, blocks int) int64 {
 }
 
 // room is how many bytes a part asks for, and how many of them it uses, of which some are its list.
-func (l *listing) room(entries int, blocks func(i int) Buf) (room int64, used int) {
+func (l *listing) room(blocks []exchanged) (room int64, used int) {
 	used = l.used
-	for i := range entries {
-		switch n := blocks(i).Size(); {
+	for i := range blocks {
+		switch n := blocks[i].Size(); {
 		case n <= l.long:
 			used = behind(placeFor(used, n), n)
 		case l.readsSo(n):
@@ -113,9 +113,9 @@ func placeFor(used int, n int64) int {
 func behind(at int, n int64) int { return (at + int(n) + entryBytes - 1) &^ (entryBytes - 1) }
 
 // begin begins a part with an entry for each of some blocks, if there is memory for it now.
-func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err error) {
-	l.used = (1 + entries) * entryBytes
-	room, used := l.room(entries, blocks)
+func (l *listing) begin(blocks []exchanged) (begun bool, err error) {
+	l.used = (1 + len(blocks)) * entryBytes
+	room, used := l.room(blocks)
 	mem, err := l.b.Put(room)
 	if mem == nil || err != nil {
 		return false, err
@@ -128,13 +128,13 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err er
 		return true, nil
 	}
 	l.mem = mem
-	binary.NativeEndian.PutUint64(mem, uint64(entries))
+	binary.NativeEndian.PutUint64(mem, uint64(len(blocks)))
 	return true, nil
 }
 
-// add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
-func (l *listing) add(block Buf, to, tag int) error {
-	n, size := ByMessage, block.Size()
+// add writes the entry that comes next, and its block or a message to the destination.
+func (l *listing) add(block *exchanged) error {
+	n, size, to := ByMessage, block.Size(), int(block.peer)
 	at := placeFor(l.used, size)
 	if l.foreseen(size) {
 		n = ByLongMessage
@@ -142,11 +142,11 @@ func (l *listing) add(block Buf, to, tag int) error {
 	switch {
 	case to < 0:
 		n = 0
-	case l.readsSo(size) && l.expose(block, at, to):
+	case l.readsSo(size) && l.expose(block.Buf, at, to):
 		n = ByReading
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
-		if err := packShown(l.mem[at:at+n], block); err != nil {
+		if err := packShown(l.mem[at:at+n], block.Buf); err != nil {
 			return err
 		}
 		l.used = min(behind(at, size), len(l.mem))
@@ -160,7 +160,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 		return nil
 	}
 	s := l.messages()
-	return s.Add(l.c.Isend(block, to, tagOf(n, tag)))
+	return s.Add(l.c.Isend(block.Buf, to, tagOf(n, int(block.tag))))
 }
 
 // longTags are added to the tags of long messages.
