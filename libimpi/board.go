@@ -54,7 +54,7 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes laneRoom
+	laneBytes int // of the memory for lanes that are given: each member gives them alike
 
 	blocking boardPlace    // of the blocking operation under way
 	exchange coll.Exchange // likewise, if it is one
@@ -160,13 +160,10 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 // board is boardFor an operation that is short enough, with parts of n bytes.
 func (v Collectives) board(n int64) (*commBoard, error) {
 	b, err := v.opened()
-	if b == nil || err != nil || !v.persistent() {
-		return b, err
-	}
-	if has, err := b.hasLane(n); !has || err != nil {
+	if b != nil && v.persistent() && !b.hasLane(n) {
 		return nil, err
 	}
-	return b, nil
+	return b, err
 }
 
 // opened returns the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
