@@ -14,7 +14,8 @@ import (
 // they are made, which all members do in the same order: each member gives the lanes alike, and asks nobody. A lane
 // stays its operation's, since members free requests when they like. When the room for lanes is used up, operations go
 // by messages. A lane has as much memory as the parts of its operation need (transport/shm/layout.go). An operation of
-// several turns, as a long one has (board_long.go), takes them in its lane one after the other, as if each were a start.
+// several turns, as a long one has (board_long.go), takes them in its lane one after the other, as if each were a
+// start.
 //
 //	X_init    -> takes a lane, and keeps its turn
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
@@ -57,8 +58,8 @@ func (c *Comm) laneSeating() coll.Seating {
 	return s
 }
 
-// hasLane reports whether there is a lane for one more operation, whose parts have at most n bytes. All members find the
-// same.
+// hasLane reports whether there is a lane for one more operation, whose parts have at most n bytes. All members find
+// the same.
 func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.laneBytes, n) >= 0 }
 
 // takeLane gives a task the next lane, for parts of at most n bytes, for which there is room.

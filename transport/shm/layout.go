@@ -91,12 +91,12 @@ import (
 //	     8       payload of at most 120 bytes
 //	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, room for lanes, 2 MiB for each member. A lane begins with a new page, and is zero when an
-//	         operation gets it. It has slots of the size that the operation needs, one member's after the other's, of which turn
-//	         s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or 16 of a
-//	         line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that nobody
-//	         uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the turn.
-//	         Memory stands behind those lanes that are used
+//	         from a new page on, room for lanes, 2 MiB for each member. A lane begins with a new page, and is zero
+//	         when an operation gets it. It has slots of the size that the operation needs, one member's after the
+//	         other's, of which turn s of the operation, counted from 1, uses number s modulo their number: 128 like
+//	         those above; or 16 of a line, which begins with a word as that of a wide slot, a payload of at most 16
+//	         KiB, and 1 KiB that nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word
+//	         has the number of the turn. Memory stands behind those lanes that are used
 //	         from a new page on, for each member places for pieces of long operations, 16 of them if there are up to 8
 //	         members, and else 4: a page that begins with a word as above, of 24 bits for the length, and a payload of at
 //	         most 64 KiB. Memory stands behind them from the first such operation on

@@ -78,8 +78,8 @@ func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
 	return true
 }
 
-// pack stores what p produces in a ring. Where stores past the caches are the better way, p packs aside first, into this
-// core's cache.
+// pack stores what p produces in a ring. Where stores past the caches are the better way, p packs aside first, into
+// this core's cache.
 func (t *Transport) pack(dst []byte, p transport.Packer) {
 	if len(dst) < bulk.Least || bulk.Crowded.Load() || !bulk.Past() {
 		p.Pack(dst)
