@@ -1,9 +1,6 @@
 package coll
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
 // rank gives, takes and keeps. A blocking call carries it out at once (Do), and progress as far as the contributions of
@@ -14,7 +11,6 @@ import (
 type Exchange struct {
 	l       listing
 	crowded bool        // ranks outnumber their cores
-	quick   bool        // they read each other's memory quickly
 	ordered bool        // entries are found by their number, and not by the rank that they are for
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
@@ -36,12 +32,10 @@ type exchanged struct {
 // kept is a block of the rank for itself.
 type kept struct{ to, from Buf }
 
-// Begin begins a new Exchange, of so many ranks that have this for long blocks. One of the methods that follow says
-// which operation it is; they return the Exchange.
-func (x *Exchange) Begin(on Seating, ranks int) *Exchange {
-	x.l = listing{long: longBlock, mostRead: math.MaxInt64, piece: on.Part, readers: x.l.readers[:0]}
-	x.l.readFrom, x.l.reads = readsFrom(on, ranks)
-	x.quick = on.Reads == ReadsQuickly
+// Begin begins a new Exchange, of ranks that have this for long blocks. One of the methods that follow says which
+// operation it is; they return the Exchange.
+func (x *Exchange) Begin(on Seating) *Exchange {
+	x.l = listing{long: longBlock, piece: on.Part}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
 	x.crowded, x.ordered, x.expects, x.shown, x.taken, x.err = on.Crowded, true, false, false, 0, nil
 	return x
@@ -81,11 +75,10 @@ func another[T any](list *[]T) *T {
 // are two ranks, or ranks outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while
 // root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
+	x.l.entries, x.l.long = 1, mostRoom
 	if x.crowded || b.Size() == 2 {
-		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
+		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByLongMessage-1))
 	}
-	x.l.reads = x.l.reads && x.crowded && x.quick // else both ends copy
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -109,7 +102,7 @@ func (x *Exchange) takesAll(b Seats, own Buf, recv *VBuf) *Exchange {
 
 // Allgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
 func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
-	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
+	x.l.entries, x.l.long = 1, mostRoom
 	own := send
 	if send.IsInPlace() {
 		own = recv.at(b.Rank())
@@ -122,7 +115,6 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
 	if x.forEach(b); b.Size() == 2 {
 		x.l.share(1)
-		x.l.mostRead = readAlone
 	}
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
@@ -232,27 +224,15 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 		if !x.ordered {
 			i = nthFor(part, b.Rank(), i)
 		}
-		done, err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag))
-		if !done {
-			return false, nil
-		}
-		if err != nil && x.err == nil {
+		if err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag)); err != nil && x.err == nil {
 			x.err = err
 		}
 	}
 	return true, x.err
 }
 
-// Left reports whether all ranks have ended an Exchange that read blocks of this one, which has ended it. It blocks
-// until then, or returns false.
-func (x *Exchange) Left() (bool, error) { return x.l.left() }
-
-// Long reports whether blocks are read where they lie, or stand in a piece, so that it takes a while until all are
-// there.
-func (x *Exchange) Long() bool {
-	return x.l.inPiece || len(x.l.readers) > 0 ||
-		slices.ContainsFunc(x.in, func(in exchanged) bool { return x.l.readsSo(in.Size()) })
-}
+// Long reports whether the own blocks stand in a piece, so that it takes a while until all are there.
+func (x *Exchange) Long() bool { return x.l.inPiece }
 
 // show shows the own part, if there is memory for it now, and copies what is the rank's own, while the parts of others
 // are on their way.

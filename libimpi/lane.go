@@ -45,7 +45,7 @@ func (v Collectives) persistent() bool { return v.task != nil && v.task.form == 
 // laneSeating is what the members have for the next long operation that is persistent. All of them call it.
 func (c *Comm) laneSeating() coll.Seating {
 	s := c.seating()
-	if s.Reads = coll.ReadsNot; s.Part == 0 {
+	if s.Part == 0 {
 		return s
 	}
 	// If all turns are shorter than a piece, a lane has more slots, and may be longer.
