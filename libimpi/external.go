@@ -28,7 +28,7 @@ func (v Collectives) external() external {
 
 // isRoot reports whether this member is the root of an operation.
 func (x *external) isRoot(root int) bool {
-	if x.c.local != nil {
+	if x.c.inter.local != nil {
 		return root == isRoot
 	}
 	return root == int(x.c.rank)
@@ -36,7 +36,7 @@ func (x *external) isRoot(root int) bool {
 
 // isLeaf reports whether the root gives data to it, or gets data from it. On an intracommunicator the root is such a
 // member, too.
-func (x *external) isLeaf(root int) bool { return x.c.local == nil || root >= 0 }
+func (x *external) isLeaf(root int) bool { return x.c.inter.local == nil || root >= 0 }
 
 // packedBuf is a buffer in external32. Its memory is nil if the buffer itself is that.
 type packedBuf struct {
@@ -164,7 +164,7 @@ func (b *packedBlocks) differing(w coll.WBuf) coll.WBuf {
 func (v Collectives) externalBcast(b coll.Buf, root int) (err error) {
 	x := v.external()
 	defer x.memory.Done(&err)
-	if v.c.local != nil && root == abi.MPI_PROC_NULL {
+	if v.c.inter.local != nil && root == abi.MPI_PROC_NULL {
 		return x.Bcast(b, root)
 	}
 	var f packedBuf

@@ -50,7 +50,7 @@ func (f *File) Pending() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.requests.slots {
-		if r == nil || r.kind != compoundRequest || !r.active {
+		if r == nil || r.kind != compoundRequest || !r.state.active {
 			continue
 		}
 		if t, ok := r.of.(*fileTask); ok && t.file == f {

@@ -106,13 +106,13 @@ type hardwarePlaces struct {
 
 func (c *Comm) hardwarePlaces() (p hardwarePlaces, err error) {
 	home := c
-	if c.local != nil {
-		home = c.local
+	if c.inter.local != nil {
+		home = c.inter.local
 	}
 	p.all, p.mine = make([]int32, lengthOfWhereabouts*home.Size()), home.Rank()
 	recv := intBuf(p.all)
 	recv.Count = int64(lengthOfWhereabouts)
-	if err = home.Allgather(intBuf(c.whereabouts()), recv); err != nil || c.local == nil {
+	if err = home.Allgather(intBuf(c.whereabouts()), recv); err != nil || c.inter.local == nil {
 		return p, err
 	}
 	theirs := make([]int32, lengthOfWhereabouts*c.Ranks())

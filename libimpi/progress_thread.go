@@ -65,7 +65,7 @@ const (
 // bringOn counts a request that has just started, if the progress thread can advance it.
 func (e *Engine) bringOn(r *Request) {
 	within := r.peer < 0 || e.peer(r.peer).local >= 0
-	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.local.Limits().Eager) {
+	if e.thread.on && !r.state.done && !r.long && within && r.mem.size > int64(e.ways.local.Limits().Eager) {
 		r.long = true
 		e.thread.long++
 	}
@@ -82,9 +82,9 @@ func (e *Engine) away() {
 // watcher carries on from now on, and not only when it has found out that nobody polls.
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
-	byNetwork := e.network.waker != nil && r.size >= carried
-	byVendor := e.vendor.waker != nil && (r.size > int64(e.vendor.Limits().Eager) || e.waitsForRoom(r))
-	if r.done || !byNetwork && !byVendor {
+	byNetwork := e.ways.network.waker != nil && r.mem.size >= carried
+	byVendor := e.ways.vendor.waker != nil && (r.mem.size > int64(e.ways.vendor.Limits().Eager) || e.waitsForRoom(r))
+	if r.state.done || !byNetwork && !byVendor {
 		return
 	}
 	peer := r.peer
@@ -95,7 +95,7 @@ func (e *Engine) leaveRunning(r *Request) {
 		return
 	}
 	if byNetwork {
-		e.network.waker.Arm()
+		e.ways.network.waker.Arm()
 	}
 	if byVendor {
 		e.carryOn(r)
@@ -109,10 +109,10 @@ func (e *Engine) waitsForRoom(r *Request) bool {
 
 // carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.
 func (e *Engine) carryOn(r *Request) {
-	e.vendor.waker.Arm()
+	e.ways.vendor.waker.Arm()
 	if !r.carried {
 		r.carried = true
-		e.carried++
+		e.ways.library.carried++
 	}
 }
 
@@ -163,11 +163,11 @@ func (e *Engine) help() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h.busy = true
-	before := e.ticks
+	before := e.waiting.ticks
 	e.mu.Unlock()
 	e.home.Attention.Nap(threadNap)
 	e.mu.Lock()
-	if e.ticks == before && h.inside == 0 {
+	if e.waiting.ticks == before && h.inside == 0 {
 		h.pause = 0
 		e.bring()
 		e.home.Attention.Relax()
@@ -187,7 +187,7 @@ func (e *Engine) help() {
 func (e *Engine) bring() {
 	h := &e.thread
 	since := time.Now()
-	for h.inside == 0 && h.long > 0 && !h.dismissed && e.failed.Load() == nil {
+	for h.inside == 0 && h.long > 0 && !h.dismissed && e.loss.failed.Load() == nil {
 		if e.pollLocal() {
 			since = time.Now()
 		} else if time.Since(since) > threadStay {
@@ -202,7 +202,7 @@ func (e *Engine) bring() {
 
 // pollLocal polls what is inside the machine: sockets have a watcher of their own.
 func (e *Engine) pollLocal() bool {
-	did := e.local.Poll()
+	did := e.ways.local.Poll()
 	return e.followUp() || did
 }
 

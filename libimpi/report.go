@@ -25,8 +25,9 @@ func (e *Engine) Report(name string) []string {
 			reads++
 		}
 	}
-	r := reach{job: e.job, near: e.home.World, reads: reads, agent: e.others > 0, name: name, vendor: e.vendorName}
-	if e.vendor.connected() {
+	r := reach{job: e.job, near: e.home.World, reads: reads, agent: e.position.others > 0, name: name,
+		vendor: e.ways.library.name}
+	if e.ways.vendor.connected() {
 		r.near = nil
 		for w := range e.job.Procs {
 			if e.job.Procs[w].Client == e.job.Procs[e.me].Client {
