@@ -119,8 +119,8 @@ func (c *claims) cut(first, length int64) bool {
 
 // canPull reports whether the message that a receive has matched can be read from the sender's memory.
 func (e *Engine) canPull(r *Request) bool {
-	p := e.peer(r.peer)
-	return r.wire.addr != 0 && r.wire.flat && p.direct != nil && p.direct.CanRead(r.peer)
+	p := e.peer(r.env.peer)
+	return r.wire.addr != 0 && r.wire.flat && p.direct != nil && p.direct.CanRead(r.env.peer)
 }
 
 // freeSlot is the first slot for claims of messages from the peer that is not in use; transport.ClaimSlots: there is
@@ -160,7 +160,7 @@ func (e *Engine) leaves(r *Request, first int64) bool {
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
 // returns the claims' name in the SyncAck; 0: the sender moves everything.
 func (e *Engine) openClaims(r *Request, first int64) int32 {
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	slot := p.freeSlot()
 	if !e.canPull(r) || slot == transport.ClaimSlots || !r.wire.claims.cut(first, r.wire.length) {
 		return 0
@@ -168,7 +168,7 @@ func (e *Engine) openClaims(r *Request, first int64) int32 {
 	p.sharing.slots |= 1 << slot
 	p.sharing.uses++
 	c := &r.wire.claims
-	c.word, c.use, c.slot, c.back = p.direct.Claims(r.peer, false, slot), uint64(p.sharing.uses), slot, 0
+	c.word, c.use, c.slot, c.back = p.direct.Claims(r.env.peer, false, slot), uint64(p.sharing.uses), slot, 0
 	atomic.StoreUint64(c.word, c.use<<useShift)
 	c.both = first == 0 && e.ways.local.writer != nil && r.wire.length <= r.wire.total
 	e.direct.pulling = append(e.direct.pulling, r)
@@ -178,13 +178,13 @@ func (e *Engine) openClaims(r *Request, first int64) int32 {
 // joinClaims is the sender's side, when the SyncAck comes; false if the name is none that a receiver gives.
 func (e *Engine) joinClaims(r *Request, name int32) bool {
 	slot := int(name&0xff) - 1
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	c := &r.wire.claims
 	if !r.wire.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.wire.moved,
 		r.wire.total) {
 		return false
 	}
-	c.word, c.use = p.direct.Claims(r.peer, true, slot), uint64(name>>8)
+	c.word, c.use = p.direct.Claims(r.env.peer, true, slot), uint64(name>>8)
 	r.wire.stop = r.wire.moved
 	r.expects = true // Taken may come
 	return true
@@ -192,7 +192,8 @@ func (e *Engine) joinClaims(r *Request, name int32) bool {
 
 // writeTo notes where a message is to be written: the receiver's address of it, 0 if it has not named one.
 func (e *Engine) writeTo(r *Request, into uint64) {
-	if p := e.peer(r.peer); r.wire.flat && p.direct != nil && e.ways.local.writer != nil && p.direct.CanRead(r.peer) {
+	if p := e.peer(r.env.peer); r.wire.flat && p.direct != nil && e.ways.local.writer != nil &&
+		p.direct.CanRead(r.env.peer) {
 		r.wire.claims.into = into
 	}
 }
@@ -229,12 +230,12 @@ func (e *Engine) write(r *Request) bool {
 	if c.into == 0 {
 		return false
 	}
-	if !e.ways.local.writer.Write(r.peer, c.into+uint64(r.wire.moved), r.bytes(n)) {
+	if !e.ways.local.writer.Write(r.env.peer, c.into+uint64(r.wire.moved), r.bytes(n)) {
 		c.into = 0
 		return false
 	}
 	r.wire.moved += n
-	h := e.packet(transport.Given, r.peer)
+	h := e.packet(transport.Given, r.env.peer)
 	h.DrqID, h.MsgLen = r.wire.drqid, uint64(n)
 	e.sendControl(h)
 	return true
@@ -243,7 +244,7 @@ func (e *Engine) write(r *Request) bool {
 // given takes the sender's word that it has written the next part of a message.
 func (e *Engine) given(h *transport.Header) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.wire.claims.both ||
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects || !r.wire.claims.both ||
 		h.MsgLen > uint64(r.wire.stop-r.wire.moved) {
 		e.breach(h.Src, "part of a message that is not under way")
 		return
@@ -286,7 +287,7 @@ func (e *Engine) pull() bool {
 
 // shareNext shares another message with a peer, which has to do with one less, if that pays.
 func (e *Engine) shareNext(peer int32) {
-	i := slices.IndexFunc(e.direct.pulling, func(r *Request) bool { return r.peer == peer && !r.wire.claims.open() })
+	i := slices.IndexFunc(e.direct.pulling, func(r *Request) bool { return r.env.peer == peer && !r.wire.claims.open() })
 	if i < 0 || e.direct.pulling[i].wire.length <= shareSections*sectionBytes {
 		return
 	}
@@ -298,11 +299,11 @@ func (e *Engine) shareNext(peer int32) {
 // pullWhole reads a message that has no claims; if it cannot, the sender gets it.
 func (e *Engine) pullWhole(r *Request) {
 	e.stopPulling(r, 0)
-	if !e.readDirect(r, r.peer, r.wire.addr, 0) {
+	if !e.readDirect(r, r.env.peer, r.wire.addr, 0) {
 		e.ask(r, 0)
 		return
 	}
-	e.sayTaken(r.peer, r.wire.srqid, 0)
+	e.sayTaken(r.env.peer, r.wire.srqid, 0)
 	r.wire.moved = r.wire.stop
 	e.endOfStream(r)
 }
@@ -318,7 +319,7 @@ func (e *Engine) starves() bool {
 
 // pullBack reads the last sections that are left. False: there is none, or it cannot be read, and the sender gets it.
 func (e *Engine) pullBack(r *Request) bool {
-	c, p := &r.wire.claims, e.peer(r.peer)
+	c, p := &r.wire.claims, e.peer(r.env.peer)
 	k := c.share()
 	if c.both && p.offers(r.wire.stop-r.wire.moved) {
 		k = min(c.left(), shareSections)
@@ -348,7 +349,7 @@ func (e *Engine) stopPulling(r *Request, again int64) {
 	e.direct.pulling = slices.Delete(e.direct.pulling, i, i+1)
 	e.direct.pullSince = time.Time{}
 	if r.wire.claims.back+again > 0 {
-		e.sayTaken(r.peer, r.wire.srqid, again)
+		e.sayTaken(r.env.peer, r.wire.srqid, again)
 	}
 }
 
@@ -359,14 +360,14 @@ func (e *Engine) endOfStream(r *Request) {
 	}
 	if r.wire.claims.open() {
 		e.stopPulling(r, 0)
-		e.peer(r.peer).sharing.slots &^= 1 << r.wire.claims.slot
+		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.slot
 		r.wire.claims = claims{}
-		e.shareNext(r.peer)
+		e.shareNext(r.env.peer)
 	}
-	if e.peer(r.peer).local < 0 {
+	if e.peer(r.env.peer).local < 0 {
 		e.direct.flowing--
 	}
 	r.expects = false
-	e.peer(r.peer).came()
+	e.peer(r.env.peer).came()
 	e.complete(r)
 }

@@ -27,13 +27,11 @@ type Comm struct {
 	p2p    *context
 	coll   *context
 
-	topology  topo.Topology              // nil if it has none
-	neighbors atomic.Pointer[coll.Edges] // see edges
-
-	inter      groupPair // of an intercommunicator
-	native     bool      // data looks the same in the memory of all members
-	seats      seats
-	foreigners foreigners
+	inter        groupPair // of an intercommunicator
+	native       bool      // data looks the same in the memory of all members
+	seats        seats
+	neighborhood neighborhood
+	foreigners   foreigners
 
 	ops    collective
 	freed  bool
@@ -57,6 +55,12 @@ type groupPair struct {
 	beside *Comm // the intercommunicator that this is the local group's of; nil: none
 	spans  bool  // an intercommunicator's groups belong to several IMPI clients
 	ruled  bool  // one of these is not libimpi: ids of what is made of it follow IMPI's rule
+}
+
+// neighborhood is the virtual topology.
+type neighborhood struct {
+	topology  topo.Topology              // nil if there is none
+	neighbors atomic.Pointer[coll.Edges] // see edges
 }
 
 // seats is where the members are.

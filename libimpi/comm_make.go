@@ -27,9 +27,10 @@ func (c *Comm) Dup() (*Comm, error) {
 // Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked
 // for its groups, but not communicate.
 func (c *Comm) Unopened() *Comm {
-	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology}
-	d.seats.layout, d.seats.machines, d.inter.spans, d.inter.ruled = c.seats.layout, c.seats.machines, c.inter.spans,
-		c.inter.ruled
+	d := &Comm{engine: c.engine, group: c.group, rank: c.rank}
+	d.neighborhood.topology = c.neighborhood.topology
+	d.seats.layout, d.seats.machines = c.seats.layout, c.seats.machines
+	d.inter.spans, d.inter.ruled = c.inter.spans, c.inter.ruled
 	if c.inter.local != nil {
 		d.inter.local = c.inter.local.Unopened()
 		d.inter.local.inter.beside = d

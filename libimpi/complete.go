@@ -511,7 +511,7 @@ func (r *Request) isPosted() bool {
 }
 
 func (e *Engine) cancelSend(r *Request) {
-	if r.peer == e.me {
+	if r.env.peer == e.me {
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
 			e.giveBack(m)
@@ -520,7 +520,7 @@ func (e *Engine) cancelSend(r *Request) {
 		}
 		return
 	}
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	if p.first.remove(r) {
 		r.status.Cancelled = true
 		e.complete(r)
@@ -529,7 +529,7 @@ func (e *Engine) cancelSend(r *Request) {
 	if r.expects {
 		r.state.cancelAsked = true
 		e.await(p)
-		h := e.packet(transport.Cancel, r.peer)
+		h := e.packet(transport.Cancel, r.env.peer)
 		h.SrqID = r.id
 		e.sendControl(h)
 	}

@@ -26,7 +26,7 @@ func (e *Engine) newCompound(ctx *context, of compound) *Request {
 	r := e.requests.get(ctx.comm)
 	r.kind, r.state.active = compoundRequest, true
 	e.shared.UnderWay++
-	r.ctx, r.peer = ctx, noPeer
+	r.ctx, r.env.peer = ctx, noPeer
 	r.status = emptyStatus
 	r.of = of
 	return r

@@ -342,13 +342,13 @@ func (e *Engine) noteCompleted(r *Request) {
 		if r.of != nil || r.ctx == nil || r.ctx != r.comm.p2p || r.ctx.windows() {
 			return
 		}
-		if kind, tag = tellsSend, int64(r.tag); r.kind == recvRequest {
+		if kind, tag = tellsSend, int64(r.env.tag); r.kind == recvRequest {
 			kind, tag = tellsReceive, int64(r.status.Tag)
-		} else if r.peer != noPeer {
+		} else if r.env.peer != noPeer {
 			bytes = r.mem.size
 		}
 	}
-	e.tellCompleted(r.comm, kind, int64(r.peer), tag, bytes)
+	e.tellCompleted(r.comm, kind, int64(r.env.peer), tag, bytes)
 }
 
 // tellCompleted is noteCompleted for what never was a request.

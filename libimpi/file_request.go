@@ -70,7 +70,7 @@ func (f *File) complete(n int64, err error) uint64 {
 func (f *File) newTask(a file.Access, run func() (int64, error)) *fileTask {
 	t := &fileTask{file: f, run: run, collective: a.Collective, request: f.engine.requests.get(nil)}
 	r := t.request
-	r.kind, r.state.active, r.of, r.peer = compoundRequest, true, t, noPeer
+	r.kind, r.state.active, r.of, r.env.peer = compoundRequest, true, t, noPeer
 	r.status = emptyStatus
 	return t
 }

@@ -69,7 +69,7 @@ func (e *Engine) freshest() int64 {
 // read copies a part of a message out of its sender's memory. It notes how long that takes, unless the message does not
 // go through the ring for that, or the part is so short that the system call counts for more.
 func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	if r.wire.length > e.freshest() || len(dst) < sectionBytes || !e.direct.on || e.direct.readAll || e.aside(r) {
 		return p.direct.Read(p.rank, addr, dst)
 	}

@@ -15,7 +15,7 @@ func (e *Engine) StartGeneral(g General) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.requests.get(e.predefined.self)
-	r.kind, r.state.active, r.general, r.peer = generalRequest, true, g, noPeer
+	r.kind, r.state.active, r.general, r.env.peer = generalRequest, true, g, noPeer
 	r.status = emptyStatus
 	return r.id
 }

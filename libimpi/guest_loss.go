@@ -88,9 +88,9 @@ func (e *Engine) hopeless(r *Request) *Error {
 	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
 		return nil
 	}
-	peer := r.peer
-	if peer == noPeer && r.kind == recvRequest && r.source >= 0 {
-		peer = r.comm.group.World(int(r.source))
+	peer := r.env.peer
+	if peer == noPeer && r.kind == recvRequest && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
 	}
 	if peer != noPeer && e.isGuest(peer) {
 		if lost := e.peer(peer).guest.lost; lost != nil {
@@ -120,10 +120,10 @@ func (e *Engine) inVain(r *Request) bool {
 // giveUp ends a message that is hopeless.
 func (e *Engine) giveUp(r *Request, lost *Error) {
 	p := &e.guests.nobody
-	if r.peer != noPeer {
-		p = e.peer(r.peer)
+	if r.env.peer != noPeer {
+		p = e.peer(r.env.peer)
 	}
-	if r.kind == sendRequest && r.peer != e.me && p.tr != nil && !p.first.remove(r) {
+	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.first.remove(r) {
 		// It has left, to one who is there and will answer.
 		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.open() {
 			e.cancelSend(r)
@@ -131,7 +131,7 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 		return
 	}
 	switch {
-	case r.kind == sendRequest && r.peer == e.me:
+	case r.kind == sendRequest && r.env.peer == e.me:
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
 			e.giveBack(m)
@@ -154,9 +154,9 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 func (e *Engine) stopReading(r *Request) {
 	e.stopPulling(r, 0)
 	if r.wire.claims.open() {
-		e.peer(r.peer).sharing.slots &^= 1 << r.wire.claims.slot
+		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.slot
 	}
-	if e.peer(r.peer).local < 0 {
+	if e.peer(r.env.peer).local < 0 {
 		e.direct.flowing--
 	}
 }

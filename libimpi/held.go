@@ -29,8 +29,8 @@ const (
 	heldMost  = 16 << 20
 	// recordSize is what the record of a message counts, in bytes.
 	recordSize = 256
-	// shortEnough is the length up to which a message travels with its envelope when its sender is held, in bytes: it is
-	// no more than the record that is kept anyway.
+	// shortEnough is the length up to which a message travels with its envelope when its sender is held, in bytes: it
+	// is no more than the record that is kept anyway.
 	shortEnough = 256
 
 	// askEvery is the number of bytes, with a record for each message, after which a sender to another client asks for

@@ -171,9 +171,9 @@ func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, de
 	defer e.mu.Unlock()
 	r := e.requests.get(c)
 	r.kind, r.ctx, r.state.persistent, r.mode = sendRequest, c.p2p, true, mode
-	r.rank, r.tag, r.peer = int32(dest), tag, noPeer
+	r.env.rank, r.env.tag, r.env.peer = int32(dest), tag, noPeer
 	if dest != abi.MPI_PROC_NULL {
-		r.peer = c.group.World(int(dest))
+		r.env.peer = c.group.World(int(dest))
 	}
 	r.mem.base, r.mem.count, r.mem.typ = base, count, t
 	return r.id
@@ -186,7 +186,7 @@ func (c *Comm) RecvInit(base datatype.Pointer, count int64, t *datatype.Type, so
 	defer e.mu.Unlock()
 	r := e.requests.get(c)
 	r.kind, r.ctx, r.state.persistent = recvRequest, c.p2p, true
-	r.rank, r.tag, r.peer = int32(source), tag, noPeer
+	r.env.rank, r.env.tag, r.env.peer = int32(source), tag, noPeer
 	r.mem.base, r.mem.count, r.mem.typ = base, count, t
 	return r.id
 }
@@ -217,22 +217,22 @@ func (e *Engine) startAgain(r *Request) *Error {
 	switch {
 	case r.kind == compoundRequest:
 		r.of.start(e)
-	case r.rank == abi.MPI_PROC_NULL:
+	case r.env.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {
 			r.status = procNullStatus
 		}
 		e.complete(r)
 	case r.kind == sendRequest && r.mode == modeBuffered:
-		if err := e.bsend(r.ctx, r.mem.base, r.mem.count, r.mem.typ, r.rank, r.tag); err != nil {
+		if err := e.bsend(r.ctx, r.mem.base, r.mem.count, r.mem.typ, r.env.rank, r.env.tag); err != nil {
 			return AsError(err)
 		}
 		e.complete(r)
 	case r.kind == sendRequest:
-		e.post(r.peer)
+		e.post(r.env.peer)
 		e.start(r)
-		e.posted(r.peer)
+		e.posted(r.env.peer)
 	default:
-		r.source, r.peer = r.rank, noPeer
+		r.env.source, r.env.peer = r.env.rank, noPeer
 		e.postRecv(r)
 	}
 	return nil
@@ -369,7 +369,7 @@ func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *da
 	r.kind, r.mode, r.state.active = sendRequest, mode, true
 	e.shared.UnderWay++
 	r.ctx = ctx
-	r.peer, r.tag = dest, tag
+	r.env.peer, r.env.tag = dest, tag
 	r.status = emptyStatus
 	r.setBuffer(base, count, t)
 	return r
@@ -382,9 +382,9 @@ func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *da
 	r.kind, r.state.active = recvRequest, true
 	e.shared.UnderWay++
 	r.ctx = ctx
-	r.source, r.tag, r.peer = int32(source), tag, noPeer
+	r.env.source, r.env.tag, r.env.peer = int32(source), tag, noPeer
 	if source >= 0 {
-		r.peer = ctx.comm.group.World(int(source))
+		r.env.peer = ctx.comm.group.World(int(source))
 	}
 	r.setBuffer(base, count, t)
 	return r
@@ -394,7 +394,7 @@ func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *da
 func (e *Engine) newDone(ctx *context, st Status) uint64 {
 	r := e.requests.get(ctx.comm)
 	r.kind, r.state.active, r.state.done = sendRequest, true, true
-	r.ctx, r.peer = ctx, noPeer
+	r.ctx, r.env.peer = ctx, noPeer
 	r.status = st
 	return r.id
 }

@@ -184,7 +184,7 @@ func (ch *channel) offered(e *Engine, message *Request) {
 	o := ch.offer
 	if message.failure() != nil || message.status.Bytes != message.mem.size ||
 		o[0] < 0 || o[1] < 0 || o[1] > math.MaxInt32 || o[2] < 0 || o[2] > math.MaxInt32 || o[3] < 0 {
-		e.breach(message.peer, "offer of a partitioned send that makes no sense")
+		e.breach(message.env.peer, "offer of a partitioned send that makes no sense")
 		return
 	}
 	elements, whole := ch.filled(o[3])
@@ -236,11 +236,11 @@ func (ch *channel) answered(e *Engine, message *Request) {
 	ch.comm.parts.tags.giveBack(int32(ch.offer[2]))
 	if message.failure() != nil || message.status.Bytes != message.mem.size ||
 		n < 1 || n > max(elements, 1) || n > math.MaxInt32 || elements%n != 0 {
-		e.breach(message.peer, "answer to a partitioned send that makes no sense")
+		e.breach(message.env.peer, "answer to a partitioned send that makes no sense")
 		return
 	}
 	if first < 0 || first > math.MaxInt32-n {
-		e.breach(message.peer, "tags of a partitioned send that do not exist")
+		e.breach(message.env.peer, "tags of a partitioned send that do not exist")
 		return
 	}
 	ch.shares, ch.each = int32(n), elements/n

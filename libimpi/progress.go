@@ -25,8 +25,8 @@ const (
 	longSpin  = 5 * time.Millisecond
 	// patientSpin is the time where ranks outnumber cores: some turns of all of them.
 	patientSpin = 500 * time.Microsecond
-	// networkEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a system
-	// call, when the awaited message may come from either.
+	// networkEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a
+	// system call, when the awaited message may come from either.
 	networkEvery = 16
 )
 
@@ -126,7 +126,7 @@ func (e *Engine) pollAll() bool {
 func (e *Engine) wait(r *Request) {
 	e.settle()
 	if !r.state.done {
-		e.waitFor(func() bool { return r.state.done }, r.peer)
+		e.waitFor(func() bool { return r.state.done }, r.env.peer)
 	}
 }
 

@@ -56,15 +56,15 @@ const (
 	threadNap = 50 * time.Microsecond
 	// threadStay is how long the progress thread polls after the last thing it has done.
 	threadStay = 50 * time.Microsecond
-	// After an alert in vain, which costs some microseconds of both cores, the progress thread pauses for a time between
-	// these: twice as long after each.
+	// After an alert in vain, which costs some microseconds of both cores, the progress thread pauses for a time
+	// between these: twice as long after each.
 	shortPause = 2 * time.Millisecond
 	longPause  = 64 * time.Millisecond
 )
 
 // bringOn counts a request that has just started, if the progress thread can advance it.
 func (e *Engine) bringOn(r *Request) {
-	within := r.peer < 0 || e.peer(r.peer).local >= 0
+	within := r.env.peer < 0 || e.peer(r.env.peer).local >= 0
 	if e.thread.on && !r.state.done && !r.long && within && r.mem.size > int64(e.ways.local.Limits().Eager) {
 		r.long = true
 		e.thread.long++
@@ -87,9 +87,9 @@ func (e *Engine) leaveRunning(r *Request) {
 	if r.state.done || !byNetwork && !byVendor {
 		return
 	}
-	peer := r.peer
-	if peer == noPeer && r.source >= 0 {
-		peer = r.comm.group.World(int(r.source))
+	peer := r.env.peer
+	if peer == noPeer && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
 	}
 	if peer == e.me || peer != noPeer && e.peer(peer).local >= 0 {
 		return
@@ -104,7 +104,7 @@ func (e *Engine) leaveRunning(r *Request) {
 
 // waitsForRoom reports whether a send may not have left, because its receiver has not acknowledged enough.
 func (e *Engine) waitsForRoom(r *Request) bool {
-	return r.kind == sendRequest && r.peer >= 0 && e.peer(r.peer).queued
+	return r.kind == sendRequest && r.env.peer >= 0 && e.peer(r.env.peer).queued
 }
 
 // carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.

@@ -152,7 +152,7 @@ func (e *Engine) adopt(n uint32) *Request {
 	if s.Persistent != 0 {
 		r = e.requests.slots[s.Persistent-1]
 		e.activate(r)
-		r.source, r.peer = r.rank, noPeer
+		r.env.source, r.env.peer = r.env.rank, noPeer
 	} else {
 		r = e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
 	}
@@ -236,7 +236,7 @@ func (e *Engine) adopted(id uint64) uint64 {
 func (e *Engine) adoptDone(n uint32) {
 	s := &e.requests.quick.Slots[n-1]
 	r := e.requests.get(nil)
-	r.kind, r.state.active, r.state.done, r.peer = recvRequest, true, true, noPeer
+	r.kind, r.state.active, r.state.done, r.env.peer = recvRequest, true, true, noPeer
 	r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 	r.quick = n
 	s.State, s.Request = quickAdopted, r.id

@@ -117,7 +117,7 @@ func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload [
 // matched notes in a receive which message it has got, and what that says of its types.
 func (e *Engine) matched(r *Request, source, tag, peer int32, length int64, types uint64) {
 	rep := r.ctx.rep(peer)
-	r.peer = peer
+	r.env.peer = peer
 	r.setWire(rep)
 	r.wire.length, r.wire.stop = length, length
 	r.status.Source, r.status.Tag = source, tag
@@ -179,7 +179,7 @@ func (e *Engine) ask(r *Request, first int64) {
 	} else {
 		tag = e.openClaims(r, first)
 	}
-	h := e.packet(transport.SyncAck, r.peer)
+	h := e.packet(transport.SyncAck, r.env.peer)
 	h.SrqID, h.DrqID, h.Tag = r.wire.srqid, r.id, tag
 	if r.wire.claims.both {
 		h.Addr = uint64(uintptr(r.mem.data))
@@ -200,7 +200,7 @@ func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bo
 // all of it, belongs there.
 func (e *Engine) Place(h *transport.Header) []byte {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.wire.flat ||
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects || !r.wire.flat ||
 		int64(h.Len) > min(r.wire.length, r.wire.total)-r.wire.moved {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (e *Engine) Place(h *transport.Header) []byte {
 // continuation takes a further packet of a long message.
 func (e *Engine) continuation(h *transport.Header, payload []byte) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects ||
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects ||
 		int64(len(payload)) > r.wire.stop-r.wire.moved {
 		e.breach(h.Src, "continuation of a message that is not under way")
 		return
@@ -225,13 +225,13 @@ func (e *Engine) continuation(h *transport.Header, payload []byte) {
 // postRecv starts a receive: it takes a message that is already there, or is posted.
 func (e *Engine) postRecv(r *Request) {
 	e.adoptQuick()
-	m := r.ctx.space.Find(r.source, r.tag)
+	m := r.ctx.space.Find(r.env.source, r.env.tag)
 	if m == nil {
 		if r.ctx.comm.foreigners.lost != nil && e.inVain(r) {
 			return
 		}
 		r.ctx.post(r)
-		e.invite(r.ctx, r.source)
+		e.invite(r.ctx, r.env.source)
 	} else {
 		r.ctx.take(m)
 		e.receiveKept(r, m)
@@ -279,7 +279,7 @@ const maxReplies = 1 << 16
 // cancelAnswered takes the receiver's decision on a send that this process wants cancelled.
 func (e *Engine) cancelAnswered(h *transport.Header) {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.state.cancelAsked {
+	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.state.cancelAsked {
 		e.breach(h.Src, "answer to a cancellation that was not asked for")
 		return
 	}
@@ -288,7 +288,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		return
 	}
 	r.state.cancelAsked = false
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	p.came()
 	if h.Kind == transport.CancelYes {
 		r.expects = false

@@ -57,12 +57,9 @@ type Request struct {
 	comm *Comm
 	ctx  *context
 
-	// Envelope. source and tag are what a receive asks for; peer is the world rank at the other end.
-	source, tag int32
-	peer        int32
-	rank        int32                  // persistent: destination or source as the program gave it
-	next        *Request               // in a queue of a peer
-	waits       match.Receive[Request] // receive: its place in its context
+	env   envelope
+	next  *Request               // in a queue of a peer
+	waits match.Receive[Request] // receive: its place in its context
 
 	mem      memory
 	wire     transfer
@@ -95,6 +92,13 @@ type requestState struct {
 
 	cancelAsked bool // send: CANCEL is under way to the receiver
 	ended       bool // send: complete but for the answer to CANCEL
+}
+
+// envelope is what a message is matched by.
+type envelope struct {
+	source, tag int32 // what a receive asks for
+	peer        int32 // world rank of the process at the other end
+	rank        int32 // persistent: destination or source as the program gave it
 }
 
 // memory is what the program gave, and the same as one run of bytes if it is one.

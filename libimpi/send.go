@@ -29,15 +29,15 @@ func (e *Engine) packet(kind transport.Kind, dst int32) *transport.Header {
 
 // start begins a send that has its comm, ctx, peer, tag, mode and buffer.
 func (e *Engine) start(r *Request) {
-	if r.peer == e.me {
+	if r.env.peer == e.me {
 		e.sendSelf(r)
 		return
 	}
 	if r.comm.foreigners.lost != nil && e.inVain(r) {
 		return
 	}
-	p := e.peer(r.peer)
-	r.setWire(r.ctx.rep(r.peer))
+	p := e.peer(r.env.peer)
+	r.setWire(r.ctx.rep(r.env.peer))
 	e.sending.seq++
 	r.wire.seq = e.sending.seq
 	if p.first.head == nil && len(p.control.waiting()) == 0 && e.sendFirst(p, r) {
@@ -45,7 +45,7 @@ func (e *Engine) start(r *Request) {
 		return
 	}
 	p.first.push(r)
-	e.enqueue(r.peer, p)
+	e.enqueue(r.env.peer, p)
 	e.bringOn(r)
 }
 
@@ -60,8 +60,8 @@ func (e *Engine) enqueue(rank int32, p *peer) {
 
 // sendFirst hands a message's first packet to the transport; false if there is no room.
 func (e *Engine) sendFirst(p *peer, r *Request) bool {
-	h := e.packet(transport.Data, r.peer)
-	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
+	h := e.packet(transport.Data, r.env.peer)
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.env.tag, r.ctx.cid
 	h.MsgLen, h.SrqID = uint64(r.wire.total), r.id
 	h.Seq, h.Count, h.Dtype = r.wire.seq, r.declared.elements, r.declared.dtype
 	h.Len = int(r.wire.total)
@@ -76,7 +76,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 				h.Len = 0
 			case !r.wire.flat:
 				h.Len = r.wire.cur.Piece(h.Len, h.Len)
-			case e.direct.on && p.direct.CanRead(r.peer):
+			case e.direct.on && p.direct.CanRead(r.env.peer):
 				h.Len = e.firstPiece(p, r)
 			}
 			if r.wire.flat {
@@ -137,8 +137,8 @@ func (e *Engine) push(p *peer, r *Request, h *transport.Header) bool {
 
 // sendPiece sends the next continuation of a long message; false if there is no room.
 func (e *Engine) sendPiece(p *peer, r *Request) bool {
-	h := e.packet(transport.Data, r.peer)
-	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
+	h := e.packet(transport.Data, r.env.peer)
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.env.tag, r.ctx.cid
 	h.MsgLen, h.SrqID, h.DrqID = uint64(r.wire.total), r.id, r.wire.drqid
 	h.Seq, h.Count, h.Dtype = r.wire.seq, r.declared.elements, r.declared.dtype
 	unbuffered := r.wire.flat && p.stream != nil
@@ -177,7 +177,7 @@ func (p *peer) piece(r *Request) int {
 
 // sendRest sends what is left of the continuation that has begun to leave. It reports whether any of it left.
 func (e *Engine) sendRest(p *peer, r *Request) bool {
-	n := int64(p.stream.SendRest(r.peer, r.bytes(r.wire.owed)))
+	n := int64(p.stream.SendRest(r.env.peer, r.bytes(r.wire.owed)))
 	r.wire.moved += n
 	r.wire.owed -= n
 	return n > 0
@@ -342,10 +342,10 @@ func (e *Engine) taken(h *transport.Header) {
 
 // stream puts a long message, whose receiver waits for more of it, into the queue of its peer.
 func (e *Engine) stream(r *Request) {
-	if p := e.peer(r.peer); !r.streams {
+	if p := e.peer(r.env.peer); !r.streams {
 		r.streams = true
 		p.streams.push(r)
-		e.enqueue(r.peer, p)
+		e.enqueue(r.env.peer, p)
 	}
 }
 
@@ -353,7 +353,7 @@ func (e *Engine) stream(r *Request) {
 // not been answered. Anything else is a peer's mistake and is reported as its loss.
 func (e *Engine) awaiting(h *transport.Header) *Request {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.expects || r.wire.claims.open() &&
+	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.expects || r.wire.claims.open() &&
 		h.Kind != transport.Taken {
 		e.breach(h.Src, "answer to a message that was not sent or has been answered")
 		return nil
@@ -374,7 +374,7 @@ func (e *Engine) sendSelf(r *Request) {
 		e.ways.local.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
-	recv := r.ctx.space.Arrive(source, r.tag)
+	recv := r.ctx.space.Arrive(source, r.env.tag)
 	keepCopy := r.mode != modeSynchronous && r.wire.total <= selfEager && e.peers[e.me].pressure.kept < heldTotal
 	if e.watch.on {
 		e.countSent(r.ctx, &e.peers[e.me], r.wire.total, recv != nil || keepCopy)
@@ -391,7 +391,7 @@ func (e *Engine) sendSelf(r *Request) {
 		n = int(r.wire.total)
 	}
 	m := e.pressure.messages.get(n)
-	m.source, m.tag, m.lsrank, m.peer = source, r.tag, source, e.me
+	m.source, m.tag, m.lsrank, m.peer = source, r.env.tag, source, e.me
 	m.length, m.external, m.types = r.wire.total, r.wire.rep != datatype.Native, r.declared.types
 	if keepCopy {
 		if r.wire.flat {
@@ -417,7 +417,7 @@ func (e *Engine) transfer(recv, send *Request) {
 		recv.setWire(send.wire.rep)
 		room = recv.wire.total
 	}
-	recv.status.Source, recv.status.Tag = send.comm.rank, send.tag
+	recv.status.Source, recv.status.Tag = send.comm.rank, send.env.tag
 	recv.status.Bytes, recv.status.External = send.wire.total, external
 	if e.watch.on {
 		e.countReceived(recv.ctx, e.me, min(send.wire.total, room))

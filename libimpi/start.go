@@ -54,7 +54,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		e.requests.persistent = c.Started
 	}
 	sent := e.requests.get(nil) // the first slot: sentRequest
-	sent.kind, sent.state.active, sent.state.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
+	sent.kind, sent.state.active, sent.state.done, sent.env.peer, sent.status = sendRequest, true, true, noPeer,
+		emptyStatus
 	if err := e.connect(ctx, c.Open); err != nil {
 		return nil, err
 	}

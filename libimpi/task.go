@@ -208,7 +208,7 @@ func (t *Task) Keep() uint64 {
 
 func (t *Task) newRequest(e *Engine) *Request {
 	r := e.newCompound(t.comm.p2p, t)
-	r.rank, r.source = noPeer, noPeer
+	r.env.rank, r.env.source = noPeer, noPeer
 	if t.request = r; t.comm.inter.local != nil {
 		t.comm.inter.local.uses++
 	}
