@@ -38,7 +38,7 @@ func (a *fileAccess) args(fn string, write bool, kind *file.Access, fh uintptr, 
 	a.Buf.Type = a.typ(b.dt, "datatype")
 	a.buffer(b.p, b.count, a.Buf.Type, "buf")
 	a.Buf.Base, a.Buf.Count = at(b.p), b.count
-	if (kind.Where == file.Shared || kind.Where == file.Ordered) && a.f.Apart() {
+	if (kind.Where == file.Shared || kind.Where == file.Ordered) && a.f.ViewsDiffer() {
 		a.set(abi.MPI_ERR_NOT_SAME, "the members of %s have different views, and the shared file pointer needs the same one",
 			a.f)
 	}

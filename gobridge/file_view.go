@@ -36,7 +36,7 @@ func impi_File_set_view(fh uintptr, disp int64, etype, filetype, datarep, info u
 			k.err = refused
 		}
 	}
-	if err := k.f.SetView(v, hints, k.err); err != nil {
+	if err := k.f.SetView(v, hints, libimpi.Refusal(k.err)); err != nil {
 		return k.failed(err)
 	}
 	k.f.etype, k.f.filetype = v.Etype, v.Filetype

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file/members"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
@@ -60,9 +61,9 @@ type Comm struct {
 
 	counters CommCounters // while the engine is watched
 
-	board commBoard // of its short collective operations (board.go)
-	line  line      // of those that another MPI library carries out (vendor.go)
-	files fileSpace // what files that are opened on it find (file_members.go)
+	board commBoard     // of its short collective operations (board.go)
+	line  line          // of those that another MPI library carries out (vendor.go)
+	files members.Space // what files that are opened on it find
 }
 
 // Rank is the calling process's rank.

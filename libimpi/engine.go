@@ -16,6 +16,7 @@ import (
 
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -104,7 +105,7 @@ type Engine struct {
 	mostTasks int // numbers of each kind (task_number.go)
 
 	thread progressThread // goes on with long transfers while the program computes
-	files  fileTasks      // under way while the program goes on
+	files  file.Pool      // accesses that are under way while the program goes on
 
 	last struct { // what WaitAny or TestAny has completed last
 		id    uint64 // of a persistent request; 0: of another one
