@@ -12,7 +12,6 @@ var (
 		&allgatherBy{name: "bruck-ring", run: placed((*Scratch).allgatherBruckRing)},
 		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
 		&allgatherBy{name: boardName, run: placed((*Scratch).allgatherBoard), needs: onBoard},
-		&allgatherBy{name: singleCopyName, run: (*Scratch).allgatherReading, needs: reading},
 		&allgatherBy{name: "machines", needs: severalMachines},
 	)
 	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
@@ -20,7 +19,6 @@ var (
 		&allgathervBy{name: "circulant", run: placed((*Scratch).allgathervCirculant)},
 		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
 		&allgathervBy{name: boardName, run: placed((*Scratch).allgathervBoard), needs: onBoard},
-		&allgathervBy{name: singleCopyName, run: (*Scratch).allgathervReading, needs: reading},
 	)
 )
 

@@ -70,7 +70,6 @@ var (
 		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
 		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
 		&alltoallBy{name: boardName, run: (*Scratch).alltoallBoard, needs: onBoard},
-		&alltoallBy{name: singleCopyName, run: (*Scratch).alltoallReading, needs: reading},
 	)
 	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
 		&alltoallvBy{name: "window", run: (*Scratch).alltoallvWindow},

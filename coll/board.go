@@ -73,12 +73,6 @@ type Turn struct {
 	apart  bool // without the own vector
 	from   int64
 	upTo   int64 // of blocks only the elements from `from` on, before upTo; 0: all
-
-	// Of blocks that are read where they lie (board_read.go).
-	reads bool
-	moved int // bytes of the block that is read next
-	left  int // from this rank on, before stays, others may still read the own memory
-	stays int
 }
 
 // place says where a part belongs.
@@ -104,12 +98,6 @@ func (t *Turn) Do(b Board) error {
 	b.Begin(t.most)
 	_, err := t.Run(b)
 	b.End()
-	if !t.reads {
-		return err
-	}
-	if _, lost := t.Left(b.(Exposer)); err == nil {
-		err = lost
-	}
 	return err
 }
 
@@ -127,9 +115,6 @@ func (t *Turn) Run(b Board) (over bool, err error) {
 func (t *Turn) run(b Board) (over bool, err error) {
 	if t.linked {
 		return t.link(b)
-	}
-	if t.reads {
-		return t.runReading(b.(Exposer))
 	}
 	if t.shows {
 		n := t.own.Size() + t.share.Size()

@@ -1,9 +1,6 @@
 package coll
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know (board_v.go): blocks that this
 // rank gives, takes and keeps. A blocking call carries it out at once (Do), and progress as far as the contributions of
@@ -14,7 +11,6 @@ import (
 type Exchange struct {
 	l       listing
 	crowded bool        // ranks outnumber their cores
-	quick   bool        // they read each other's memory quickly
 	ordered bool        // entries are found by their number, and not by the rank that they are for
 	out     []exchanged // in the order of the list; none: the rank has no part
 	in      []exchanged // from other ranks
@@ -36,37 +32,53 @@ type exchanged struct {
 // kept is a block of the rank for itself.
 type kept struct{ to, from Buf }
 
-// Begin begins a new Exchange, of so many ranks that have this for long blocks. One of the methods that follow says
-// which operation it is; they return the Exchange.
-func (x *Exchange) Begin(on Seating, ranks int) *Exchange {
-	x.l = listing{long: longBlock, mostRead: math.MaxInt64, piece: on.Part, readers: x.l.readers[:0]}
-	x.l.readFrom, x.l.reads = readsFrom(on, ranks)
-	x.quick = on.Reads == ReadsQuickly
+// Begin begins a new Exchange, of ranks that have this for long blocks. One of the methods that follow says which
+// operation it is; they return the Exchange.
+func (x *Exchange) Begin(on Seating) *Exchange {
+	x.l = listing{long: longBlock, piece: on.Part}
 	x.out, x.in, x.own = x.out[:0], x.in[:0], x.own[:0]
 	x.crowded, x.ordered, x.expects, x.shown, x.taken, x.err = on.Crowded, true, false, false, 0, nil
 	return x
 }
 
 func (x *Exchange) gives(b Buf, to, tag int) {
-	x.out = append(x.out, exchanged{Buf: b, peer: int32(to), tag: int32(tag)})
+	e := another(&x.out)
+	e.Base, e.Count, e.Type = b.Base, b.Count, b.Type
+	e.peer, e.tag = int32(to), int32(tag)
 }
 
 func (x *Exchange) takes(b Buf, from, nth, tag int) {
-	x.in = append(x.in, exchanged{Buf: b, peer: int32(from), nth: int32(nth), tag: int32(tag)})
+	e := another(&x.in)
+	e.Base, e.Count, e.Type = b.Base, b.Count, b.Type
+	e.peer, e.nth, e.tag = int32(from), int32(nth), int32(tag)
 	x.expects = x.expects || x.l.foreseen(b.Size())
 }
 
-func (x *Exchange) keeps(to, from Buf) { x.own = append(x.own, kept{to, from}) }
+func (x *Exchange) keeps(to, from Buf) {
+	e := another(&x.own)
+	e.to, e.from = to, from
+}
+
+// another makes a list longer by an entry, and returns it for the caller to fill field by field: a struct that was just
+// made of fields, and is copied into the list as a whole, is read before the processor has stored it.
+func another[T any](list *[]T) *T {
+	l := *list
+	if len(l) == cap(l) {
+		l = slices.Grow(l, 1)
+	}
+	l = l[:len(l)+1]
+	*list = l
+	return &l[len(l)-1]
+}
 
 // Gatherv is Gatherv. A part is one block, which may take all of the room: the root alone copies from there. If there
 // are two ranks, or ranks outnumber their cores, it may be as long as a piece (board_long.go): its rank goes on while
 // root is behind.
 func (x *Exchange) Gatherv(b Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.l.entries, x.l.long, x.l.mostRead = 1, mostRoom, readAlone
+	x.l.entries, x.l.long = 1, mostRoom
 	if x.crowded || b.Size() == 2 {
-		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByReading-1))
+		x.l.long = max(mostRoom, min(x.l.piece-blockAlign, ByLongMessage-1))
 	}
-	x.l.reads = x.l.reads && x.crowded && x.quick // else both ends copy
 	if b.Rank() != root {
 		x.gives(send, root, tagGather)
 		return x
@@ -90,7 +102,7 @@ func (x *Exchange) takesAll(b Seats, own Buf, recv *VBuf) *Exchange {
 
 // Allgatherv is Allgatherv of blocks that are not longer than a part of a board may be.
 func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
-	x.l.entries, x.l.long, x.l.reads = 1, mostRoom, false
+	x.l.entries, x.l.long = 1, mostRoom
 	own := send
 	if send.IsInPlace() {
 		own = recv.at(b.Rank())
@@ -103,7 +115,6 @@ func (x *Exchange) Allgatherv(b Seats, send Buf, recv *VBuf) *Exchange {
 func (x *Exchange) Scatterv(b Seats, send *VBuf, recv Buf, root int) *Exchange {
 	if x.forEach(b); b.Size() == 2 {
 		x.l.share(1)
-		x.l.mostRead = readAlone
 	}
 	if b.Rank() != root {
 		x.takes(recv, root, b.Rank(), tagScatter)
@@ -213,39 +224,26 @@ func (x *Exchange) Run(c Comm, b Board) (over bool, err error) {
 		if !x.ordered {
 			i = nthFor(part, b.Rank(), i)
 		}
-		done, err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag))
-		if !done {
-			return false, nil
-		}
-		if err != nil && x.err == nil {
+		if err := l.unload(part, in.Buf, int(in.peer), i, int(in.tag)); err != nil && x.err == nil {
 			x.err = err
 		}
 	}
 	return true, x.err
 }
 
-// Left reports whether all ranks have ended an Exchange that read blocks of this one, which has ended it. It blocks
-// until then, or returns false.
-func (x *Exchange) Left() (bool, error) { return x.l.left() }
-
-// Long reports whether blocks are read where they lie, or stand in a piece, so that it takes a while until all are
-// there.
-func (x *Exchange) Long() bool {
-	return x.l.inPiece || len(x.l.readers) > 0 ||
-		slices.ContainsFunc(x.in, func(in exchanged) bool { return x.l.readsSo(in.Size()) })
-}
+// Long reports whether the own blocks stand in a piece, so that it takes a while until all are there.
+func (x *Exchange) Long() bool { return x.l.inPiece }
 
 // show shows the own part, if there is memory for it now, and copies what is the rank's own, while the parts of others
 // are on their way.
 func (x *Exchange) show() (shown bool, err error) {
 	l := &x.l
 	if len(x.out) > 0 {
-		if begun, err := l.begin(len(x.out), func(i int) Buf { return x.out[i].Buf }); !begun || err != nil {
+		if begun, err := l.begin(x.out); !begun || err != nil {
 			return false, err
 		}
 		for i := range x.out {
-			out := &x.out[i]
-			if err := l.add(out.Buf, int(out.peer), int(out.tag)); err != nil {
+			if err := l.add(&x.out[i]); err != nil {
 				return false, err
 			}
 		}

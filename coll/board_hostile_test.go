@@ -3,7 +3,6 @@ package coll_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -21,14 +20,11 @@ type hostileBoard struct {
 	seating coll.Seating
 	says    [][]byte // what others show, by turns
 	looks   int
-	reads   int
 	part    []byte
 	reqs    coll.Req
 }
 
 const hostileRanks = 3
-
-var errUnread = errors.New("that cannot be read")
 
 func (b *hostileBoard) Rank() int   { return 1 }
 func (b *hostileBoard) Size() int   { return hostileRanks }
@@ -47,23 +43,6 @@ func (b *hostileBoard) Get(int) ([]byte, error) {
 	part := b.says[b.looks%len(b.says)]
 	return append(make([]byte, 0, max(1, len(part))), part...), nil
 }
-
-func (b *hostileBoard) Expose([]byte) uint64 { return 1 << 20 }
-
-// Read implements coll.Exposer: some of it, or nothing yet, or an error.
-func (b *hostileBoard) Read(_ int, _ uint64, to []byte) (int, error) {
-	switch b.reads++; b.reads % 7 {
-	case 0:
-		return 0, errUnread
-	case 3:
-		return 0, nil
-	}
-	n := min(len(to), 1000)
-	clear(to[:n])
-	return n, nil
-}
-
-func (b *hostileBoard) Ended(int) (bool, error) { return true, nil }
 
 func (b *hostileBoard) Send(coll.Buf, int, int) error { return nil }
 func (b *hostileBoard) Recv(coll.Buf, int, int) error { return nil }
@@ -117,8 +96,8 @@ func (g guarded) whole() bool {
 	return bytes.Equal(g.mem[:guard], clean) && bytes.Equal(g.mem[len(g.mem)-guard:], clean)
 }
 
-// exposing is a part with one entry for each rank, each of which says the same: where the block is, or stands for it.
-func exposing(entry uint64, at, n uint64) []byte {
+// saying is a part with one entry for each rank, each of which says the same: where the block is, or stands for it.
+func saying(entry uint64, at, n uint64) []byte {
 	part := binary.NativeEndian.AppendUint64(nil, hostileRanks)
 	for range hostileRanks {
 		part = binary.NativeEndian.AppendUint64(part, 1<<32|32<<16|entry)
@@ -127,12 +106,10 @@ func exposing(entry uint64, at, n uint64) []byte {
 }
 
 func FuzzHostileBoard(f *testing.F) {
-	read := func(n uint64) []byte { return exposing(coll.ByReading, 1<<20, n) }
 	for _, size := range []uint16{1, 100, 5000, 40000} {
-		for _, other := range [][]byte{nil, read(1000), exposing(coll.ByMessage, 0, 0), exposing(9, 1, 1)} {
-			f.Add(read(1<<63), other, size, size%2 == 0)
-			f.Add(read(4*uint64(size)), other, size, true)
-			f.Add(exposing(coll.ByLongMessage, 0, 0), other, size, false)
+		for _, other := range [][]byte{nil, saying(1000, 1<<20, 1000), saying(coll.ByMessage, 0, 0), saying(9, 1, 1)} {
+			f.Add(saying(9, 1, 1<<63), other, size, size%2 == 0)
+			f.Add(saying(coll.ByLongMessage, 0, 0), other, size, false)
 			f.Add(binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1<<20), 1<<63), other, size, true)
 			f.Add(binary.NativeEndian.AppendUint64(nil, ^uint64(0)), other, size, false)
 		}
@@ -144,9 +121,9 @@ func FuzzHostileBoard(f *testing.F) {
 		}
 		room := int(n*typ.Extent()) * hostileRanks
 		in, out := newGuarded(room), newGuarded(room)
-		for _, reads := range []coll.Reading{coll.ReadsNot, coll.ReadsSlowly, coll.ReadsQuickly} {
+		for _, twoCores := range []bool{false, true} {
 			b := &hostileBoard{says: [][]byte{one, other}, part: make([]byte, 64<<10),
-				seating: coll.Seating{Part: 64 << 10, Crowded: true, TwoCores: true, Reads: reads}}
+				seating: coll.Seating{Part: 64 << 10, Crowded: true, TwoCores: twoCores}}
 			useHostile(b, out.buf(n, typ), in.buf(n, typ))
 			useHostileExchange(b, out.buf(n, typ), in.buf(n, typ))
 		}
@@ -195,7 +172,7 @@ func useHostileExchange(b *hostileBoard, send, recv coll.Buf) {
 		func(x *coll.Exchange) { x.Scatterv(b, &outs, recv, 0) },
 		func(x *coll.Exchange) { x.Alltoallv(b, &from, &to) },
 	} {
-		is(x.Begin(b.seating, hostileRanks))
+		is(x.Begin(b.seating))
 		b.Begin(coll.AnyLength)
 		_ = b.repeat(func() (bool, error) { return x.Run(b, b) })
 	}

@@ -22,8 +22,8 @@ import (
 //	allreduce       about 3 p n            6 (p-1) n + p n
 //	scan            about 3 p n            4 (p-1) n + p n
 //
-// In an alltoall each byte is for one rank: it moves twice on the board. So long blocks are read where they lie
-// (board_read.go), or go by messages.
+// In an alltoall each byte is for one rank: it moves twice on the board. Blocks that are longer than a piece go by
+// messages.
 //
 // A root combines alone: that is as quick as to share the work where cores are fewer than ranks.
 
@@ -40,17 +40,7 @@ type Seating struct {
 	Part     int64 // bytes of the part of a turn at most; 0: there is no board
 	Crowded  bool  // the ranks outnumber their cores
 	TwoCores bool  // the ranks share at most two cores
-	Reads    Reading
 }
-
-// Reading says whether turns may read the memory of other ranks.
-type Reading uint8
-
-const (
-	ReadsNot    Reading = iota
-	ReadsSlowly         // it takes several times as long as to copy what is in the own caches
-	ReadsQuickly
-)
 
 // boardName is what the algorithms of this file are called; rootBoardName, one in which a rank combines what others
 // share.
@@ -60,7 +50,7 @@ const boardName, rootBoardName = "board", "board-root"
 func (k Case) on(c Comm) Case {
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
-		k.Board, k.Crowded, k.TwoCores, k.Reads = on.Part, on.Crowded, on.TwoCores, on.Reads
+		k.Board, k.Crowded, k.TwoCores = on.Part, on.Crowded, on.TwoCores
 	}
 	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
 	return k

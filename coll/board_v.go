@@ -14,8 +14,7 @@ import (
 //
 //	number of entries | entry: destination, where the block begins in the part, its bytes or ByMessage ... | ... | blocks
 //
-// A block that does not fit, or is longer than longBlock, is sent as a message at once; or where ranks read long blocks
-// (board_read.go), the part says where it lies, and its owner awaits who reads it. Whoever needs a block finds its
+// A block that does not fit, or is longer than longBlock, is sent as a message at once. Whoever needs a block finds its
 // entry, and takes the block from the part or receives the message. So nobody has to know the lengths of others, and
 // the list costs no round of its own. An empty part says that all blocks are messages.
 //
@@ -41,9 +40,6 @@ const (
 	// These stand for a length.
 	ByMessage     = lengthMask
 	ByLongMessage = lengthMask - 1
-	ByReading     = lengthMask - 2
-
-	readAlone = 256 << 10 // where one rank alone reads, or is read: longer messages take less, as both sides copy
 )
 
 // listing is an operation under way: the own part as it is written, and the messages.
@@ -58,16 +54,9 @@ type listing struct {
 	long     int64 // blocks that are longer are messages
 	piece    int64 // bytes of a piece; 0: there are none
 	inPiece  bool  // the part is one
-	reads    bool  // long blocks are read
-	readFrom int64 // if they are so long
-	mostRead int64 // and not longer than this
 	others   bool  // an entry for each rank, with no block for the own one
 	seen     byte
 	expected int // the request of the receive that has been posted first, of those whose entries have not been read
-	readers  []int32
-	comes    bool   // a block is being read: it does not come as a message
-	moved    int    // bytes of it that have been read
-	gapped   []byte // it, if its elements have gaps
 }
 
 // share lets blocks be so long that as many as each rank has in its part, of the same length, find room in a piece.
@@ -83,14 +72,11 @@ func shareOf(piece int64, entries, blocks int) int64 {
 }
 
 // room is how many bytes a part asks for, and how many of them it uses, of which some are its list.
-func (l *listing) room(entries int, blocks func(i int) Buf) (room int64, used int) {
+func (l *listing) room(blocks []exchanged) (room int64, used int) {
 	used = l.used
-	for i := range entries {
-		switch n := blocks(i).Size(); {
-		case n <= l.long:
+	for i := range blocks {
+		if n := blocks[i].Size(); n <= l.long {
 			used = behind(placeFor(used, n), n)
-		case l.readsSo(n):
-			used += exposedBytes + blockAlign
 		}
 	}
 	switch {
@@ -113,9 +99,9 @@ func placeFor(used int, n int64) int {
 func behind(at int, n int64) int { return (at + int(n) + entryBytes - 1) &^ (entryBytes - 1) }
 
 // begin begins a part with an entry for each of some blocks, if there is memory for it now.
-func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err error) {
-	l.used = (1 + entries) * entryBytes
-	room, used := l.room(entries, blocks)
+func (l *listing) begin(blocks []exchanged) (begun bool, err error) {
+	l.used = (1 + len(blocks)) * entryBytes
+	room, used := l.room(blocks)
 	mem, err := l.b.Put(room)
 	if mem == nil || err != nil {
 		return false, err
@@ -128,13 +114,13 @@ func (l *listing) begin(entries int, blocks func(i int) Buf) (begun bool, err er
 		return true, nil
 	}
 	l.mem = mem
-	binary.NativeEndian.PutUint64(mem, uint64(entries))
+	binary.NativeEndian.PutUint64(mem, uint64(len(blocks)))
 	return true, nil
 }
 
-// add writes the entry that comes next, and its block or a message to the destination, below 0 for none.
-func (l *listing) add(block Buf, to, tag int) error {
-	n, size := ByMessage, block.Size()
+// add writes the entry that comes next, and its block or a message to the destination.
+func (l *listing) add(block *exchanged) error {
+	n, size, to := ByMessage, block.Size(), int(block.peer)
 	at := placeFor(l.used, size)
 	if l.foreseen(size) {
 		n = ByLongMessage
@@ -142,11 +128,9 @@ func (l *listing) add(block Buf, to, tag int) error {
 	switch {
 	case to < 0:
 		n = 0
-	case l.readsSo(size) && l.expose(block, at, to):
-		n = ByReading
 	case size <= l.long && size <= int64(len(l.mem)-at) && l.mem != nil:
 		n = int(size)
-		if err := packShown(l.mem[at:at+n], block); err != nil {
+		if err := packShown(l.mem[at:at+n], block.Buf); err != nil {
 			return err
 		}
 		l.used = min(behind(at, size), len(l.mem))
@@ -160,7 +144,7 @@ func (l *listing) add(block Buf, to, tag int) error {
 		return nil
 	}
 	s := l.messages()
-	return s.Add(l.c.Isend(block, to, tagOf(n, tag)))
+	return s.Add(l.c.Isend(block.Buf, to, tagOf(n, int(block.tag))))
 }
 
 // longTags are added to the tags of long messages.
@@ -178,12 +162,7 @@ func tagOf(entry, tag int) int {
 func LongTag(tag int) int { return tagOf(ByLongMessage, tag) }
 
 // foreseen reports whether a block of so many bytes is so long that it comes as a message.
-func (l *listing) foreseen(n int64) bool { return n > l.long && !l.readsSo(n) }
-
-// readsSo reports whether a block of so many bytes is read where it lies.
-func (l *listing) readsSo(n int64) bool {
-	return l.reads && n > l.long && n >= l.readFrom && n <= l.mostRead
-}
+func (l *listing) foreseen(n int64) bool { return n > l.long }
 
 // aligned is the place of a part that comes next and begins a line.
 func aligned(at int) int { return (at + blockAlign - 1) &^ (blockAlign - 1) }
@@ -215,11 +194,9 @@ func entriesOf(part []byte) int {
 
 func entryOf(part []byte, i int) uint64 { return binary.NativeEndian.Uint64(part[(i+1)*entryBytes:]) }
 
-// unload moves what entry i of a rank's part stands for to its place, or has it received, and reports whether all is
-// done.
-func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err error) {
-	size, comes := to.Size(), l.comes
-	l.comes = false
+// unload moves what entry i of a rank's part stands for to its place, or has it received.
+func (l *listing) unload(part []byte, to Buf, from, i, tag int) error {
+	size := to.Size()
 	if size >= alignFrom && size <= l.long {
 		l.foresee(part, from, i, int(size))
 	}
@@ -229,95 +206,27 @@ func (l *listing) unload(part []byte, to Buf, from, i, tag int) (done bool, err 
 	} else if l.foreseen(size) {
 		entry = ByLongMessage // as of all that have no entry
 	}
-	at, n, there := int(entry>>offsetBits&lengthMask), int64(entry&lengthMask), uint64(0)
-	byReading := n == ByReading && at+exposedBytes <= len(part)
-	switch {
-	case n == ByLongMessage && l.foreseen(size) && !comes:
+	at, n := int(entry>>offsetBits&lengthMask), int64(entry&lengthMask)
+	if n == ByLongMessage && l.foreseen(size) {
 		l.expected++
-		return true, nil
-	case n >= ByLongMessage:
-		if comes { // the part has said before that it is read
-			return true, errChanged(from)
-		}
-		if err := l.takeBack(from, size); err != nil {
-			return true, err
-		}
-		s := l.messages()
-		return true, s.Add(l.c.Irecv(to, from, tagOf(int(n), tag)))
-	case byReading:
-		if there, n, err = exposed(part[at:], from); err != nil {
-			return true, err
-		}
-	case at+int(n) > len(part):
-		return true, &Error{Class: abi.MPI_ERR_INTERN,
+		return nil
+	}
+	if n < ByLongMessage && at+int(n) > len(part) {
+		return &Error{Class: abi.MPI_ERR_INTERN,
 			Msg: fmt.Sprintf("rank %d shows a block that ends beyond its part", from)}
 	}
-	if !comes {
-		if err := l.takeBack(from, size); err != nil {
-			return true, err
-		}
+	if err := l.takeBack(from, size); err != nil {
+		return err
 	}
-	if n > size {
-		return true, &Error{Class: abi.MPI_ERR_TRUNCATE,
+	switch {
+	case n >= ByLongMessage:
+		s := l.messages()
+		return s.Add(l.c.Irecv(to, from, tagOf(int(n), tag)))
+	case n > size:
+		return &Error{Class: abi.MPI_ERR_TRUNCATE,
 			Msg: fmt.Sprintf("rank %d has %d bytes, and this rank %d", from, n, size)}
 	}
-	if byReading {
-		return l.read(to, from, there, n)
-	}
-	return true, Unpack(to, part[at:at+int(n)], 0)
-}
-
-// errChanged is the error of a part that says something else than before.
-func errChanged(from int) error {
-	return &Error{Class: abi.MPI_ERR_INTERN, Msg: fmt.Sprintf("rank %d has changed its part", from)}
-}
-
-// expose says in the part where a block lies that another rank is to read, if it is a run of bytes, and there is room.
-func (l *listing) expose(block Buf, at, to int) bool {
-	run, isRun := contiguous(block)
-	if !isRun || at+exposedBytes > len(l.mem) {
-		return false
-	}
-	l.used = at + exposedBytes
-	putExposed(l.mem[at:l.used], l.b.(Exposer), run)
-	l.readers = append(l.readers, int32(to))
-	return true
-}
-
-// read reads n bytes of another rank's memory, and reports whether it has all of them.
-func (l *listing) read(to Buf, from int, at uint64, n int64) (done bool, err error) {
-	run, isRun := contiguous(to)
-	if !isRun {
-		if l.gapped == nil {
-			s := l.messages()
-			if l.gapped, err = s.Alloc(to.Size()); err != nil { // what the part says may be another length the next time
-				return true, err
-			}
-		}
-		run = Bytes(l.gapped)
-	}
-	if done, err = readRest(l.b.(Exposer), from, at, run.bytes()[:n], &l.moved); !done {
-		l.comes = true
-		return false, nil
-	}
-	part := l.gapped
-	if l.moved, l.gapped = 0, nil; isRun || err != nil {
-		return true, err
-	}
-	return true, Unpack(to, part[:n], 0)
-}
-
-// left reports whether all ranks that read blocks of this one have ended the operation, as this one has. It blocks
-// until then, or answers false.
-func (l *listing) left() (bool, error) {
-	for len(l.readers) > 0 {
-		ended, err := l.b.(Exposer).Ended(int(l.readers[len(l.readers)-1]))
-		if !ended || err != nil {
-			return err != nil, err
-		}
-		l.readers = l.readers[:len(l.readers)-1]
-	}
-	return true, nil
+	return Unpack(to, part[at:at+int(n)], 0)
 }
 
 // foresee looks where the block of an entry begins if all blocks are as long, while the entry is on its way from the
@@ -356,9 +265,6 @@ func (l *listing) show() { l.b.Publish(int64(l.used)) }
 // end ends the operation, and then its messages.
 func (l *listing) end(err error) error {
 	l.b.End()
-	if _, lost := l.left(); err == nil {
-		err = lost
-	}
 	return l.await(err)
 }
 

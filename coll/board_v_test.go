@@ -1,8 +1,6 @@
 package coll_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -19,7 +17,7 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		return tryUneven(c, b, p, coll.Seating{Reads: reads(c)})
+		return tryUneven(c, b, p, coll.Seating{})
 	})
 }
 
@@ -29,7 +27,7 @@ func TestBoardsMoveUnevenPieces(t *testing.T) {
 	for _, bytes := range []int{1 << 14, 20000, 1 << 15} {
 		for _, blocks := range []bool{false, true} {
 			onBoardsOf(t, bytes+64, blocks, func(c *colltest.Comm, b *colltest.Board, p int) error {
-				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0, Reads: reads(c)})
+				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0})
 			})
 		}
 	}
@@ -38,7 +36,7 @@ func TestBoardsMoveUnevenPieces(t *testing.T) {
 // tryUneven tries exchanges of blocks of all lengths between ranks that have this for long ones.
 func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating) error {
 	var x coll.Exchange
-	begin := func() *coll.Exchange { return x.Begin(seating, p) }
+	begin := func() *coll.Exchange { return x.Begin(seating) }
 	for _, s := range vShapes {
 		for _, root := range roots(p) {
 			if err := colltest.First(
@@ -83,24 +81,15 @@ func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating)
 // exchange carries an exchange out: on a board that does not block as progress does, which awaits its messages
 // afterwards.
 func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
-	defer b.Hide()
 	if b.Blocks() {
 		return x.Do(c, b)
 	}
 	m := &started{Comm: c}
-	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) }, x.Left)
+	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) })
 	if failed := c.Wait(m.messages...); err == nil {
 		err = failed
 	}
 	return err
-}
-
-// reads returns how a rank of a world of some size reads the long blocks of others.
-func reads(c *colltest.Comm) coll.Reading {
-	if c.Size()%2 == 1 {
-		return coll.ReadsQuickly
-	}
-	return coll.ReadsSlowly
 }
 
 // started notes the messages that an exchange has started.
@@ -132,7 +121,7 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
 			in := recv.V(counts, displs)
-			err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}, p).Gatherv(b, send.Buf, &in, 0))
+			err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Gatherv(b, send.Buf, &in, 0))
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)
@@ -236,7 +225,7 @@ func TestNeighborsInARing(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
-			seating := coll.Seating{Part: int64(p % 3 << 14), Reads: reads(c)}
+			seating := coll.Seating{Part: int64(p % 3 << 14)}
 			around := []int32{int32(left), int32(right)}
 			e, err := coll.NewEdges(c.Rank(), around, around, true)
 			if err != nil {
@@ -245,7 +234,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(seating, p).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Begin(seating).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -279,52 +268,22 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, reads := range []coll.Reading{coll.ReadsNot, coll.ReadsSlowly, coll.ReadsQuickly} {
+		for _, crowded := range []bool{false, true} {
 			out, in := make([]byte, total), make([]byte, total)
 			for i := range out {
 				out[i] = byte(i*7 + me)
 			}
 			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
 			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
-			x := new(coll.Exchange).Begin(coll.Seating{Crowded: true, Reads: reads}, p)
+			x := new(coll.Exchange).Begin(coll.Seating{Crowded: crowded})
 			if err := exchange(c, b, x.Neighbors(b, e, &send, &recv)); err != nil {
 				return err
 			}
 			for i := range in {
 				if want := byte(i*7 + int(from[0])); in[i] != want {
-					return fmt.Errorf("reads=%v: byte %d is %d and not %d", reads, i, in[i], want)
+					return fmt.Errorf("crowded=%v: byte %d is %d and not %d", crowded, i, in[i], want)
 				}
 			}
-		}
-		return nil
-	})
-}
-
-// A rank that has less room than the block that it is to read notices, and the others get theirs.
-func TestABlockThatIsReadMayBeTooLong(t *testing.T) {
-	const has, less = 20000, 10000
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		me := c.Rank()
-		before := (me - 1 + p) % p
-		e, err := coll.NewEdges(me, []int32{int32(before)}, []int32{int32((me + 1) % p)}, false)
-		if err != nil {
-			return err
-		}
-		out, in := bytes.Repeat([]byte{byte(1 + me)}, has), make([]byte, has)
-		send, recv := coll.Even(coll.Bytes(out)), coll.Even(coll.Bytes(in))
-		short := min(1, p-1)
-		if me == short {
-			recv = coll.Even(coll.Bytes(in[:less]))
-		}
-		x := new(coll.Exchange).Begin(coll.Seating{Crowded: true, Reads: coll.ReadsQuickly}, b.Size())
-		err = exchange(c, b, x.Neighbors(b, e, &send, &recv))
-		switch {
-		case me == short && err == nil:
-			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
-		case me != short && err == nil && !bytes.Equal(in, bytes.Repeat([]byte{byte(1 + before)}, has)):
-			return errors.New("got something else")
-		case me != short:
-			return err
 		}
 		return nil
 	})
@@ -351,7 +310,7 @@ func TestABlockOfOnesOwnMayBeTooLong(t *testing.T) {
 		out, in := make([]byte, total), make([]byte, total)
 		send := coll.Varying(coll.VBuf{coll.Bytes(out).Base, counts, displs, coll.Bytes(out).Type})
 		recv := coll.Varying(coll.VBuf{coll.Bytes(in).Base, room, displs, coll.Bytes(in).Type})
-		if err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}, p).Alltoallv(b, &send, &recv)); err == nil {
+		if err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Alltoallv(b, &send, &recv)); err == nil {
 			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
 		}
 		return nil

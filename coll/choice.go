@@ -25,7 +25,6 @@ type Case struct {
 	Commutes bool  // the operation of a reduction
 	Crowded  bool  // the ranks outnumber their cores
 	TwoCores bool  // the ranks share at most two cores
-	Reads    Reading
 	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
 	Vendor   bool  // another MPI library may carry this out
 	Machines *Machines
@@ -43,7 +42,6 @@ const (
 	severalMachines
 	ordered // commuting, or the ranks of each machine follow one another
 	onBoard
-	reading
 	vendored
 )
 
@@ -51,14 +49,13 @@ func (n needs) met(k *Case) bool {
 	return (n&powerOfTwo == 0 || k.Ranks&(k.Ranks-1) == 0) && (n&commuting == 0 || k.Commutes) &&
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
 		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines != nil) &&
-		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) && (n&reading == 0 || k.Reads != ReadsNot) &&
+		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) &&
 		(n&ordered == 0 || k.Commutes || k.Machines != nil && k.Machines.ordered)
 }
 
 var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
 	"2 ranks", "several machines", "operations that commute or ranks in the order of machines",
 	"a board, which the ranks of a machine have",
-	"a board, and a kernel that copies between processes",
 	"another MPI library, by which the ranks talk (IMPI_LOCAL)"}
 
 func (n needs) String() string {
@@ -230,7 +227,7 @@ func Choose(choices string) error {
 func Chosen(names ...string) bool {
 	return slices.ContainsFunc(operations(), func(o selectable) bool {
 		d := o.describe()
-		return d.Chosen != "" && !slices.Contains([]string{boardName, rootBoardName, singleCopyName}, d.Chosen) && !d.fixed &&
+		return d.Chosen != "" && !slices.Contains([]string{boardName, rootBoardName}, d.Chosen) && !d.fixed &&
 			slices.Contains(names, d.Name)
 	})
 }

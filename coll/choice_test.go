@@ -134,7 +134,7 @@ func run(t *testing.T, p int, what any, f func(c *colltest.Comm) error) {
 	w := colltest.New(p)
 	w.Recorded = p%2 == 0
 	w.Machines = pairs(p)
-	if w.Board, w.Reads = 72, true; p%3 == 0 { // a few elements, or many
+	if w.Board = 72; p%3 == 0 { // a few elements, or many
 		w.Board = 20 << 10
 	}
 	if err := w.Run(f); err != nil {

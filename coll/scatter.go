@@ -10,7 +10,6 @@ var (
 		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
 		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
 		&scatterBy{name: boardName, run: (*Scratch).scatterBoard, needs: onBoard},
-		&scatterBy{name: singleCopyName, run: (*Scratch).scatterReading, needs: reading},
 		&scatterBy{name: "machines", needs: severalMachines},
 	)
 	scattervs = newOperation("scatterv", "", gathervTable,

@@ -42,8 +42,8 @@ import (
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
 // that passes each machine once.
 //
-// Ranks that outnumber their cores use their board (board_long.go), read long blocks where they lie (board_read.go), or
-// in an alltoall have all messages under way at once: whoever waits for one gives its core away.
+// Ranks that outnumber their cores use their board (board_long.go), or in an alltoall have all messages under way at
+// once: whoever waits for one gives its core away.
 //
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
 type bounds struct {
@@ -138,7 +138,6 @@ type rule struct {
 	vendor  bool  // another MPI library may carry it out
 	crowded bool  // ranks outnumber cores
 	few     bool  // which are two at most
-	quick   bool  // they read each other's memory quickly, if that is what it uses
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 	shared  bool  // several ranks share machines, of which there are several
 	apart   bool  // and those of a machine do not follow one another, or there is a level above
@@ -147,7 +146,7 @@ type rule struct {
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.few || k.TwoCores) &&
-		(!r.quick || k.Reads == ReadsQuickly) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
+		(!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
 
@@ -171,7 +170,6 @@ func (r *rule) String() string {
 	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
 	say(r.few, "which are two at most")
-	say(r.quick, "and read quickly")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
 	say(r.apart, "and do not follow one another there")
@@ -193,37 +191,6 @@ func BlocksOf(n int64, extra int) int { return blocksOf(n, extra) }
 
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter
 
-// Blocks that ranks which outnumber their cores read where they lie have so many bytes at least, as measured. Shorter
-// ones pass by their board, where a block that is for all is written once, and read from a core's cache by its second
-// rank.
-const (
-	readForOne  = 24 << 10 // blocks of an alltoall
-	readFromOne = 32 << 10 // of a scatter
-	readForAll  = 128 << 10
-
-	// Where reading takes as long as several copies, it gains with longer blocks only, and sooner with many ranks.
-	readSlowly              = 64 << 10
-	readByMany, manyReaders = 32 << 10, 6
-	readForAllByMany        = 256 << 10
-
-	readByPair = 64 << 10 // blocks of an alltoall of two ranks, whose cores copy both at the same time then
-)
-
-// readsFrom returns from how many bytes on ranks read a block of an exchange where it lies, if they do. An exchange is
-// an operation in which blocks have different lengths, as an Alltoallv.
-func readsFrom(s Seating, ranks int) (least int64, reads bool) {
-	const quickly = 16 << 10 // messages that are not longer take no longer
-	switch {
-	case s.Reads == ReadsNot:
-		return 0, false
-	case !s.Crowded:
-		return readByPair, ranks == 2
-	case s.Reads == ReadsQuickly:
-		return quickly, true
-	}
-	return readByMany, true
-}
-
 // gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
 // they go on meanwhile, where with messages each waits for root to read its block.
 const gatherPieces = 128 << 10
@@ -237,6 +204,7 @@ const reduceAlone = 64 << 10
 const (
 	pairPieces   = 64<<10 + 1 // 64 KiB are shorter
 	pairOperands = 256 << 10
+	pairBlocks   = 64 << 10 // of an alltoall, an allgather: longer ones both cores copy at the same time as messages
 )
 
 // The tables. The first row counts that fits, and whose algorithm can be used.
@@ -314,8 +282,7 @@ func gatherTable(b *bounds) []rule {
 }
 
 func scatterTable(b *bounds) []rule {
-	return append([]rule{{use: singleCopyName, ranks: 3, bytes: readFromOne, crowded: true},
-		{use: boardName, pair: true}}, rootTable(b)...)
+	return append([]rule{{use: boardName, ranks: 3, crowded: true}, {use: boardName, pair: true}}, rootTable(b)...)
 }
 
 func rootTable(b *bounds) []rule {
@@ -332,10 +299,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
-		{use: singleCopyName, ranks: manyReaders, each: readForAllByMany, crowded: true},
-		{use: singleCopyName, pair: true, each: readByPair},
-		{use: boardName, pair: true, below: 2 * readByPair},
+		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
@@ -347,10 +311,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, each: readForAll, crowded: true, quick: true},
-		{use: singleCopyName, ranks: manyReaders, each: readForAllByMany, crowded: true},
-		{use: singleCopyName, pair: true, each: readByPair},
-		{use: boardName, pair: true, below: 2 * readByPair},
+		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
@@ -360,12 +321,8 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
-		{use: singleCopyName, ranks: 3, bytes: readForOne, crowded: true, quick: true},
-		{use: singleCopyName, ranks: 3, bytes: readSlowly, crowded: true},
-		{use: singleCopyName, ranks: manyReaders, bytes: readByMany, crowded: true},
-		{use: singleCopyName, pair: true, bytes: readByPair},
 		{use: boardName, ranks: 3, crowded: true},
-		{use: boardName, pair: true, below: readByPair},
+		{use: boardName, pair: true, below: pairBlocks},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},
 		{use: "window", ranks: 3, crowded: true},

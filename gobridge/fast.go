@@ -84,15 +84,11 @@ func openFast(p *process) {
 	if f.strings = math.MaxUint64; bulk.Strings() {
 		f.strings = bulk.Least
 	}
-	f.growing, f.past, f.look = f.eager, bulk.Least, math.MaxUint64
+	f.growing, f.past = f.eager, math.MaxUint64
 	if p.engine.Crowded() {
-		f.crowded, f.past = 1, math.MaxUint64
-	}
-	switch {
-	case bulk.Past() && f.crowded != 0:
-		f.look = bulk.Least
-	case bulk.Past():
-		f.look = bulk.LeastApart
+		f.crowded = 1
+	} else if bulk.Past() {
+		f.past = bulk.Least
 	}
 	if !p.engine.Connected() { // otherwise sockets, or pipes, have to be looked at, too
 		f.looks = C.uint32_t(looksBeforeGo(p.engine))
@@ -101,14 +97,6 @@ func openFast(p *process) {
 		}
 	}
 	f.shm = (*C.struct_impi_shm_private)(p.segment.Private())
-}
-
-// impi_look stores n bytes, and notes how long that takes.
-//
-//export impi_look
-func impi_look(to, from uintptr, n int64) {
-	past := bulk.Look(slice[byte](to, int(n)), slice[byte](from, int(n)))
-	atomic.StoreUint64((*uint64)(unsafe.Pointer(&C.impi_fast.past)), uint64(past))
 }
 
 // closeFast sends everything to Go from now on.

@@ -54,17 +54,13 @@ type commBoard struct {
 	local []int32 // local ranks of the members
 	none  bool    // there is none, for good
 
-	lanes laneRoom
+	laneBytes int // of the memory for lanes that are given: each member gives them alike
 
 	blocking boardPlace    // of the blocking operation under way
 	exchange coll.Exchange // likewise, if it is one
 	tasks    []*Task       // nonblocking ones under way, by their numbers
 
-	agreed     bool         // the members have agreed on this:
-	reads      coll.Reading // whether all of them read each other's memory
-	readable   extents      // the own memory that others have been told of; changed under the engine's lock
-	doubts     atomic.Bool  // some of it could not be read (board_ask.go)
-	pieceUsers []uint64     // the last operation to use each place for pieces; nil: there is no memory for them yet
+	pieceUsers []uint64 // the last operation to use each place for pieces; nil: there is no memory for them yet
 }
 
 // MayHaveBoard reports whether the communicator can have a board: each member gets the same answer, without a message.
@@ -160,13 +156,10 @@ func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
 // board is boardFor an operation that is short enough, with parts of n bytes.
 func (v Collectives) board(n int64) (*commBoard, error) {
 	b, err := v.opened()
-	if b == nil || err != nil || !v.persistent() {
-		return b, err
-	}
-	if has, err := b.hasLane(n); !has || err != nil {
+	if b != nil && v.persistent() && !b.hasLane(n) {
 		return nil, err
 	}
-	return b, nil
+	return b, err
 }
 
 // opened returns the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
@@ -199,10 +192,6 @@ func (v Collectives) opened() (*commBoard, error) {
 		if c.board.Begun == nil {
 			c.board.none = true
 			return nil, nil
-		}
-		if v.task == nil {
-			err := c.board.agreeOnReading()
-			return &c.board, err
 		}
 	}
 	return &c.board, nil
@@ -412,7 +401,7 @@ func (t *Task) leaveBoard(e *Engine) {
 	}
 }
 
-// goOnBoards goes on with the turns of all tasks, and tells whether one is over or can go on at once. Engine lock held.
+// goOnBoards goes on with the turns of all tasks, and reports whether one is over. Engine lock held.
 func (e *Engine) goOnBoards() bool {
 	under := e.onBoards
 	e.onBoards = e.onBoards[:0]
@@ -422,9 +411,7 @@ func (e *Engine) goOnBoards() bool {
 		}
 	}
 	clear(under[len(e.onBoards):])
-	goesOn := e.goesOn
-	e.goesOn = false
-	return goesOn || len(e.onBoards) < len(under)
+	return len(e.onBoards) < len(under)
 }
 
 // wake wakes the members that sleep, after something was stored that they may wait for.

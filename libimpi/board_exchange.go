@@ -2,8 +2,8 @@ package libimpi
 
 import "github.com/libimpi/libimpi/coll"
 
-// Exchanges on a board (coll.Exchange): the v-forms, and those with neighbors. What does not fit the parts, and is not
-// read, goes by messages: of a blocking operation those of the calling thread; of a nonblocking one those of its task,
+// Exchanges on a board (coll.Exchange): the v-forms, and those with neighbors. What does not fit the parts goes by
+// messages: of a blocking operation those of the calling thread; of a nonblocking one those of its task,
 // which start as soon as the exchange finds that they are needed, and which the task awaits after its turn. Persistent
 // ones go by messages.
 
@@ -18,7 +18,7 @@ func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b 
 	case b == nil || err != nil:
 		return false, err
 	case t == nil:
-		x := b.exchange.Begin(v.c.seating(), b.Size())
+		x := b.exchange.Begin(v.c.seating())
 		is(x, b)
 		err = x.Do(&v.c.ops, &b.blocking)
 	default:
@@ -35,22 +35,13 @@ func (t *Task) beginExchange() (*coll.Exchange, coll.Seats) {
 	}
 	t.exchanges, t.place = true, boardPlace{commBoard: b}
 	t.messages = exchangeMessages{collective: &b.c.ops, t: t, receives: t.messages.receives[:0]}
-	return t.exchange.Begin(b.c.seating(), b.Size()), b
+	return t.exchange.Begin(b.c.seating()), b
 }
 
 // goOnExchange goes on with an exchange, and reports whether its turn is over. Engine lock held.
 func (t *Task) goOnExchange(e *Engine) bool {
-	if !t.ended {
-		over, err := t.exchange.Run(&t.messages, &t.place)
-		if !over {
-			return false
-		}
-		t.note(err)
-		t.ended = true
-		t.place.End()
-	}
-	left, err := t.exchange.Left()
-	if !left {
+	over, err := t.exchange.Run(&t.messages, &t.place)
+	if !over {
 		return false
 	}
 	t.note(err)

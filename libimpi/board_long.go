@@ -22,10 +22,7 @@ func (v Collectives) openForPieces(n int64) error {
 	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded && v.c.Size() > 2 {
 		return nil
 	}
-	board, err := v.board(0)
-	if board != nil && v.task == nil {
-		err = board.agreeOnReading()
-	}
+	_, err := v.board(0)
 	if v.persistent() {
 		v.task.sides[0].on.Offer(v.c.laneSeating())
 	}
@@ -39,7 +36,7 @@ func (c *Comm) seating() coll.Seating {
 		return coll.Seating{Crowded: c.crowded, TwoCores: c.few}
 	}
 	_, bytes, _ := b.shared.Pieces()
-	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, TwoCores: c.few, Reads: b.reads}
+	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, TwoCores: c.few}
 }
 
 // Board implements coll.Boarded.
@@ -77,7 +74,7 @@ func (p *boardPlace) takePiece() {
 
 // alert wakes the progress threads of members that may be waiting for what a long operation brings.
 func (p *boardPlace) alert() {
-	if p.long || p.turns || p.reading || p.stands == inPiece {
+	if p.long || p.turns || p.stands == inPiece {
 		p.alertOthers()
 	}
 }
@@ -97,9 +94,6 @@ func (t *Task) enterPieces(e *Engine, n int) {
 	if err := b.havePieces(t.longest); err != nil {
 		t.end(e, err)
 		return
-	}
-	if t.schedule.Turn(0).Reads() {
-		t.longest = readAtOnce
 	}
 	t.place = boardPlace{commBoard: b, turns: true}
 	t.pieces = taskPieces{left: n, slots: t.pieces.slots[:0]}
@@ -127,7 +121,7 @@ func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 	if inLane {
 		over, err = t.lane.run(&t.turn)
 	} else {
-		over, err = t.runTurn()
+		over, err = t.turn.Run(&t.place)
 	}
 	if !over {
 		return false, nil
@@ -145,21 +139,6 @@ func (t *Task) takeTurn(st *coll.Step) (over bool, err error) {
 		t.place.End()
 	}
 	return true, nil
-}
-
-// runTurn goes on with the turn under way, and reports whether it is over: also for those who read this process's
-// memory.
-func (t *Task) runTurn() (over bool, err error) {
-	if !t.ended {
-		over, err = t.turn.Run(&t.place)
-		if !over || !t.turn.Reads() {
-			return over, err
-		}
-		t.note(err)
-		t.ended = true
-		t.place.End()
-	}
-	return t.turn.Left(&t.place)
 }
 
 // keepTurns gives a persistent operation a lane, if it has been recorded as turns.

@@ -225,8 +225,8 @@ func TestLongPersistentOperationsTakeTheirTurnsInLanes(t *testing.T) {
 				})
 			}
 			begun := *c.board.Begun
-			if least := len(requests) * p * 65536; c.board.lanes.bytes() < least {
-				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.lanes.bytes(), least)
+			if least := len(requests) * p * 65536; c.board.laneBytes < least {
+				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.laneBytes, least)
 			}
 			for round := range often(10) {
 				for i := range got {

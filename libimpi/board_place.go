@@ -2,11 +2,9 @@ package libimpi
 
 import (
 	"encoding/binary"
-	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
@@ -20,12 +18,6 @@ type boardPlace struct {
 	turns  bool     // it is one of those that a long operation takes, however short its own parts are
 	each   bool     // each member says how long its part is: a long one stands elsewhere, and the slot says so
 	stands standing // where the own part stands then
-
-	reading     bool     // of memory of other members, or by them (board_read.go)
-	exposed     [][]byte // the copies that they read, of what they cannot
-	asked       *copied  // what a rank is to send that could not be read; nil: nothing (board_ask.go)
-	ends        [2]byte
-	here, there [2]transport.Run
 }
 
 // standing is where a part stands of which each member says how long its own is.
@@ -72,7 +64,7 @@ func (p *boardPlace) standAt(number uint64, n int64) {
 	p.number, p.slot, p.shift = number, int(number%uint64(slots)), shift
 	p.free = max(number, uint64(slots)) - uint64(slots)
 	p.wide, p.long = n > int64(bytes), false
-	p.each, p.stands, p.reading, p.exposed, p.asked = n == coll.AnyLength, inSlot, false, nil, nil
+	p.each, p.stands = n == coll.AnyLength, inSlot
 }
 
 // Put implements coll.Board.
@@ -184,8 +176,8 @@ func (p *boardPlace) Get(rank int) ([]byte, error) {
 // End implements coll.Board.
 func (p *boardPlace) End() {
 	done := *p.Begun
-	if i := slices.IndexFunc(p.tasks, func(t *Task) bool { return !t.ended }); i >= 0 {
-		done = p.tasks[i].place.number - 1
+	if len(p.tasks) > 0 {
+		done = p.tasks[0].place.number - 1
 	}
 	futex.Release64(p.shared.Done(p.Rank()), done)
 	p.wake()

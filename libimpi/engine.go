@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/contexts"
@@ -88,13 +87,11 @@ type Engine struct {
 	pullSince time.Time         // since when nothing has come for the first of them; zero: not known
 	now       func() time.Time  // Home.Now
 	onBoards  []*Task           // operations on boards that are under way
-	goesOn    bool              // one of them has more to read
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
 	noBoards  atomic.Bool       // collective operations go by messages
 	direct    bool              // long messages are copied from memory to memory where that can be
 	past      bool              // the ring is stored to past the caches
-	reading   coll.Reading      // what the kernel makes of that
 	cost      readCost          // transport.Reader.Cost
 	readAll   bool              // never stream what can be read
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
@@ -56,22 +55,21 @@ func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
 		name         string
 		read, copied time.Duration
 		patient, on  bool
-		reading      coll.Reading
 		direct       bool
 	}{
-		{"quick", 2500, 1200, false, false, coll.ReadsQuickly, true},
-		{"quick, crowded", 2500, 1200, true, false, coll.ReadsQuickly, true},
-		{"slow", 6300, 1200, false, false, coll.ReadsSlowly, true},
-		{"slow, crowded", 6300, 1200, true, false, coll.ReadsSlowly, false},
-		{"too slow", 9000, 1200, false, false, coll.ReadsNot, false},
-		{"cannot", 0, 0, false, false, coll.ReadsNot, false},
-		{"forced", 9000, 1200, true, true, coll.ReadsQuickly, true},
+		{"quick", 2500, 1200, false, false, true},
+		{"quick, crowded", 2500, 1200, true, false, true},
+		{"slow", 6300, 1200, false, false, true},
+		{"slow, crowded", 6300, 1200, true, false, false},
+		{"too slow", 9000, 1200, false, false, false},
+		{"cannot", 0, 0, false, false, false},
+		{"forced", 9000, 1200, true, true, true},
 	} {
 		e := &Engine{mu: futex.On(new(uint32))}
 		e.patient.Store(c.patient)
 		e.local.reader = costing{read: c.read, copied: c.copied}
-		if e.SetReadAll(c.on); e.reading != c.reading || e.direct != c.direct {
-			t.Errorf("%s: reading %v, direct %v", c.name, e.reading, e.direct)
+		if e.SetReadAll(c.on); e.direct != c.direct {
+			t.Errorf("%s: direct %v", c.name, e.direct)
 		}
 	}
 }

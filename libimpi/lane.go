@@ -11,10 +11,11 @@ import (
 
 // Lanes: where persistent operations meet on their communicator's board. Members may start those in different orders
 // (MPI 5.0, 6.13), so that they cannot have the numbers of the board's other operations. They get a lane each when
-// they are made, which all members do in the same order, and so nobody is asked as long as there is room
-// (lane_room.go). When there is none left, operations go by messages. A lane has as much memory as the parts of its
-// operation need (transport/shm/layout.go). An operation of several turns, as a long one has (board_long.go), takes
-// them in its lane one after the other, as if each were a start.
+// they are made, which all members do in the same order: each member gives the lanes alike, and asks nobody. A lane
+// stays its operation's, since members free requests when they like. When the room for lanes is used up, operations go
+// by messages. A lane has as much memory as the parts of its operation need (transport/shm/layout.go). An operation of
+// several turns, as a long one has (board_long.go), takes them in its lane one after the other, as if each were a
+// start.
 //
 //	X_init    -> takes a lane, and keeps its turn
 //	MPI_Start -> C carries a simple one out (gobridge/executor/board.h), or has done nothing that matters
@@ -28,7 +29,6 @@ import (
 // lane is a persistent operation's (coll.Board). It never blocks.
 type lane struct {
 	*commBoard // nil: the operation has none
-	given      *givenLane
 	mem        transport.Lane
 	slots      uint64
 	shift      uint      // bits of the length in a slot's word
@@ -45,33 +45,33 @@ func (v Collectives) persistent() bool { return v.task != nil && v.task.form == 
 // laneSeating is what the members have for the next long operation that is persistent. All of them call it.
 func (c *Comm) laneSeating() coll.Seating {
 	s := c.seating()
-	if s.Reads = coll.ReadsNot; s.Part == 0 {
+	if s.Part == 0 {
 		return s
 	}
 	// If all turns are shorter than a piece, a lane has more slots, and may be longer.
 	for _, n := range []int64{s.Part, s.Part - transport.LanePage, longestOnBoard} {
-		if has, err := c.board.hasLane(n); !has || err != nil {
-			s.Part = 0 // messages fail, too, if a member is lost
+		if !c.board.hasLane(n) {
+			s.Part = 0
 			break
 		}
 	}
 	return s
 }
 
-// takeLane gives a task the next lane, for parts of at most n bytes.
+// hasLane reports whether there is a lane for one more operation, whose parts have at most n bytes. All members find
+// the same.
+func (b *commBoard) hasLane(n int64) bool { return b.shared.LaneEnd(b.laneBytes, n) >= 0 }
+
+// takeLane gives a task the next lane, for parts of at most n bytes, for which there is room.
 func (t *Task) takeLane(b *commBoard, n int64) (*lane, error) {
-	g := b.giveLane(n)
-	if g == nil {
-		return nil, errorf(abi.MPI_ERR_INTERN, "the board has no room for a lane with parts of %d bytes", n)
-	}
-	mem, err := b.shared.OpenLane(g.at, n)
+	at := b.laneBytes
+	b.laneBytes = b.shared.LaneEnd(at, n)
+	mem, err := b.shared.OpenLane(at, n)
 	if err != nil {
-		g.free() // the others may have theirs
 		return nil, err
 	}
 	slots, _, shift := mem.Slots()
-	t.lane = lane{commBoard: b, given: g, mem: mem, slots: uint64(slots), shift: shift,
-		starts: new(uint64), known: new(uint64)}
+	t.lane = lane{commBoard: b, mem: mem, slots: uint64(slots), shift: shift, starts: new(uint64), known: new(uint64)}
 	return &t.lane, nil
 }
 
@@ -82,13 +82,10 @@ func (l *lane) countIn(laid LaidLane) {
 	}
 }
 
-// letGo gives the lane up, if there is one, and what C has of it.
+// letGo gives up what C has of the lane, if there is one.
 func (l *lane) letGo() {
 	if l.inC.Free != nil {
 		l.inC.Free()
-	}
-	if l.given != nil {
-		l.given.free()
 	}
 }
 

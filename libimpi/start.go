@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
@@ -114,16 +113,8 @@ func (e *Engine) SetReadAll(on bool) {
 		e.cost.read, e.cost.copied = e.local.reader.Cost()
 	}
 	within := func(copies time.Duration) bool { return e.cost.read > 0 && e.cost.read <= copies*e.cost.copied }
-	switch {
-	case on || within(quickReads):
-		e.reading = coll.ReadsQuickly
-	case within(worthyReads):
-		e.reading = coll.ReadsSlowly
-	default:
-		e.reading = coll.ReadsNot
-	}
 	e.past = bulk.Past()
-	e.direct = e.reading == coll.ReadsQuickly || e.reading == coll.ReadsSlowly && !e.patient.Load()
+	e.direct = on || within(quickReads) || within(worthyReads) && !e.patient.Load()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
 	e.readAll = on || !e.direct && e.patient.Load() && !bulk.Strings()
 }

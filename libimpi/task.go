@@ -43,7 +43,6 @@ type Task struct {
 
 	pieces taskPieces // of one whose steps are turns
 
-	ended bool  // it is over but for those who read this process's memory
 	first error // of what came, or on a board: it goes on all the same, as the others expect
 
 	parts   []partState // of messages, by number
@@ -84,6 +83,9 @@ const (
 	taskTagBits = 11
 	mostTasks   = (subsetTags>>taskTagBits - 1) / 2
 )
+
+// longExchange is the size, in bytes, of an exchange whose blocks stand in pieces, for those who ask how long it takes.
+const longExchange = 256 << 10
 
 // takesTurns reports whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
 // that operations cannot be told apart, and have to come one after the other.
@@ -149,7 +151,7 @@ func (t *Task) Start() uint64 {
 	}
 	long := t.pieces.left > 0
 	if t.exchanges && t.exchange.Long() {
-		t.longest, long = readAtOnce, true
+		t.longest, long = longExchange, true
 	}
 	failed := cmp.Or(t.err, t.first)
 	if t.over && failed == nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/startup/links"
 	"github.com/libimpi/libimpi/transport"
@@ -132,9 +131,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 
 // kernelCopies says whether the kernel copies quickly between processes, whatever has been measured.
 func (e *Engine) kernelCopies(quickly bool) {
-	if e.reading, e.direct = coll.ReadsNot, quickly; quickly {
-		e.reading = coll.ReadsQuickly
-	}
+	e.direct = quickly
 	e.findAll(false) // no read is slow
 }
 

@@ -83,13 +83,9 @@ type Board interface {
 	Slot(wide bool, member, i int) (word *uint64, payload []byte)
 	// LaneEnd is the byte, counted in the memory for lanes, before which a lane ends that begins at one and is for parts
 	// of at most n bytes; -1: there is no room for it. OpenLane answers such a lane, for which there is room, and sees to
-	// its memory. Each member calls it, with the same arguments. ClearLanes makes those bytes of lanes zero that no
-	// member needs any more. LaneNotes answers so many words at the begin of that memory, where members keep notes, and
-	// the byte behind them, at which a lane may begin.
+	// its memory. Each member calls it, with the same arguments.
 	LaneEnd(at int, n int64) int
 	OpenLane(at int, n int64) (Lane, error)
-	ClearLanes(at, end int)
-	LaneNotes(words int) (notes []uint64, end int, err error)
 	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
 	// them. ReservePieces sees to their memory. Each member calls it before it uses one.
 	Pieces() (places, bytes int, shift uint)

@@ -1,7 +1,6 @@
 package colltest
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 
@@ -12,10 +11,9 @@ import (
 type boards struct {
 	mu     sync.Mutex
 	change *sync.Cond
-	parts  [][]part   // by rank and slot
-	ended  []uint64   // by rank
-	turn   uint64     // how often something has changed
-	memory [][][]byte // that the ranks expose
+	parts  [][]part // by rank and slot
+	ended  []uint64 // by rank
+	turn   uint64   // how often something has changed
 }
 
 // part is what stands in a slot: of which operation, and how much.
@@ -37,7 +35,7 @@ type Board struct {
 // NewBoards makes a board for p ranks, of so many slots of so many bytes each. It blocks, or answers that something is
 // not there.
 func NewBoards(p, slots, bytes int, blocks bool) []*Board {
-	all := &boards{ended: make([]uint64, p), memory: make([][][]byte, p)}
+	all := &boards{ended: make([]uint64, p)}
 	all.change = sync.NewCond(&all.mu)
 	members := make([]*Board, p)
 	for r := range p {
@@ -56,30 +54,16 @@ func (b *Board) Blocks() bool { return b.blocks }
 
 // Do carries a turn out.
 func (b *Board) Do(t *coll.Turn) error {
-	defer b.Hide()
 	if b.blocks {
 		return t.Do(b)
 	}
-	run := func() (bool, error) { return t.Run(b) }
-	if !t.Reads() {
-		return b.Repeat(t.Most(), run, nil)
-	}
-	return b.Repeat(t.Most(), run, func() (bool, error) { return t.Left(b) })
+	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
 }
 
-// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there. left, if not
-// nil, reports whether all others have read its memory.
-func (b *Board) Repeat(most int64, run, left func() (over bool, err error)) error {
+// Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there.
+func (b *Board) Repeat(most int64, run func() (over bool, err error)) error {
 	b.Begin(most)
-	err := b.repeat(run)
-	b.End()
-	if left == nil {
-		return err
-	}
-	return cmp.Or(err, b.repeat(left))
-}
-
-func (b *Board) repeat(run func() (over bool, err error)) error {
+	defer b.End()
 	for {
 		before := b.all.turns()
 		if over, err := run(); over || err != nil {
@@ -180,49 +164,4 @@ func (b *Board) End() {
 	b.all.ended[b.rank] = b.number
 	b.all.turn++
 	b.all.change.Broadcast()
-}
-
-// Expose implements coll.Exposer. Nobody may read the memory after the rank has left the operation.
-func (b *Board) Expose(mem []byte) uint64 {
-	b.all.mu.Lock()
-	defer b.all.mu.Unlock()
-	own := &b.all.memory[b.rank]
-	*own = append(*own, mem)
-	return addressOf(mem)
-}
-
-// Hide ends the time in which the rank's memory may be read.
-func (b *Board) Hide() {
-	b.all.mu.Lock()
-	defer b.all.mu.Unlock()
-	b.all.memory[b.rank] = nil
-}
-
-// Read implements coll.Exposer. Who does not block reads a few bytes at a time.
-func (b *Board) Read(rank int, from uint64, to []byte) (n int, err error) {
-	b.all.mu.Lock()
-	defer b.all.mu.Unlock()
-	if n = len(to); !b.blocks {
-		n = min(n, 1000)
-		b.all.turn++ // there may be more to do
-	}
-	for _, mem := range b.all.memory[rank] {
-		if at := from - addressOf(mem); at <= uint64(len(mem)) && uint64(n) <= uint64(len(mem))-at {
-			return copy(to[:n], mem[at:]), nil
-		}
-	}
-	return 0, fmt.Errorf("rank %d reads %d bytes at %#x of rank %d, who does not expose them", b.rank, n, from, rank)
-}
-
-// Ended implements coll.Exposer.
-func (b *Board) Ended(rank int) (bool, error) {
-	b.all.mu.Lock()
-	defer b.all.mu.Unlock()
-	for b.all.ended[rank] < b.number {
-		if !b.blocks {
-			return false, nil
-		}
-		b.all.change.Wait()
-	}
-	return true, nil
 }

@@ -42,9 +42,9 @@ type World struct {
 	// Machines are those that ranks are on; nil: not known.
 	Machines *coll.Machines
 	// Board is how many bytes a part has on the board that the ranks have besides; 0: they have none. Crowded and
-	// TwoCores are what it says of them, and Reads that turns there may read the memory of other ranks.
-	Board                    int64
-	Crowded, TwoCores, Reads bool
+	// TwoCores are what it says of them.
+	Board             int64
+	Crowded, TwoCores bool
 	// Eager is the largest message, in bytes, that a send does not wait for.
 	Eager int64
 	// Recorded says that Call records, and Twice that it carries out twice what it has recorded.
@@ -264,14 +264,7 @@ func (c *Comm) Machines() *coll.Machines { return c.w.Machines }
 
 // Board implements coll.Boarded.
 func (c *Comm) Board() coll.Seating {
-	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, TwoCores: c.w.TwoCores, Reads: c.w.reading()}
-}
-
-func (w *World) reading() coll.Reading {
-	if w.Reads {
-		return coll.ReadsQuickly
-	}
-	return coll.ReadsNot
+	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, TwoCores: c.w.TwoCores}
 }
 
 // Turn implements coll.Boarded.

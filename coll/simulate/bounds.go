@@ -147,10 +147,6 @@ var Bounds = []Bound{
 	{"alltoall", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
 	{"gather", "board", "⌈n/64 KiB⌉ turns", nil, "n(p-1)", nil, "", false},
 	{"scatter", "board", "⌈p/⌊64 KiB/n⌋⌉ turns", nil, "n(p-1)", nil, "", false},
-	{"allgather", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
-	{"allgatherv", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
-	{"alltoall", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
-	{"scatter", "single-copy", "1 turn", nil, "n(p-1)", nil, "", false},
 }
 
 // What bounds are made of: functions of p ranks and n bytes.

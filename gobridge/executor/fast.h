@@ -43,8 +43,7 @@ struct impi_fast {
     uint32_t growing;             /* and of the longest run that is published while it is copied; or eager */
     uint32_t looks;               /* at an empty ring before Go waits; 0: Go has more to look at than rings */
     uint64_t strings;             /* bytes from which a string instruction copies best; most: never */
-    uint64_t past;                /* and from which stores past the caches are better, as looks have it (impi_look) */
-    uint64_t look;                /* and from which a store may be a look; most: none is, nor past the caches */
+    uint64_t past;                /* and from which stores past the caches are better; most: never */
     uint32_t crowded;             /* ranks outnumber cores: between two looks another rank may have the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
     struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, MPI_COMM_SELF, then by slot of the handle */

@@ -141,9 +141,7 @@ static inline int every_nth_call(uint32_t every)
 /* Moves n bytes to where another core reads them, from one run or as a plan says. */
 HOT void store_payload(const struct impi_plan *plan, const void *typed, void *to, int64_t n)
 {
-    const int lines = UNLIKELY((uint64_t)n >= impi_fast.look) && !plan && (uintptr_t)to % LINE == 0;
-    if (lines && every_nth_call(64)) impi_look((uintptr_t)to, (uintptr_t)typed, n);
-    else if (lines && (uint64_t)n >= __atomic_load_n(&impi_fast.past, __ATOMIC_RELAXED)) store_past(to, typed, n);
+    if (UNLIKELY((uint64_t)n >= impi_fast.past) && !plan && (uintptr_t)to % LINE == 0) store_past(to, typed, n);
     else move_payload(plan, typed, to, n, 0);
 }
 

@@ -21,7 +21,6 @@ extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, ch
 extern void impi_deliver(void);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
 extern void impi_error_fatal(GoInt32 code);
-extern void impi_look(GoUintptr to, GoUintptr from, GoInt64 n);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
 extern void impi_ring(GoInt32 local);

@@ -1,5 +1,5 @@
 /* Exchanges of long blocks that are made again and again with the same arguments: blocks that stand in pieces of shared
- * memory, that are read where they lie, or that are messages. Data changes as soon as a call returns, which nobody may
+ * memory, or that are messages. Data changes as soon as a call returns, which nobody may
  * still be reading; what the lists of lengths say changes, at one rank or at all; blocks do not lie in one run where
  * they come from, or where they go, or change places; two calls take turns; calls do not block, or are
  * persistent; and at last a block is too long. */

@@ -227,7 +227,6 @@ static void pause_unlocked(void)
     lock();
 }
 
-void impi_look(GoUintptr to, GoUintptr from, GoInt64 n) { memcpy((void *)to, (const void *)from, (size_t)n); }
 void impi_ring(GoInt32 local) { __atomic_store_n(&shm->peers[local].out.ctl->sleepers, 0, __ATOMIC_RELAXED); }
 
 static int try_send(struct impi_shm_outbound *o, const void *buf, uint64_t n, int tag, const struct impi_fast_comm *c)
@@ -552,7 +551,7 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
         impi_quick.slots[i].generation = 1, impi_quick.slots[i].next = (uint32_t)(i + 2) % (IMPI_QUICK_SLOTS + 1);
     impi_quick.idle = 1;
     impi_fast.tag_ub = 1 << 20, impi_fast.eager = impi_fast.growing = EAGER, impi_fast.looks = 50;
-    impi_fast.strings = impi_fast.past = impi_fast.look = UINT64_MAX;
+    impi_fast.strings = impi_fast.past = UINT64_MAX;
     impi_fast.dense[(uintptr_t)MPI_INT - 0x200] = 4;
     impi_types.named[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL].size = 4;
     for (int i = 0; i < COMMS; i++) {

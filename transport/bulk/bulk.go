@@ -45,32 +45,23 @@ func Copy(dst, src []byte) int {
 }
 
 // Store is Copy to memory that another process reads next.
-func Store(dst, src []byte) int { return store(dst, src, !Crowded.Load()) }
+func Store(dst, src []byte) int {
+	if Crowded.Load() {
+		return Copy(dst, src)
+	}
+	return StoreForAll(dst, src)
+}
 
 // StoreForAll is Store to memory that several others read, each by itself. Those that share this core find little of it
 // in its caches, but that takes less than to fetch all lines from the caches of the others.
-func StoreForAll(dst, src []byte) int { return store(dst, src, true) }
-
-func store(dst, src []byte, past bool) int {
+func StoreForAll(dst, src []byte) int {
 	n := min(len(dst), len(src))
-	switch {
-	case n < Least || !Past() || !aligned(dst):
+	if n < Least || !Past() || !aligned(dst) {
 		return Copy(dst, src)
-	case !past:
-		return storeCrowded(dst[:n], src[:n])
 	}
-	done := StorePast(dst, src[:n])
-	copy(dst[done:], src[done:n])
-	return n
-}
-
-// StorePast stores the whole lines of src past the caches, and returns how many bytes these are. dst begins a line, and
-// CanStorePast.
-func StorePast(dst, src []byte) int {
-	n := len(src) &^ (lineBytes - 1)
-	if n > 0 {
-		storePast(&dst[0], &src[0], n)
-	}
+	lines := n &^ (lineBytes - 1)
+	storePast(&dst[0], &src[0], lines)
+	copy(dst[lines:], src[lines:n])
 	return n
 }
 
@@ -80,9 +71,6 @@ var Strings = sync.OnceValue(func() bool { return canCopyString && quick() })
 // Past says whether stores past the caches are the better way to other cores, however far they are: the string
 // instruction fetches lines, or is not quick.
 var Past = sync.OnceValue(func() bool { return CanStorePast && ways().past && !(Strings() && ways().strings) })
-
-// PastIfApart reports whether they are the better way to cores that share no cache with this one.
-func PastIfApart() bool { return CanStorePast && (Past() || !Strings()) }
 
 // Of lines that are in no cache, the string instruction takes no longer than this part of vector registers, if it does
 // not fetch them; and stores past the caches not if they are worth it.

@@ -77,9 +77,6 @@ func TestTheWaysAreToldByWhatTheyTake(t *testing.T) {
 	if !bytes.Equal(memory, want) {
 		t.Error("to forget lines changes them")
 	}
-	if Past() && !PastIfApart() {
-		t.Error("the way to all cores is not that to cores that are apart")
-	}
 }
 
 func TestTheShorterSideCounts(t *testing.T) {

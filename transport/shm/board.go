@@ -131,15 +131,6 @@ func (b *Board) OpenLane(at int, n int64) (transport.Lane, error) {
 	return l, nil
 }
 
-// LaneNotes implements transport.Board.
-func (b *Board) LaneNotes(words int) (notes []uint64, end int, err error) {
-	end = alignPage(8 * words)
-	if err := b.reserveLanes(0, end); err != nil {
-		return nil, 0, err
-	}
-	return wordsAt(&b.allLanes()[0], words), end, nil
-}
-
 // reserveLanes makes sure that memory stands behind some bytes of lanes, and that they are cleared with the board.
 func (b *Board) reserveLanes(at, end int) error {
 	off, head := b.segment.boardAt(b.number)
@@ -155,9 +146,6 @@ func (b *Board) reserveLanes(at, end int) error {
 // Slots implements transport.Lane.
 func (l *Lane) Slots() (slots, bytes int, shift uint) { return l.slots, l.payload, l.shift }
 
-// ClearLanes implements transport.Board.
-func (b *Board) ClearLanes(at, end int) { clear(b.allLanes()[at:end]) }
-
 // allLanes is the memory for lanes.
 func (b *Board) allLanes() []byte {
 	off, _ := b.segment.boardAt(b.number)
@@ -172,7 +160,7 @@ func (b *Board) clearLanes(bytes int) {
 	off, _ := b.segment.boardAt(b.number)
 	off += boardLaneOffset(b.segment.n)
 	if bytes <= lanesKept || b.segment.release(off, bytes) != nil {
-		b.ClearLanes(0, bytes)
+		clear(b.allLanes()[:bytes])
 	}
 }
 

@@ -92,33 +92,6 @@ func (b *Board) lanes(t *testing.T, member int, f func(word *uint64)) {
 	}
 }
 
-func TestMembersSeeEachOthersNotesOnLanes(t *testing.T) {
-	const words = 1000
-	all := members(t, 2)
-	number := all[0].TakeBoard([]int32{0, 1})
-	var boards []*Board
-	for i, s := range all {
-		b := opened(t, s, number)
-		boards = append(boards, b)
-		notes, end, err := b.LaneNotes(words)
-		if err != nil || len(notes) != words || end < 8*words || b.LaneEnd(end, 0) <= end {
-			t.Fatalf("%d notes before byte %d: %v", len(notes), end, err)
-		}
-		if got := atomic.AddUint64(&notes[words-1], 1); got != uint64(i)+1 {
-			t.Errorf("member %d finds %d", i, got)
-		}
-	}
-	for _, b := range boards {
-		b.Leave()
-	}
-	if again := all[0].TakeBoard([]int32{0, 1}); again != number {
-		t.Fatalf("another board: %d", again)
-	}
-	if notes, _, err := opened(t, all[0], number).LaneNotes(words); err != nil || notes[words-1] != 0 {
-		t.Errorf("notes are left behind: %v", err)
-	}
-}
-
 func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 	all := members(t, 3)
 	number := all[0].TakeBoard([]int32{0, 1, 2})

@@ -91,13 +91,12 @@ import (
 //	     8       payload of at most 120 bytes
 //	         for each member 16 wide slots, whose first line begins with a word as above, of 16 bits for the length; a
 //	         payload of at most 16 KiB and a line follows
-//	         from a new page on, room for lanes, 2 MiB for each member, which begins with what members note of them
-//	         (libimpi/lane_room.go) once there is one. A lane begins with a new page, and is zero when an operation
-//	         gets it. It has slots of the size that the operation needs, one member's after the other's, of which turn
-//	         s of the operation, counted from 1, uses number s modulo their number: 128 like those above; or 16 of a
-//	         line, which begins with a word as that of a wide slot, a payload of at most 16 KiB, and 1 KiB that nobody
-//	         uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has the number of the turn.
-//	         Memory stands behind those lanes that are used
+//	         from a new page on, room for lanes, 2 MiB for each member. A lane begins with a new page, and is zero
+//	         when an operation gets it. It has slots of the size that the operation needs, one member's after the
+//	         other's, of which turn s of the operation, counted from 1, uses number s modulo their number: 128 like
+//	         those above; or 16 of a line, which begins with a word as that of a wide slot, a payload of at most 16
+//	         KiB, and 1 KiB that nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word
+//	         has the number of the turn. Memory stands behind those lanes that are used
 //	         from a new page on, for each member places for pieces of long operations, 16 of them if there are up to 8
 //	         members, and else 4: a page that begins with a word as above, of 24 bits for the length, and a payload of at
 //	         most 64 KiB. Memory stands behind them from the first such operation on
@@ -140,8 +139,6 @@ import (
 //	  16  ptr  ring to the peer, 0 as long as it is not open
 //	  24  ptr  its position line
 //	  32  ptr  the peer's control block, if the ring was ever open; a rank's own, and a guest's, always
-//	  40  u32  pieces: how many were sent that are long enough to look, see past_unsafe.go
-//	  44  i32  looks: how many of late found no cache shared with the peer, less the others
 //	  64  u64  read: bytes consumed
 //	  72  u64  told: the value last written to the position line; when read-told reaches a quarter of the
 //	           ring, it is written anew and the peer's sleepers are looked at

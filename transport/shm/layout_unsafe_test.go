@@ -93,8 +93,6 @@ func places() []place {
 		{unsafe.Offsetof(o.ring), 16, "outbound", "ring"},
 		{unsafe.Offsetof(o.pos), 24, "outbound", "pos"},
 		{unsafe.Offsetof(o.ctl), 32, "outbound", "ctl"},
-		{unsafe.Offsetof(o.distance) + unsafe.Offsetof(o.distance.Pieces), 40, "outbound", "pieces"},
-		{unsafe.Offsetof(o.distance) + unsafe.Offsetof(o.distance.Looks), 44, "outbound", "looks"},
 		{unsafe.Sizeof(o), lineBytes, "outbound", ""},
 		{unsafe.Offsetof(in.read), 0, "inbound", "read"},
 		{unsafe.Offsetof(in.told), 8, "inbound", "told"},
@@ -187,9 +185,7 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint32_t pieces;
-	int32_t looks;
-	uint64_t pad[2];
+	uint64_t pad[3];
 };
 
 struct impi_shm_inbound {

@@ -99,7 +99,7 @@ func (g *guest) view() *pairHead { return g.memory.pair() }
 // furnish makes a peer of a guest. Threads without the lock see the ring last.
 func (p *peer) furnish(g *guest, ctl *control, size int) {
 	o, in := &p.out, &p.in
-	o.tail, o.limit, o.ring, o.distance = 0, 0, nil, distance{}
+	o.tail, o.limit, o.ring = 0, 0, nil
 	o.ctl, o.pos = ctl, &g.view().positions[g.end]
 	in.read, in.told = 0, 0
 	in.ctl, in.pos, in.size, in.max = ctl, &g.view().positions[1-g.end], uint32(size), uint32(maxPayload(size))

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/bulk"
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
@@ -37,7 +38,7 @@ func (t *Transport) Send(h *transport.Header, payload []byte) bool {
 	if r.to == nil {
 		return r.swallow
 	}
-	o.distance.store(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), payload)
+	bulk.Store(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), payload)
 	t.publish(o, r, form, h.Len)
 	return true
 }
@@ -71,10 +72,25 @@ func (t *Transport) SendFrom(h *transport.Header, p transport.Packer) bool {
 		return r.swallow
 	}
 	if h.Len != 0 {
-		o.distance.pack(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), p, &t.aside)
+		t.pack(unsafe.Slice((*byte)(payloadAt(r.to, form, uint64(h.Len))), h.Len), p)
 	}
 	t.publish(o, r, form, h.Len)
 	return true
+}
+
+// pack stores what p produces in a ring. Where stores past the caches are the better way, p packs aside first, into
+// this core's cache.
+func (t *Transport) pack(dst []byte, p transport.Packer) {
+	if len(dst) < bulk.Least || bulk.Crowded.Load() || !bulk.Past() {
+		p.Pack(dst)
+		return
+	}
+	if t.aside == nil {
+		t.aside = make([]byte, maxPacket)
+	}
+	src := t.aside[:len(dst)]
+	p.Pack(src)
+	bulk.StoreForAll(dst, src)
 }
 
 func formOf(h *transport.Header) uint32 {

@@ -127,8 +127,7 @@ type outbound struct {
 	_           pointerPad
 	ctl         *control
 	_           pointerPad
-	distance    distance
-	_           [2]uint64
+	_           [3]uint64
 }
 
 type inbound struct {

@@ -89,9 +89,7 @@ struct impi_shm_outbound {
 	unsigned char *ring;
 	struct impi_shm_position *pos;
 	struct impi_shm_control *ctl;
-	uint32_t pieces;
-	int32_t looks;
-	uint64_t pad[2];
+	uint64_t pad[3];
 };
 
 struct impi_shm_inbound {
@@ -192,8 +190,6 @@ _Static_assert(offsetof(struct impi_shm_outbound, limit) == 8, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ring) == 16, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, pos) == 24, "layout");
 _Static_assert(offsetof(struct impi_shm_outbound, ctl) == 32, "layout");
-_Static_assert(offsetof(struct impi_shm_outbound, pieces) == 40, "layout");
-_Static_assert(offsetof(struct impi_shm_outbound, looks) == 44, "layout");
 _Static_assert(sizeof(struct impi_shm_outbound) == 64, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, read) == 0, "layout");
 _Static_assert(offsetof(struct impi_shm_inbound, told) == 8, "layout");
