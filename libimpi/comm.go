@@ -213,7 +213,7 @@ func (c *Comm) Native() bool { return c.native }
 // communicator are alike; else in external32, as IMPI mandates between clients. It depends on all members, and not on
 // the two ends of a message, because it is what MPI_Pack makes for the communicator: what was packed may be received as
 // what it is, and the other way round (MPI 5.0, 5.2), also inside a client, and by the process itself. Collective
-// operations see to that themselves (external.go): their own messages inside a client are as in memory.
+// operations see to that themselves (coll/external): their own messages inside a client are as in memory.
 func (ctx *context) rep(world int32) datatype.Rep {
 	c := ctx.comm
 	if c.native || ctx == c.coll && c.engine.peer(world).rep == datatype.Native {
