@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
 // Splitting by kind of process, and what is known of the hardware (MPI 5.0, 7.4.2 and 9.1.2). Types of resources are
@@ -103,7 +104,7 @@ func impi_Get_hw_resource_info(hw_info uintptr) int32 {
 		return k.fail()
 	}
 	i := &info{}
-	types, at := libimpi.HardwareTypes()
+	types, at := topo.HardwareTypes()
 	for n, t := range types {
 		value := "false"
 		if at[n] >= 0 {
