@@ -69,7 +69,7 @@ type longRequest struct {
 func (l *longRequest) partDone(_ *Engine, message *Request) {
 	l.w.origins[l.source].busy = false
 	if message.failure() == nil {
-		l.w.window.Serve(l.source, bytesAt(message.base, message.count))
+		l.w.window.Serve(l.source, bytesAt(message.mem.base, message.mem.count))
 	}
 	l.w.arrived(l.source)
 }

@@ -67,7 +67,8 @@ type commBoard struct {
 func (c *Comm) MayHaveBoard() bool {
 	n := c.group.Size()
 	boards := c.engine.home.Boards
-	if boards == nil || c.engine.verifies.Load() || c.local != nil || n < 2 || n > boards.BoardMembers() {
+	if boards == nil || c.engine.collectives.verifies.Load() || c.inter.local != nil || n < 2 ||
+		n > boards.BoardMembers() {
 		return false
 	}
 	for r := range n {
@@ -166,7 +167,7 @@ func (v Collectives) board(n int64) (*commBoard, error) {
 // for the other members: not by a nonblocking one.
 func (v Collectives) opened() (*commBoard, error) {
 	c := v.c
-	if c.engine.noBoards.Load() {
+	if c.engine.collectives.noBoards.Load() {
 		return nil, nil
 	}
 	if v.task != nil && !v.persistent() {
@@ -179,14 +180,14 @@ func (v Collectives) opened() (*commBoard, error) {
 		return nil, nil
 	}
 	if c.board.Begun == nil {
-		if c.Bridge == nil || c.engine.openBoard == nil {
+		if c.Bridge == nil || c.engine.collectives.openBoard == nil {
 			return nil, nil
 		}
 		if !c.MayHaveBoard() {
 			c.board.none = true
 			return nil, nil
 		}
-		if err := c.engine.openBoard(c); err != nil {
+		if err := c.engine.collectives.openBoard(c); err != nil {
 			return nil, err
 		}
 		if c.board.Begun == nil {
@@ -311,7 +312,7 @@ func (b *commBoard) finds(word *uint64, least uint64) bool {
 	}
 	e := b.c.engine
 	b.wake()
-	patient, looks := e.patient.Load(), boardLooks
+	patient, looks := e.waiting.patient.Load(), boardLooks
 	if patient {
 		looks = patientLooks
 	}
@@ -347,7 +348,7 @@ func (t *Task) enterBoard(e *Engine) {
 	}
 	b.enter(t)
 	if !t.goOnBoard(e) {
-		e.onBoards = append(e.onBoards, t)
+		e.collectives.onBoards = append(e.collectives.onBoards, t)
 	}
 }
 
@@ -396,22 +397,22 @@ func (t *Task) leave() {
 // leaveBoard gives the turn of a task up. Engine lock held.
 func (t *Task) leaveBoard(e *Engine) {
 	t.leave()
-	if i := slices.Index(e.onBoards, t); i >= 0 {
-		e.onBoards = slices.Delete(e.onBoards, i, i+1)
+	if i := slices.Index(e.collectives.onBoards, t); i >= 0 {
+		e.collectives.onBoards = slices.Delete(e.collectives.onBoards, i, i+1)
 	}
 }
 
 // goOnBoards goes on with the turns of all tasks, and reports whether one is over. Engine lock held.
 func (e *Engine) goOnBoards() bool {
-	under := e.onBoards
-	e.onBoards = e.onBoards[:0]
+	under := e.collectives.onBoards
+	e.collectives.onBoards = e.collectives.onBoards[:0]
 	for _, t := range under {
 		if !t.goOnBoard(e) {
-			e.onBoards = append(e.onBoards, t)
+			e.collectives.onBoards = append(e.collectives.onBoards, t)
 		}
 	}
-	clear(under[len(e.onBoards):])
-	return len(e.onBoards) < len(under)
+	clear(under[len(e.collectives.onBoards):])
+	return len(e.collectives.onBoards) < len(under)
 }
 
 // wake wakes the members that sleep, after something was stored that they may wait for.
@@ -462,4 +463,4 @@ func (e *Engine) Turn() {
 }
 
 // Crowded reports whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
-func (e *Engine) Crowded() bool { return e.patient.Load() }
+func (e *Engine) Crowded() bool { return e.waiting.patient.Load() }

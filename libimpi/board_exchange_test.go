@@ -22,7 +22,7 @@ func TestExchangesWithNeighborsAreUnderWayOnABoard(t *testing.T) {
 		c, me := onBoards(e), int(e.Me())
 		ring, err := topo.NewCart([]int32{3}, []bool{true}, 3)
 		must(t, err)
-		c.topology = ring
+		c.neighborhood.topology = ring
 		must(t, c.Barrier()) // opens the board
 		left, right := (me+2)%3, (me+1)%3
 		for round := range 5 {
@@ -343,7 +343,7 @@ func TestPersistentNeighborsExchangeBlocks(t *testing.T) {
 			c, me := onBoards(e), int(e.Me())
 			torus, err := topo.NewCart(dims, []bool{true, true}, p)
 			must(t, err)
-			c.topology = torus
+			c.neighborhood.topology = torus
 			edges, err := c.edges()
 			must(t, err)
 			sizes := []int{1, 8, 56, 300, 4000, 5000}

@@ -19,7 +19,7 @@ type taskPieces struct {
 // openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
 // for a slot.
 func (v Collectives) openForPieces(n int64) error {
-	if n <= 0 || v.task != nil && !v.persistent() || !v.c.crowded && v.c.Size() > 2 {
+	if n <= 0 || v.task != nil && !v.persistent() || !v.c.seats.crowded && v.c.Size() > 2 {
 		return nil
 	}
 	_, err := v.board(0)
@@ -32,11 +32,11 @@ func (v Collectives) openForPieces(n int64) error {
 // seating is what the members have for long operations.
 func (c *Comm) seating() coll.Seating {
 	b := &c.board
-	if b.Begun == nil || c.engine.noBoards.Load() {
-		return coll.Seating{Crowded: c.crowded, TwoCores: c.few}
+	if b.Begun == nil || c.engine.collectives.noBoards.Load() {
+		return coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.few}
 	}
 	_, bytes, _ := b.shared.Pieces()
-	return coll.Seating{Part: int64(bytes), Crowded: c.crowded, TwoCores: c.few}
+	return coll.Seating{Part: int64(bytes), Crowded: c.seats.crowded, TwoCores: c.seats.few}
 }
 
 // Board implements coll.Boarded.
@@ -104,7 +104,7 @@ func (t *Task) enterPieces(e *Engine, n int) {
 	t.place.number -= uint64(n - 1)
 	b.enter(t)
 	if t.advance(e); t.pieces.left > 0 {
-		e.onBoards = append(e.onBoards, t)
+		e.collectives.onBoards = append(e.collectives.onBoards, t)
 	}
 }
 

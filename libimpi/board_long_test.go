@@ -17,7 +17,7 @@ import (
 // crowdedBoards is onBoards for ranks that outnumber their cores.
 func crowdedBoards(e *Engine) *Comm {
 	c := onBoards(e)
-	c.crowded = true
+	c.seats.crowded = true
 	return c
 }
 
@@ -278,7 +278,7 @@ func TestNonblockingAllreducesBySlicesAreUnderWayOnABoard(t *testing.T) {
 		es := world(t, p)
 		together(t, es, func(e *Engine) {
 			c, me := onBoards(e), int(e.Me())
-			c.crowded = false
+			c.seats.crowded = false
 			must(t, c.Barrier()) // opens the board
 			const many = 6
 			keptGot := make([]byte, 8*1500)

@@ -119,19 +119,19 @@ func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
 	es := world(t, 2)
 	var word uint64
 	e := es[0]
-	e.failed.Store(errorf(1, "a peer is lost"))
+	e.loss.failed.Store(errorf(1, "a peer is lost"))
 	if err := e.AwaitWord(&word, 1); err == nil {
 		t.Error("no error")
 	}
 	word = 1
 	must(t, e.AwaitWord(&word, 1))
-	e.failed.Store(nil)
+	e.loss.failed.Store(nil)
 	noFailure(t, es)
 }
 
 // onBoards lets a rank's world have a board.
 func onBoards(e *Engine) *Comm {
-	e.openBoard = func(c *Comm) error {
+	e.collectives.openBoard = func(c *Comm) error {
 		b, err := c.OpenBoard(true)
 		if b == nil {
 			return err
@@ -242,7 +242,7 @@ func TestAReceiveThatIsWithdrawnTakesNoMessage(t *testing.T) {
 		done := func() bool {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			return e.requests.find(uint64(r)).done
+			return e.requests.find(uint64(r)).state.done
 		}
 		for !done() {
 			e.Turn()

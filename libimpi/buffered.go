@@ -31,7 +31,7 @@ var byteType = datatype.Named(abi.MPI_BYTE)
 func (e *Engine) AttachBuffer(size int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.buffer.attach(size, "the process")
+	return e.predefined.buffer.attach(size, "the process")
 }
 
 // AttachBuffer makes size bytes available to the buffered sends of a communicator.
@@ -50,7 +50,7 @@ func (b *attachedBuffer) attach(size int64, to string) error {
 }
 
 // DetachBuffer waits until all messages in the process's buffer are out and takes it away.
-func (e *Engine) DetachBuffer() error { return e.detachBuffer(&e.buffer, "the process") }
+func (e *Engine) DetachBuffer() error { return e.detachBuffer(&e.predefined.buffer, "the process") }
 
 // DetachBuffer waits until all messages in the communicator's buffer are out and takes it away.
 func (c *Comm) DetachBuffer() error { return c.engine.detachBuffer(&c.buffer, c.describe()) }
@@ -70,7 +70,7 @@ func (e *Engine) detachBuffer(b *attachedBuffer, from string) error {
 }
 
 // FlushBuffer waits until all messages that are in the process's buffer are out.
-func (e *Engine) FlushBuffer() error { return e.flushBuffer(e.self, &e.buffer) }
+func (e *Engine) FlushBuffer() error { return e.flushBuffer(e.predefined.self, &e.predefined.buffer) }
 
 // FlushBuffer waits until all messages that are in the communicator's buffer are out.
 func (c *Comm) FlushBuffer() error { return c.engine.flushBuffer(c, &c.buffer) }
@@ -95,10 +95,14 @@ func (b *Buffer) Attach(size int64) error {
 func (b *Buffer) Detach() error { return b.engine.detachBuffer(&b.attachedBuffer, "the session") }
 
 // Flush waits until all messages that are in the buffer are out.
-func (b *Buffer) Flush() error { return b.engine.flushBuffer(b.engine.self, &b.attachedBuffer) }
+func (b *Buffer) Flush() error {
+	return b.engine.flushBuffer(b.engine.predefined.self, &b.attachedBuffer)
+}
 
 // Iflush returns a request that is done when all messages that are in the buffer are out.
-func (b *Buffer) Iflush() uint64 { return b.engine.iflushBuffer(b.engine.self, &b.attachedBuffer) }
+func (b *Buffer) Iflush() uint64 {
+	return b.engine.iflushBuffer(b.engine.predefined.self, &b.attachedBuffer)
+}
 
 // UseBuffer lets a communicator use a buffer that others use, too.
 func (c *Comm) UseBuffer(b *Buffer) { c.shared = b }
@@ -109,7 +113,9 @@ func (e *Engine) flushBuffer(c *Comm, b *attachedBuffer) error {
 }
 
 // IflushBuffer returns a request that is done when all messages that are in the process's buffer are out.
-func (e *Engine) IflushBuffer() uint64 { return e.iflushBuffer(e.self, &e.buffer) }
+func (e *Engine) IflushBuffer() uint64 {
+	return e.iflushBuffer(e.predefined.self, &e.predefined.buffer)
+}
 
 // IflushBuffer returns a request that is done when all messages that are in the communicator's buffer are out.
 func (c *Comm) IflushBuffer() uint64 { return c.engine.iflushBuffer(c, &c.buffer) }
@@ -122,22 +128,22 @@ func (e *Engine) iflushBuffer(c *Comm, b *attachedBuffer) uint64 {
 		e.complete(r)
 		return r.id
 	}
-	r.turn, r.count = b.messages, int64(b.inside)
+	r.buffered.turn, r.mem.count = b.messages, int64(b.inside)
 	b.flushes = append(b.flushes, r)
 	return r.id
 }
 
 // release gives back the room of a buffered send that is out.
 func (e *Engine) release(r *Request) {
-	b := r.buffer
-	b.used -= r.reserved
+	b := r.buffered.buffer
+	b.used -= r.buffered.reserved
 	b.inside--
 	waiting := b.flushes[:0]
 	for _, f := range b.flushes {
-		if r.turn <= f.turn {
-			f.count--
+		if r.buffered.turn <= f.buffered.turn {
+			f.mem.count--
 		}
-		if f.count == 0 {
+		if f.mem.count == 0 {
 			e.complete(f)
 		} else {
 			waiting = append(waiting, f)
@@ -177,7 +183,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		b = &shared.attachedBuffer
 	}
 	if !b.attached {
-		b = &e.buffer
+		b = &e.predefined.buffer
 	}
 	if err := e.reserve(b, n); err != nil {
 		return err
@@ -188,12 +194,12 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		return err
 	}
 	r := e.newSend(ctx, startOf(copied), n, byteType, world, tag, modeBuffered)
-	r.elements, r.dtype, r.types = count, t.ID(), e.types(ctx, e.peer(world), count, t)
+	r.declared.elements, r.declared.dtype, r.declared.types = count, t.ID(), e.types(ctx, e.peer(world), count, t)
 	b.messages++
 	b.inside++
-	r.buffer, r.turn = b, b.messages
-	r.reserved = n + bsendOverhead
-	r.detached = true
+	r.buffered.buffer, r.buffered.turn = b, b.messages
+	r.buffered.reserved = n + bsendOverhead
+	r.state.detached = true
 	e.start(r)
 	return nil
 }

@@ -36,7 +36,7 @@ func TestABufferedSendDoesNotWaitForOthersToPause(t *testing.T) {
 			finishAll(t, es[1:], b, &id)
 		}
 		polls := 0
-		a.local.Transport = restless{a.local.Transport, &polls, 100}
+		a.ways.local.Transport = restless{a.ways.local.Transport, &polls, 100}
 		err := a.World().Bsend(at(out), n, byteT, 1, 1)
 		if received {
 			must(t, err)

@@ -119,25 +119,26 @@ func (c *claims) cut(first, length int64) bool {
 
 // canPull reports whether the message that a receive has matched can be read from the sender's memory.
 func (e *Engine) canPull(r *Request) bool {
-	p := e.peer(r.peer)
-	return r.addr != 0 && r.flat && p.direct != nil && p.direct.CanRead(r.peer)
+	p := e.peer(r.env.peer)
+	return r.wire.addr != 0 && r.wire.flat && p.direct != nil && p.direct.CanRead(r.env.peer)
 }
 
 // freeSlot is the first slot for claims of messages from the peer that is not in use; transport.ClaimSlots: there is
 // none.
-func (p *peer) freeSlot() int { return bits.TrailingZeros8(^p.slots) }
+func (p *peer) freeSlot() int { return bits.TrailingZeros8(^p.sharing.slots) }
 
 // readsAlone reports whether a message is read at once, and all of it, as soon as it has been matched.
 func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 	switch {
-	case e.readAll:
+	case e.direct.readAll:
 		return true
-	case first > 0 || r.flat && r.length > r.total:
+	case first > 0 || r.wire.flat && r.wire.length > r.wire.total:
 		return false
-	case e.patient.Load(): // the sender would have to be woken, for what does not take long
-		return r.length <= crowdBytes
+	case e.waiting.patient.Load(): // the sender would have to be woken, for what does not take long
+		return r.wire.length <= crowdBytes
 	}
-	return !r.written && (r.length <= sectionBytes || r.length <= e.swapLimit() && e.peer(peer).offers(r.length))
+	return !r.written && (r.wire.length <= sectionBytes || r.wire.length <= e.swapLimit() &&
+		e.peer(peer).offers(r.wire.length))
 }
 
 // swapLimit is the longest message that is read in one go because as much goes the other way. What the program does not
@@ -151,47 +152,49 @@ func (e *Engine) swapLimit() int64 {
 
 // leaves reports whether a message, matched and of which first bytes are here, is left to the sender to write.
 func (e *Engine) leaves(r *Request, first int64) bool {
-	return r.written && first == 0 && r.length <= min(r.total, swapBytes) && !e.patient.Load() && e.local.writer != nil &&
+	return r.written && first == 0 && r.wire.length <= min(r.wire.total, swapBytes) && !e.waiting.patient.Load() &&
+		e.ways.local.writer != nil &&
 		e.canPull(r)
 }
 
 // openClaims lets a receive, matched with a message of which first bytes are here, share the rest with the sender. It
 // returns the claims' name in the SyncAck; 0: the sender moves everything.
 func (e *Engine) openClaims(r *Request, first int64) int32 {
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	slot := p.freeSlot()
-	if !e.canPull(r) || slot == transport.ClaimSlots || !r.claims.cut(first, r.length) {
+	if !e.canPull(r) || slot == transport.ClaimSlots || !r.wire.claims.cut(first, r.wire.length) {
 		return 0
 	}
-	p.slots |= 1 << slot
-	p.uses++
-	c := &r.claims
-	c.word, c.use, c.slot, c.back = p.direct.Claims(r.peer, false, slot), uint64(p.uses), slot, 0
+	p.sharing.slots |= 1 << slot
+	p.sharing.uses++
+	c := &r.wire.claims
+	c.word, c.use, c.slot, c.back = p.direct.Claims(r.env.peer, false, slot), uint64(p.sharing.uses), slot, 0
 	atomic.StoreUint64(c.word, c.use<<useShift)
-	c.both = first == 0 && e.local.writer != nil && r.length <= r.total
-	e.pulling = append(e.pulling, r)
-	return int32(p.uses)<<8 | int32(slot+1)
+	c.both = first == 0 && e.ways.local.writer != nil && r.wire.length <= r.wire.total
+	e.direct.pulling = append(e.direct.pulling, r)
+	return int32(p.sharing.uses)<<8 | int32(slot+1)
 }
 
 // joinClaims is the sender's side, when the SyncAck comes; false if the name is none that a receiver gives.
 func (e *Engine) joinClaims(r *Request, name int32) bool {
 	slot := int(name&0xff) - 1
-	p := e.peer(r.peer)
-	c := &r.claims
-	if !r.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.moved,
-		r.total) {
+	p := e.peer(r.env.peer)
+	c := &r.wire.claims
+	if !r.wire.flat || p.direct == nil || slot < 0 || slot >= transport.ClaimSlots || name>>24 != 0 || !c.cut(r.wire.moved,
+		r.wire.total) {
 		return false
 	}
-	c.word, c.use = p.direct.Claims(r.peer, true, slot), uint64(name>>8)
-	r.stop = r.moved
+	c.word, c.use = p.direct.Claims(r.env.peer, true, slot), uint64(name>>8)
+	r.wire.stop = r.wire.moved
 	r.expects = true // Taken may come
 	return true
 }
 
 // writeTo notes where a message is to be written: the receiver's address of it, 0 if it has not named one.
 func (e *Engine) writeTo(r *Request, into uint64) {
-	if p := e.peer(r.peer); r.flat && p.direct != nil && e.local.writer != nil && p.direct.CanRead(r.peer) {
-		r.claims.into = into
+	if p := e.peer(r.env.peer); r.wire.flat && p.direct != nil && e.ways.local.writer != nil &&
+		p.direct.CanRead(r.env.peer) {
+		r.wire.claims.into = into
 	}
 }
 
@@ -200,14 +203,14 @@ func (c *claims) share() int64 { return max(1, min(shareSections, (c.left()+1)/2
 
 // claimMore claims the next sections of a stream; false if the receiver has the rest.
 func (r *Request) claimMore() bool {
-	c := &r.claims
+	c := &r.wire.claims
 	if !c.open() {
 		return false
 	}
 	n := int64(1)
 	switch {
 	case c.into == 0:
-	case r.moved == c.first: // the receiver has half of them: what is shorter is over when both have copied once
+	case r.wire.moved == c.first: // the receiver has half of them: what is shorter is over when both have copied once
 		n = max(1, min(shareSections, c.left()))
 	default:
 		n = c.share()
@@ -217,23 +220,23 @@ func (r *Request) claimMore() bool {
 			return false
 		}
 	}
-	r.stop = min(r.stop+n*sectionBytes, r.total)
+	r.wire.stop = min(r.wire.stop+n*sectionBytes, r.wire.total)
 	return true
 }
 
 // write copies what is claimed of a message into the receiver's memory, and tells it. False: that is not possible.
 func (e *Engine) write(r *Request) bool {
-	c, n := &r.claims, r.stop-r.moved
+	c, n := &r.wire.claims, r.wire.stop-r.wire.moved
 	if c.into == 0 {
 		return false
 	}
-	if !e.local.writer.Write(r.peer, c.into+uint64(r.moved), r.bytes(n)) {
+	if !e.ways.local.writer.Write(r.env.peer, c.into+uint64(r.wire.moved), r.bytes(n)) {
 		c.into = 0
 		return false
 	}
-	r.moved += n
-	h := &e.reply
-	*h = transport.Header{Kind: transport.Given, Src: e.me, Dst: r.peer, DrqID: r.drqid, MsgLen: uint64(n)}
+	r.wire.moved += n
+	h := e.packet(transport.Given, r.env.peer)
+	h.DrqID, h.MsgLen = r.wire.drqid, uint64(n)
 	e.sendControl(h)
 	return true
 }
@@ -241,39 +244,39 @@ func (e *Engine) write(r *Request) bool {
 // given takes the sender's word that it has written the next part of a message.
 func (e *Engine) given(h *transport.Header) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.claims.both ||
-		h.MsgLen > uint64(r.stop-r.moved) {
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects || !r.wire.claims.both ||
+		h.MsgLen > uint64(r.wire.stop-r.wire.moved) {
 		e.breach(h.Src, "part of a message that is not under way")
 		return
 	}
-	r.moved += int64(h.MsgLen)
+	r.wire.moved += int64(h.MsgLen)
 	e.endOfStream(r)
 }
 
 // offers reports whether this process has about so many bytes for the peer to read, as well.
 func (p *peer) offers(bytes int64) bool {
 	r := p.streams.head
-	return p.offered >= bytes/2 || r != nil && r.claims.into != 0 && r.total-r.moved >= bytes/2
+	return p.sharing.offered >= bytes/2 || r != nil && r.wire.claims.into != 0 && r.wire.total-r.wire.moved >= bytes/2
 }
 
 // unclaim leaves to the receiver the sections of which nothing has been sent for want of room.
 func (r *Request) unclaim() {
-	c := &r.claims
-	n := (r.stop - r.moved + sectionBytes - 1) / sectionBytes
-	if c.open() && n > 0 && (r.moved-c.first)%sectionBytes == 0 && c.giveBack(n) {
-		r.stop = r.moved
+	c := &r.wire.claims
+	n := (r.wire.stop - r.wire.moved + sectionBytes - 1) / sectionBytes
+	if c.open() && n > 0 && (r.wire.moved-c.first)%sectionBytes == 0 && c.giveBack(n) {
+		r.wire.stop = r.wire.moved
 	}
 }
 
 // pull reads a message that is not shared since too many others are, or some of the oldest one that is, if its sender
 // writes into memory, too, or does not stream. It reports whether it did anything.
 func (e *Engine) pull() bool {
-	if i := slices.IndexFunc(e.pulling, func(r *Request) bool { return !r.claims.open() }); i >= 0 {
-		e.pullWhole(e.pulling[i])
+	if i := slices.IndexFunc(e.direct.pulling, func(r *Request) bool { return !r.wire.claims.open() }); i >= 0 {
+		e.pullWhole(e.direct.pulling[i])
 		return true
 	}
-	r := e.pulling[0]
-	if !r.claims.both && !e.starves() {
+	r := e.direct.pulling[0]
+	if !r.wire.claims.both && !e.starves() {
 		return false
 	}
 	if e.pullBack(r) {
@@ -284,87 +287,87 @@ func (e *Engine) pull() bool {
 
 // shareNext shares another message with a peer, which has to do with one less, if that pays.
 func (e *Engine) shareNext(peer int32) {
-	i := slices.IndexFunc(e.pulling, func(r *Request) bool { return r.peer == peer && !r.claims.open() })
-	if i < 0 || e.pulling[i].length <= shareSections*sectionBytes {
+	i := slices.IndexFunc(e.direct.pulling, func(r *Request) bool { return r.env.peer == peer && !r.wire.claims.open() })
+	if i < 0 || e.direct.pulling[i].wire.length <= shareSections*sectionBytes {
 		return
 	}
-	r := e.pulling[i]
-	e.pulling = slices.Delete(e.pulling, i, i+1)
+	r := e.direct.pulling[i]
+	e.direct.pulling = slices.Delete(e.direct.pulling, i, i+1)
 	e.ask(r, 0)
 }
 
 // pullWhole reads a message that has no claims; if it cannot, the sender gets it.
 func (e *Engine) pullWhole(r *Request) {
 	e.stopPulling(r, 0)
-	if !e.readDirect(r, r.peer, r.addr, 0) {
+	if !e.readDirect(r, r.env.peer, r.wire.addr, 0) {
 		e.ask(r, 0)
 		return
 	}
-	e.sayTaken(r.peer, r.srqid, 0)
-	r.moved = r.stop
+	e.sayTaken(r.env.peer, r.wire.srqid, 0)
+	r.wire.moved = r.wire.stop
 	e.endOfStream(r)
 }
 
 // starves reports whether nothing has come for long of the message that is waited for first.
 func (e *Engine) starves() bool {
-	if e.pullSince.IsZero() {
-		e.pullSince = e.now()
+	if e.direct.pullSince.IsZero() {
+		e.direct.pullSince = e.direct.now()
 		return false
 	}
-	return e.now().Sub(e.pullSince) >= starving
+	return e.direct.now().Sub(e.direct.pullSince) >= starving
 }
 
 // pullBack reads the last sections that are left. False: there is none, or it cannot be read, and the sender gets it.
 func (e *Engine) pullBack(r *Request) bool {
-	c, p := &r.claims, e.peer(r.peer)
+	c, p := &r.wire.claims, e.peer(r.env.peer)
 	k := c.share()
-	if c.both && p.offers(r.stop-r.moved) {
+	if c.both && p.offers(r.wire.stop-r.wire.moved) {
 		k = min(c.left(), shareSections)
 	}
 	k = min(k, c.count-c.back)
 	lo := c.first + (c.count-c.back-k)*sectionBytes
-	if k <= 0 || lo < r.moved || !c.take(claimBack, k) {
+	if k <= 0 || lo < r.wire.moved || !c.take(claimBack, k) {
 		e.stopPulling(r, 0)
 		return false
 	}
-	n := min(r.stop, r.total) - lo // nothing of what does not fit
-	if n > 0 && !e.read(r, r.addr+uint64(lo), bytesAt(offset(r.data, lo), n)) {
+	n := min(r.wire.stop, r.wire.total) - lo // nothing of what does not fit
+	if n > 0 && !e.read(r, r.wire.addr+uint64(lo), bytesAt(offset(r.mem.data, lo), n)) {
 		e.stopPulling(r, k)
 		return false
 	}
 	c.back += k
-	r.stop = lo
+	r.wire.stop = lo
 	return true
 }
 
 // stopPulling leaves to the sender what is not claimed yet, and the last so many sections that are.
 func (e *Engine) stopPulling(r *Request, again int64) {
-	i := slices.Index(e.pulling, r)
+	i := slices.Index(e.direct.pulling, r)
 	if i < 0 {
 		return
 	}
-	e.pulling = slices.Delete(e.pulling, i, i+1)
-	e.pullSince = time.Time{}
-	if r.claims.back+again > 0 {
-		e.sayTaken(r.peer, r.srqid, again)
+	e.direct.pulling = slices.Delete(e.direct.pulling, i, i+1)
+	e.direct.pullSince = time.Time{}
+	if r.wire.claims.back+again > 0 {
+		e.sayTaken(r.env.peer, r.wire.srqid, again)
 	}
 }
 
 // endOfStream completes a receive that has got all it asked the sender for, and all that it reads itself.
 func (e *Engine) endOfStream(r *Request) {
-	if r.moved != r.stop {
+	if r.wire.moved != r.wire.stop {
 		return
 	}
-	if r.claims.open() {
+	if r.wire.claims.open() {
 		e.stopPulling(r, 0)
-		e.peer(r.peer).slots &^= 1 << r.claims.slot
-		r.claims = claims{}
-		e.shareNext(r.peer)
+		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.slot
+		r.wire.claims = claims{}
+		e.shareNext(r.env.peer)
 	}
-	if e.peer(r.peer).local < 0 {
-		e.flowing--
+	if e.peer(r.env.peer).local < 0 {
+		e.direct.flowing--
 	}
 	r.expects = false
-	e.peer(r.peer).came()
+	e.peer(r.env.peer).came()
 	e.complete(r)
 }

@@ -124,8 +124,8 @@ func (c *counts) Write(dst int32, addr uint64, src []byte) bool {
 }
 
 func (e *Engine) countCopies() *counts {
-	c := &counts{Reader: e.local.reader, Writer: e.local.writer}
-	e.local.writer = c
+	c := &counts{Reader: e.ways.local.reader, Writer: e.ways.local.writer}
+	e.ways.local.writer = c
 	for i := range e.peers {
 		if e.peers[i].direct != nil {
 			e.peers[i].direct = c
@@ -164,7 +164,7 @@ func TestASenderWritesAllWhileItsReceiverComputes(t *testing.T) {
 	send := a.World().Isend(at(data), n, byteT, 1, 0, Standard)
 	settle(a)
 	b.mu.Lock()
-	b.local.Poll() // the first packet is here; nothing is read yet
+	b.ways.local.Poll() // the first packet is here; nothing is read yet
 	b.mu.Unlock()
 	recv := b.World().Irecv(at(in), n, byteT, 0, 0)
 	alone(t, a, &send)
@@ -186,13 +186,13 @@ func TestAMessageOfWhichNothingIsLeftMakesWayForTheNext(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.local.Poll()
-	first := &recv[0].claims
+	b.ways.local.Poll()
+	first := &recv[0].wire.claims
 	atomic.StoreUint64(first.word, first.use<<useShift|uint64(first.count)) // the sender has claimed all
 	for b.pollAll() {
 	}
-	if recv[0].done || !recv[1].done {
-		t.Errorf("done: %v and %v, and want the second only", recv[0].done, recv[1].done)
+	if recv[0].state.done || !recv[1].state.done {
+		t.Errorf("done: %v and %v, and want the second only", recv[0].state.done, recv[1].state.done)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestProcessesThatSendEachOtherAsMuchReadAllOfIt(t *testing.T) {
 		if c.read != n || c.written != 0 {
 			t.Errorf("rank %d: %d bytes read, %d written", i, c.read, c.written)
 		}
-		if o := es[i].peers[1-i].offered; o != 0 {
+		if o := es[i].peers[1-i].sharing.offered; o != 0 {
 			t.Errorf("rank %d: %d bytes on offer at the end", i, o)
 		}
 	}
@@ -259,7 +259,7 @@ func TestWhatASenderHasJustReadItWritesAlone(t *testing.T) {
 		es := makeWorld(t, options{clients: []int{2}, direct: true})
 		var copied [2]*counts
 		for i, e := range es {
-			e.patient.Store(false)
+			e.waiting.patient.Store(false)
 			copied[i] = e.countCopies()
 		}
 		together(t, es, func(e *Engine) {
@@ -309,9 +309,9 @@ func (broken) Write(int32, uint64, []byte) bool { return false }
 // What two send each other is read in one go up to some length, a shorter one if nobody waits, and else shared.
 func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
 	e := makeWorld(t, options{clients: []int{2}, direct: true})[0]
-	e.patient.Store(false)
-	e.readAll = false
-	e.peers[1].offered = farBytes
+	e.waiting.patient.Store(false)
+	e.direct.readAll = false
+	e.peers[1].sharing.offered = farBytes
 	for _, c := range []struct {
 		bytes   int64
 		waiting int
@@ -321,11 +321,11 @@ func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
 		{swapLater + 1, 1, true}, {swapBytes, 1, true}, {swapBytes + 1, 1, false},
 	} {
 		e.thread.inside = c.waiting
-		if got := e.readsAlone(&Request{flat: true, length: c.bytes, total: c.bytes}, 1, 0); got != c.alone {
+		if got := e.readsAlone(&Request{wire: transfer{flat: true, length: c.bytes, total: c.bytes}}, 1, 0); got != c.alone {
 			t.Errorf("%d bytes, %d threads wait: read in one go: %v", c.bytes, c.waiting, got)
 		}
 	}
-	e.thread.inside, e.peers[1].offered = 0, 0
+	e.thread.inside, e.peers[1].sharing.offered = 0, 0
 }
 
 func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
@@ -334,7 +334,7 @@ func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
 			writable, early := way&1 != 0, way&2 != 0 // early: the message, before its receive
 			es := makeWorld(t, options{clients: []int{2}, direct: true})
 			a, b := es[0], es[1]
-			b.patient.Store(false)
+			b.waiting.patient.Store(false)
 			sender, receiver := a.countCopies(), b.countCopies()
 			if !writable {
 				sender.Writer = broken{sender.Writer}
@@ -381,7 +381,7 @@ func TestPartsThatNobodyAskedForAreBreaches(t *testing.T) {
 	recv := b.World().Irecv(at(in), n, byteT, 0, 0)
 	send := a.World().Isend(at(data), n, byteT, 1, 0, Standard)
 	b.mu.Lock()
-	b.local.Poll()
+	b.ways.local.Poll()
 	b.mu.Unlock()
 	for _, bytes := range []uint64{n + 1, 1 << 63, 1<<64 - 1} {
 		b.deliver(transport.Header{Kind: transport.Given, Src: 0, DrqID: recv, MsgLen: bytes}, nil)
@@ -459,7 +459,7 @@ func TestASharedSendTakesNoOtherAnswer(t *testing.T) {
 		e.deliver(transport.Header{Kind: kind, Src: 1, SrqID: id}, nil)
 		wantBreach(t, e, "1", "a second answer")
 	}
-	if r := e.requests.find(id); r.done || e.peers[1].streams.head != r || r.next != nil {
+	if r := e.requests.find(id); r.state.done || e.peers[1].streams.head != r || r.next != nil {
 		t.Error("the stream has been disturbed")
 	}
 }
@@ -472,13 +472,13 @@ func TestAWordFullOfNonsenseClaimsNothingTwice(t *testing.T) {
 	a.World().Isend(at(data), 1<<20, byteT, 1, 0, Standard) // may wait for ever: the word is nonsense to it, too
 	step(es[1:])
 	r := b.requests.find(recv)
-	word := r.claims.word
+	word := r.wire.claims.word
 	until(t, nil, "all sections", func() bool {
-		*word = r.claims.use << useShift // as if nobody had claimed anything
+		*word = r.wire.claims.use << useShift // as if nobody had claimed anything
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.pollAll()
-		return r.done
+		return r.state.done
 	})
 	if !bytes.Equal(in, data) {
 		t.Error("wrong data")

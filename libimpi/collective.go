@@ -31,21 +31,21 @@ func (v Collectives) converts() bool { return !v.c.native && !v.converted }
 // external begins such an operation.
 func (v Collectives) external() *external.Call {
 	v.converted = true
-	return external.NewCall(v, v.on, v.c.Ranks(), v.c.local != nil)
+	return external.NewCall(v, v.on, v.c.Ranks(), v.c.inter.local != nil)
 }
 
 // own are the operations of the local group beside an intercommunicator, at the same time as these.
 func (v Collectives) own() Collectives {
 	if v.task == nil {
-		return v.c.local.Collectives
+		return v.c.inter.local.Collectives
 	}
-	return v.task.of(v.c.local)
+	return v.task.of(v.c.inter.local)
 }
 
 // spans reports whether the operation crosses clients, and how. Where one of them is not libimpi it takes turns with
 // those that were started before.
 func (v Collectives) spans() bool {
-	if v.c.layout == nil {
+	if v.c.seats.layout == nil {
 		return false
 	}
 	if v.task == nil && v.c.takesTurns() {
@@ -67,12 +67,12 @@ type collective struct {
 // as the others expect, and that is its error.
 func (c *Comm) CarryOut(operation func(v Collectives) error) error {
 	c.ops.goesOn = true
-	if c.local != nil {
-		c.local.ops.goesOn = true
+	if c.inter.local != nil {
+		c.inter.local.ops.goesOn = true
 	}
 	err := cmp.Or(operation(c.Collectives), c.ops.noted())
-	if c.local != nil {
-		err = cmp.Or(err, c.local.ops.noted())
+	if c.inter.local != nil {
+		err = cmp.Or(err, c.inter.local.ops.noted())
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func (k *collective) Rank() int { return int(k.c.rank) }
 func (k *collective) Size() int { return k.c.group.Size() }
 
 // Machines are those of the members.
-func (k *collective) Machines() *coll.Machines { return k.c.machines }
+func (k *collective) Machines() *coll.Machines { return k.c.seats.machines }
 
 func (k *collective) Send(b coll.Buf, to, tag int) error {
 	return k.came(k.c.send(k.c.coll, b.Base, b.Count, b.Type, to, int32(tag), modeStandard))
@@ -181,7 +181,7 @@ func (k *collective) Withdraw(id coll.Req) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.requests.find(uint64(id))
-	if r.done || !r.isPosted() {
+	if r.state.done || !r.isPosted() {
 		return false
 	}
 	e.withdraw(r)
@@ -207,12 +207,12 @@ func (v Collectives) Barrier() error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Barrier(&board.blocking))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interBarrier()
 	case v.spans():
-		return span.Barrier(v.on, v.c.layout)
+		return span.Barrier(v.on, v.c.seats.layout)
 	}
-	return coll.BarrierAmong(v.on, v.c.crowded)
+	return coll.BarrierAmong(v.on, v.c.seats.crowded)
 }
 
 // Bcast copies the root's buffer to all.
@@ -229,10 +229,10 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Bcast(&board.blocking, b, root))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
-		return span.Bcast(v.on, v.c.layout, b, root)
+		return span.Bcast(v.on, v.c.seats.layout, b, root)
 	}
 	return coll.Bcast(v.on, b, root)
 }
@@ -248,10 +248,10 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Reduce(&board.blocking, send, recv, op, root))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
-		return span.Reduce(v.on, v.c.layout, send, recv, op, root)
+		return span.Reduce(v.on, v.c.seats.layout, send, recv, op, root)
 	}
 	return coll.Reduce(v.on, send, recv, op, root)
 }
@@ -264,7 +264,7 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	board, err := v.boardForVector(recv, op)
-	slices := board != nil && coll.BoardSlices(board.Size(), v.c.crowded, recv)
+	slices := board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv)
 	switch {
 	case err != nil:
 		return err
@@ -273,10 +273,10 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 			new(coll.Turn).ShareSlices(&board.blocking, recv))
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Allreduce(&board.blocking, send, recv, op))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
-		return span.Allreduce(v.on, v.c.layout, send, recv, op)
+		return span.Allreduce(v.on, v.c.seats.layout, send, recv, op)
 	}
 	return coll.Allreduce(v.on, send, recv, op)
 }
@@ -299,10 +299,10 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Gather(&board.blocking, send, recv, root, size))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
-		return span.Gather(v.on, v.c.layout, send, recv, root)
+		return span.Gather(v.on, v.c.seats.layout, send, recv, root)
 	}
 	return coll.Gather(v.on, send, recv, root)
 }
@@ -319,10 +319,10 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	switch {
 	case done || err != nil:
 		return err
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
-		return span.Gatherv(v.on, v.c.layout, send, recv, root)
+		return span.Gatherv(v.on, v.c.seats.layout, send, recv, root)
 	}
 	return coll.Gatherv(v.on, send, recv, root)
 }
@@ -345,10 +345,10 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Scatter(&board.blocking, send, recv, root, size))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
-		return span.Scatter(v.on, v.c.layout, send, recv, root)
+		return span.Scatter(v.on, v.c.seats.layout, send, recv, root)
 	}
 	return coll.Scatter(v.on, send, recv, root)
 }
@@ -365,10 +365,10 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	switch {
 	case done || err != nil:
 		return err
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
-		return span.Scatterv(v.on, v.c.layout, send, recv, root)
+		return span.Scatterv(v.on, v.c.seats.layout, send, recv, root)
 	}
 	return coll.Scatterv(v.on, send, recv, root)
 }
@@ -389,12 +389,12 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Allgather(&board.blocking, send, recv))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
 		return v.interAllgather(send, recv, whole)
 	case v.spans():
-		return span.Allgather(v.on, v.c.layout, send, recv)
+		return span.Allgather(v.on, v.c.seats.layout, send, recv)
 	}
 	return coll.Allgather(v.on, send, recv)
 }
@@ -418,14 +418,14 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	switch {
 	case done || err != nil:
 		return err
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		whole, err := asOne(recv)
 		if err != nil {
 			return err
 		}
 		return v.interAllgather(send, recv, whole)
 	case v.spans():
-		return span.Allgatherv(v.on, v.c.layout, send, recv)
+		return span.Allgatherv(v.on, v.c.seats.layout, send, recv)
 	}
 	return coll.Allgatherv(v.on, send, recv)
 }
@@ -446,10 +446,10 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Alltoall(&board.blocking, send, recv))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
-		return span.Alltoall(v.on, v.c.layout, send, recv)
+		return span.Alltoall(v.on, v.c.seats.layout, send, recv)
 	}
 	return coll.Alltoall(v.on, send, recv)
 }
@@ -469,10 +469,10 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 	switch {
 	case done || err != nil:
 		return err
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
-		return span.Alltoallv(v.on, v.c.layout, send, recv)
+		return span.Alltoallv(v.on, v.c.seats.layout, send, recv)
 	}
 	return coll.Alltoallv(v.on, send, recv)
 }
@@ -492,10 +492,10 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 	switch {
 	case done || err != nil:
 		return err
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
-		return span.Alltoallw(v.on, v.c.layout, send, recv)
+		return span.Alltoallw(v.on, v.c.seats.layout, send, recv)
 	}
 	return coll.Alltoallw(v.on, send, recv)
 }
@@ -512,7 +512,7 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, false))
 	case v.spans():
-		return span.Scan(v.on, v.c.layout, send, recv, op)
+		return span.Scan(v.on, v.c.seats.layout, send, recv, op)
 	}
 	return coll.Scan(v.on, send, recv, op)
 }
@@ -529,7 +529,7 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, true))
 	case v.spans():
-		return span.Exscan(v.on, v.c.layout, send, recv, op)
+		return span.Exscan(v.on, v.c.seats.layout, send, recv, op)
 	}
 	return coll.Exscan(v.on, send, recv, op)
 }
@@ -549,13 +549,13 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 	case board != nil:
 		at := recv.Count * int64(v.c.rank)
 		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
 			return v.own().Scatter(sum, recv, 0)
 		})
 	case v.spans():
-		return span.ReduceScatterBlock(v.on, v.c.layout, send, recv, op)
+		return span.ReduceScatterBlock(v.on, v.c.seats.layout, send, recv, op)
 	}
 	return coll.ReduceScatterBlock(v.on, send, recv, op)
 }
@@ -577,10 +577,10 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 		return err
 	case board != nil:
 		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
-	case v.c.local != nil:
+	case v.c.inter.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():
-		return span.ReduceScatter(v.on, v.c.layout, send, recv, counts, op)
+		return span.ReduceScatter(v.on, v.c.seats.layout, send, recv, counts, op)
 	}
 	return coll.ReduceScatter(v.on, send, recv, counts, op)
 }

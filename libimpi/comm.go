@@ -28,42 +28,62 @@ type Comm struct {
 	p2p    *context
 	coll   *context
 
-	topology  topo.Topology              // nil if it has none
-	neighbors atomic.Pointer[coll.Edges] // see edges
-
-	local      *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
-	beside     *Comm // the intercommunicator that this is the local group's of; nil: none
-	spansInter bool  // an intercommunicator's groups belong to several IMPI clients
-	ruled      bool  // one of these is not libimpi: ids of what is made of it follow IMPI's rule
-
-	native bool // data looks the same in the memory of all members
-
-	layout   *span.Layout   // nil unless the group of an intracommunicator spans IMPI clients
-	machines *coll.Machines // of the members, of one client; nil if it does not matter where they are
-	crowded  bool           // the members are on one machine, and more than its cores
-	few      bool           // which are two at most
-
-	guests []*peer               // of the group, from other jobs
-	lost   *Error                // one of them is gone; the engine's lock guards it
-	gone   atomic.Pointer[Error] // the same, for who does not have the lock
+	inter        groupPair // of an intercommunicator
+	native       bool      // data looks the same in the memory of all members
+	seats        seats
+	neighborhood neighborhood
+	foreigners   foreigners
 
 	ops    collective
 	freed  bool
-	uses   int             // requests, matched messages and duplications under way that need the contexts
-	supply contexts.Supply // of ids, for communicators that will be made of it
-	voting chan struct{}   // closed at the end of the last vote in the background; nil: there was none
-	buffer attachedBuffer  // for buffered sends on it
-	shared *Buffer         // the next choice; nil if there is none
+	uses   int // requests, matched messages and duplications under way that need the contexts
+	ids    idSupply
+	buffer attachedBuffer // for buffered sends on it
+	shared *Buffer        // the next choice; nil if there is none
 	parts  partitionedSpace
 	tasks  taskCounter
-
-	subgroups *context // made by its first use; nil before (CreateGroup)
 
 	counters CommCounters // while the engine is watched
 
 	board commBoard     // of its short collective operations (board.go)
 	line  line          // of those that another MPI library carries out (vendor.go)
 	files members.Space // what files that are opened on it find
+}
+
+// groupPair is what an intercommunicator and the communicator of its local group know of each other.
+type groupPair struct {
+	local  *Comm // of the local group, beside an intercommunicator (intercomm.go); nil for an intracommunicator
+	beside *Comm // the intercommunicator that this is the local group's of; nil: none
+	spans  bool  // an intercommunicator's groups belong to several IMPI clients
+	ruled  bool  // one of these is not libimpi: ids of what is made of it follow IMPI's rule
+}
+
+// neighborhood is the virtual topology.
+type neighborhood struct {
+	topology  topo.Topology              // nil if there is none
+	neighbors atomic.Pointer[coll.Edges] // see edges
+}
+
+// seats is where the members are.
+type seats struct {
+	layout   *span.Layout   // nil unless the group of an intracommunicator spans IMPI clients
+	machines *coll.Machines // of the members, of one client; nil if it does not matter where they are
+	crowded  bool           // the members are on one machine, and more than its cores
+	few      bool           // which are two at most
+}
+
+// foreigners are the members from other jobs.
+type foreigners struct {
+	known []*peer
+	lost  *Error                // one of them is gone; the engine's lock guards it
+	gone  atomic.Pointer[Error] // the same, for who does not have the lock
+}
+
+// idSupply is where the context ids of communicators come from that will be made of this one.
+type idSupply struct {
+	supply    contexts.Supply
+	voting    chan struct{} // closed at the end of the last vote in the background; nil: there was none
+	subgroups *context      // made by its first use; nil before (CreateGroup)
 }
 
 // Rank is the calling process's rank.
@@ -77,14 +97,14 @@ func (c *Comm) Ranks() int { return c.group.Size() }
 
 // Group is the group of processes, the local one if there are two.
 func (c *Comm) Group() *Group {
-	if c.local != nil {
-		return c.local.group
+	if c.inter.local != nil {
+		return c.inter.local.group
 	}
 	return c.group
 }
 
 // spans reports whether the communicator has processes of more than one IMPI client.
-func (c *Comm) spans() bool { return c.layout != nil || c.spansInter }
+func (c *Comm) spans() bool { return c.seats.layout != nil || c.inter.spans }
 
 func (c *Comm) describe() string {
 	if c.Name != "" {
@@ -118,9 +138,10 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me)), layout: layout, ruled: layout != nil && !layout.Own}
+	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me))}
+	c.seats.layout, c.inter.ruled = layout, layout != nil && !layout.Own
 	if layout == nil {
-		c.machines = e.machinesOf(g.worlds())
+		c.seats.machines = e.machinesOf(g.worlds())
 	}
 	e.open(c, cid)
 	return c, nil
@@ -136,7 +157,7 @@ func (e *Engine) newOn(g *Group, ids contexts.Block) (*Comm, error) {
 	}
 	c, err := e.newComm(g, ids.Next)
 	if c != nil {
-		c.supply.Stock(ids.Rest())
+		c.ids.supply.Stock(ids.Rest())
 	}
 	return c, err
 }
@@ -153,14 +174,14 @@ func (e *Engine) open(c *Comm, cid uint64) {
 func (e *Engine) describeMembers(c *Comm) {
 	c.ops.c = c
 	c.Collectives = Collectives{c: c, on: &c.ops}
-	c.crowded, c.few = e.crowded(c.group), e.home.Cores <= 2
-	c.native = e.alike(c.group) && (c.local == nil || e.alike(c.local.group))
+	c.seats.crowded, c.seats.few = e.crowded(c.group), e.home.Cores <= 2
+	c.native = e.alike(c.group) && (c.inter.local == nil || e.alike(c.inter.local.group))
 }
 
 // openHere is the rest of open. Engine lock held.
 func (e *Engine) openHere(c *Comm, cid uint64) {
 	if guests, lost := e.guestsOf(c.group); guests != nil {
-		c.guests = guests
+		c.foreigners.known = guests
 		if e.need(guests); lost != nil {
 			c.lose(lost)
 		}
@@ -172,7 +193,7 @@ func (e *Engine) openHere(c *Comm, cid uint64) {
 }
 
 // Crowded reports whether the members are on one machine, and more than its cores.
-func (c *Comm) Crowded() bool { return c.crowded }
+func (c *Comm) Crowded() bool { return c.seats.crowded }
 
 // crowded reports whether the members of g, all of them in one segment, have to share cores. Each of them gets the same
 // answer.
@@ -191,8 +212,8 @@ func (e *Engine) crowded(g *Group) bool {
 // alike reports whether data looks the same in the memory of all members of g.
 func (e *Engine) alike(g *Group) bool {
 	if guests, _ := e.guestsOf(g); guests != nil {
-		return e.memory != [16]byte{} &&
-			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.memory != e.memory })
+		return e.position.memory != [16]byte{} &&
+			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.memory != e.position.memory })
 	}
 	if e.job.Clients <= 1 {
 		return true
@@ -292,8 +313,8 @@ func (c *Comm) Discard() {
 	several := c.severalJobs()
 	c.LeaveFiles()
 	c.drop()
-	if c.local != nil {
-		c.local.drop()
+	if c.inter.local != nil {
+		c.inter.local.drop()
 	}
 	if several {
 		e := c.engine
@@ -306,9 +327,9 @@ func (c *Comm) Discard() {
 // part waits for the others before the communicator is freed, where that is mandated.
 func (c *Comm) part() (err error) {
 	switch {
-	case c.layout != nil:
+	case c.seats.layout != nil:
 		err = c.Barrier()
-	case c.spansInter:
+	case c.inter.spans:
 		_, err = c.agreeAcross(tagInterFree, nil, nil)
 	}
 	return err
@@ -321,9 +342,9 @@ func (c *Comm) drop() {
 	defer e.mu.Unlock()
 	if c.freed = true; c.uses == 0 {
 		e.forget(c)
-	} else if c.lost != nil { // what uses it may have been given up
-		e.spare(c.guests)
-		c.guests = nil
+	} else if c.foreigners.lost != nil { // what uses it may have been given up
+		e.spare(c.foreigners.known)
+		c.foreigners.known = nil
 	}
 }
 
@@ -339,9 +360,9 @@ func (c *Comm) letGo() {
 func (e *Engine) forget(c *Comm) {
 	c.leaveBoard()
 	c.leaveLine()
-	e.spare(c.guests)
-	c.guests = nil
-	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.subgroups} {
+	e.spare(c.foreigners.known)
+	c.foreigners.known = nil
+	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.ids.subgroups} {
 		if ctx == nil {
 			continue
 		}
@@ -363,20 +384,20 @@ const (
 
 // useAgain keeps a context that nothing waits in and nothing refers to any more. Engine lock held.
 func (e *Engine) useAgain(ctx *context) {
-	if len(e.spareContexts) < spareContexts && ctx.space.Sources() <= spareSources {
+	if len(e.contexts.spare) < spareContexts && ctx.space.Sources() <= spareSources {
 		ctx.comm = nil
-		e.spareContexts = append(e.spareContexts, ctx)
+		e.contexts.spare = append(e.contexts.spare, ctx)
 	}
 }
 
 // newContext is newContext in old memory, if there is some. Engine lock held.
 func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
-	last := len(e.spareContexts) - 1
-	if last < 0 || e.spareContexts[last].space.Room() < n {
+	last := len(e.contexts.spare) - 1
+	if last < 0 || e.contexts.spare[last].space.Room() < n {
 		return newContext(cid, c, n)
 	}
-	ctx := e.spareContexts[last]
-	e.spareContexts = e.spareContexts[:last]
+	ctx := e.contexts.spare[last]
+	e.contexts.spare = e.contexts.spare[:last]
 	ctx.cid, ctx.comm, ctx.serve = cid, c, nil
 	ctx.space.Open(n)
 	return ctx
@@ -394,10 +415,10 @@ func (c *Comm) CountWaiting(p *uint32) {
 func (c *Comm) CID() uint64 { return c.p2p.cid }
 
 // Eager is the largest message, in bytes, that is sent at once to a rank of this machine.
-func (e *Engine) Eager() int { return e.local.Limits().Eager }
+func (e *Engine) Eager() int { return e.ways.local.Limits().Eager }
 
 // Packet is the largest message, in bytes, that fits one packet to a rank of this machine.
-func (e *Engine) Packet() int { return e.local.Limits().Packet }
+func (e *Engine) Packet() int { return e.ways.local.Limits().Packet }
 
 // LocalRank is the rank in this machine's segment of a process, which may be the caller; -1 if it is elsewhere.
 func (e *Engine) LocalRank(world int32) int {
@@ -413,8 +434,8 @@ func (e *Engine) FastRank(world int32) int {
 	if !e.isGuest(world) {
 		return e.LocalRank(world)
 	}
-	if p := e.peer(world); e.indexer != nil && p.guest.near && p.guest.lost == nil {
-		return e.indexer.Local(world)
+	if p := e.peer(world); e.guests.indexer != nil && p.guest.near && p.guest.lost == nil {
+		return e.guests.indexer.Local(world)
 	}
 	return -1
 }

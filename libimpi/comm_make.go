@@ -27,34 +27,36 @@ func (c *Comm) Dup() (*Comm, error) {
 // Unopened makes a communicator of the same groups and topology that has no contexts yet: it can be named, and asked
 // for its groups, but not communicate.
 func (c *Comm) Unopened() *Comm {
-	d := &Comm{engine: c.engine, group: c.group, rank: c.rank, topology: c.topology}
-	d.layout, d.machines, d.spansInter, d.ruled = c.layout, c.machines, c.spansInter, c.ruled
-	if c.local != nil {
-		d.local = c.local.Unopened()
-		d.local.beside = d
+	d := &Comm{engine: c.engine, group: c.group, rank: c.rank}
+	d.neighborhood.topology = c.neighborhood.topology
+	d.seats.layout, d.seats.machines = c.seats.layout, c.seats.machines
+	d.inter.spans, d.inter.ruled = c.inter.spans, c.inter.ruled
+	if c.inter.local != nil {
+		d.inter.local = c.inter.local.Unopened()
+		d.inter.local.inter.beside = d
 	}
 	return d
 }
 
 // openOn opens a communicator on a context id.
 func (c *Comm) openOn(cid uint64) {
-	if c.local != nil {
-		c.engine.open(c.local, contexts.Home|cid)
+	if c.inter.local != nil {
+		c.engine.open(c.inter.local, contexts.Home|cid)
 	}
 	c.engine.open(c, cid)
 }
 
 // prepare is the part of openOn that needs no context id, and openPrepared the rest. Engine lock held for that.
 func (c *Comm) prepare() {
-	if c.local != nil {
-		c.engine.describeMembers(c.local)
+	if c.inter.local != nil {
+		c.engine.describeMembers(c.inter.local)
 	}
 	c.engine.describeMembers(c)
 }
 
 func (c *Comm) openPrepared(cid uint64) {
-	if c.local != nil {
-		c.engine.openHere(c.local, contexts.Home|cid)
+	if c.inter.local != nil {
+		c.engine.openHere(c.inter.local, contexts.Home|cid)
 	}
 	c.engine.openHere(c, cid)
 }
@@ -65,7 +67,7 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.local != nil {
+	if c.inter.local != nil {
 		return c.createInter(g, cid)
 	}
 	if g.Rank(c.engine.me) == abi.MPI_UNDEFINED {
@@ -92,11 +94,11 @@ func (c *Comm) ofSubgroups() *context {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.subgroups == nil {
-		c.subgroups = newContext(c.p2p.cid|contexts.Subgroups, c, c.p2p.space.Sources())
-		e.openContext(c.subgroups)
+	if c.ids.subgroups == nil {
+		c.ids.subgroups = newContext(c.p2p.cid|contexts.Subgroups, c, c.p2p.space.Sources())
+		e.openContext(c.ids.subgroups)
 	}
-	return c.subgroups
+	return c.ids.subgroups
 }
 
 // subset is the members of g as the algorithms see them: their messages travel in a context of the communicator that
@@ -171,14 +173,14 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 		return nil, err
 	}
 	home := c
-	if c.local != nil {
-		home = c.local
+	if c.inter.local != nil {
+		home = c.inter.local
 	}
 	all, err := home.splitTable(color, key)
 	if err != nil {
 		return nil, err
 	}
-	if c.local != nil {
+	if c.inter.local != nil {
 		return c.splitInter(all, color, cid)
 	}
 	if color < 0 {
@@ -207,7 +209,7 @@ func (c *Comm) splitTable(color, key int32) (splitTable, error) {
 	mine := all[splitWords*c.Size():]
 	mine[0], mine[1], mine[2] = color, key, c.rank
 	all = all[:splitWords*c.Size()]
-	if c.layout == nil && c.Size() == 2 {
+	if c.seats.layout == nil && c.Size() == 2 {
 		copy(all[splitWords*c.rank:], mine)
 		return all, c.swapWithOther(intBuf(mine), intBuf(all[splitWords*(1-c.rank):][:splitWords]))
 	}
@@ -263,7 +265,7 @@ func (c *Comm) splitGroup(all splitTable, color int32) (*Group, error) {
 // MachineColor is the same for two processes exactly if they can share memory.
 func (c *Comm) MachineColor() int32 {
 	if !c.severalJobs() {
-		return c.engine.machine
+		return c.engine.position.machine
 	}
 	for i, w := range c.inOrder().worlds() {
 		if w == c.engine.me || c.engine.peer(w).local >= 0 {
@@ -275,8 +277,8 @@ func (c *Comm) MachineColor() int32 {
 
 // inOrder is all processes of the communicator in an order that is the same for all of them.
 func (c *Comm) inOrder() *Group {
-	if c.local != nil && c.engine.before(c.group.World(0), c.local.group.World(0)) {
-		return c.group.Union(c.local.group)
+	if c.inter.local != nil && c.engine.before(c.group.World(0), c.inter.local.group.World(0)) {
+		return c.group.Union(c.inter.local.group)
 	}
 	return c.everybody()
 }

@@ -55,7 +55,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		wantCIDs(t, c, 4)
 		// The largest of all counts, made odd (IMPI 0.0, 4.3).
 		if e.me == 1 {
-			e.ids.Largest = 40
+			e.contexts.ids.Largest = 40
 		}
 		c, err = c.Dup()
 		must(t, err)
@@ -99,7 +99,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		must(t, err)
 		wantCIDs(t, c, 50)
 		// Far beyond the dense table.
-		e.ids.Largest = 1<<40 + 1
+		e.contexts.ids.Largest = 1<<40 + 1
 		c, err = w.Dup()
 		must(t, err)
 		wantCIDs(t, c, 1<<40+2)
@@ -108,7 +108,7 @@ func TestContextIdsAreCountedAsIMPISays(t *testing.T) {
 		// And to the end of all ids.
 		e.mu.Lock()
 		if e.me == 0 {
-			e.ids.Largest = contexts.Most - 1
+			e.contexts.ids.Largest = contexts.Most - 1
 		}
 		e.mu.Unlock()
 		_, err = w.Dup()
@@ -205,7 +205,7 @@ func TestAllMembersLearnThatNoContextIdIsLeft(t *testing.T) {
 			c.Discard()
 		}
 		if e.me == 0 {
-			e.ids, _ = contexts.New(2, 1<<57, 1<<58) // a process of so many that its first block does not exist
+			e.contexts.ids, _ = contexts.New(2, 1<<57, 1<<58) // a process of so many that its first block does not exist
 		}
 		_, err := w.Dup()
 		wantClass(t, err, abi.MPI_ERR_OTHER)
@@ -351,7 +351,7 @@ func TestCancelledEarlyMessagesLeaveNothing(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 5}, nil)
 	}
-	if kept := e.peers[1].kept; kept != 0 || len(e.contexts.early) != 0 {
+	if kept := e.peers[1].pressure.kept; kept != 0 || len(e.contexts.early) != 0 {
 		t.Errorf("%d bytes for %d communicators", kept, len(e.contexts.early))
 	}
 }
@@ -432,7 +432,7 @@ func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: foreign})
 	for _, e := range es {
 		e.mu.Lock()
-		e.ids.Largest = lowContexts - 60 // ids below and above that are kept in different ways
+		e.contexts.ids.Largest = lowContexts - 60 // ids below and above that are kept in different ways
 		e.mu.Unlock()
 	}
 	together(t, es, func(e *Engine) {
@@ -444,15 +444,15 @@ func TestCommunicatorsThatSpanClientsLeaveNothingBehind(t *testing.T) {
 		must(t, e.World().Barrier())
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if e.ids.Largest < lowContexts+100 || e.ids.Largest > lowContexts+200 {
-			t.Errorf("after 100 communicators the largest context id is %d", e.ids.Largest)
+		if e.contexts.ids.Largest < lowContexts+100 || e.contexts.ids.Largest > lowContexts+200 {
+			t.Errorf("after 100 communicators the largest context id is %d", e.contexts.ids.Largest)
 		}
 		for cid := range e.contexts.high {
 			if cid&(contexts.Self|contexts.Partitioned|contexts.Own|contexts.Home) == 0 {
 				t.Errorf("context %d is still there", cid)
 			}
 		}
-		if n := len(e.spareContexts); n != 2 {
+		if n := len(e.contexts.spare); n != 2 {
 			t.Errorf("%d spare contexts, want those of one communicator", n)
 		}
 	})

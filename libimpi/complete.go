@@ -77,10 +77,10 @@ func (e *Engine) lookup(id uint64) (r *Request, idle bool, err *Error) {
 	if id == nullRequest {
 		return nil, true, nil
 	}
-	if r = e.find(id); r == nil || r.detached {
+	if r = e.find(id); r == nil || r.state.detached {
 		return nil, false, errorf(abi.MPI_ERR_REQUEST, "request %#x is not an active request", id)
 	}
-	return r, !r.active, nil
+	return r, !r.state.active, nil
 }
 
 // active returns the request of an id that is being waited for; nil if the id is null, inactive, or, because it
@@ -97,7 +97,7 @@ func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
 	if r.general != nil {
 		return e.collectGeneral(r, id, st)
 	}
-	persistent, comm := r.persistent, r.comm
+	persistent, comm := r.state.persistent, r.comm
 	got, err := e.finish(r)
 	if st != nil {
 		st.Set(&got)
@@ -151,9 +151,9 @@ func (e *Engine) test(id uint64, st *CStatus) (r *Request, done bool, err error)
 	case idle:
 		st.setEmpty()
 		return nil, true, nil
-	case !r.done:
+	case !r.state.done:
 		e.look()
-		if !r.done {
+		if !r.state.done {
 			return nil, false, e.failure()
 		}
 	}
@@ -217,7 +217,7 @@ func (e *Engine) testAll(ids []uint64) (bool, error) {
 
 func (e *Engine) allDone(ids []uint64) bool {
 	for _, id := range ids {
-		if r := e.active(id); r != nil && !r.done {
+		if r := e.active(id); r != nil && !r.state.done {
 			return false
 		}
 	}
@@ -331,8 +331,8 @@ func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err err
 // gobridge/executor/fast_wait.c does the same (first_to_look_at).
 func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 	i := -1
-	if e.last.id != 0 && e.last.index < len(ids) && ids[e.last.index] == e.last.id {
-		i = e.last.index
+	if e.requests.last.id != 0 && e.requests.last.index < len(ids) && ids[e.requests.last.index] == e.requests.last.id {
+		i = e.requests.last.index
 	}
 	for range ids {
 		if i++; i >= len(ids) {
@@ -342,7 +342,7 @@ func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 		if r == nil {
 			continue
 		}
-		if r.done {
+		if r.state.done {
 			return i, true
 		}
 		active = true
@@ -356,9 +356,9 @@ func (e *Engine) collectAny(ids []uint64, at int, st *CStatus) (int, error) {
 		return abi.MPI_UNDEFINED, nil
 	}
 	r, _, _ := e.lookup(ids[at])
-	e.last.index, e.last.id = at, 0
-	if r.persistent {
-		e.last.id = r.id
+	e.requests.last.index, e.requests.last.id = at, 0
+	if r.state.persistent {
+		e.requests.last.id = r.id
 	}
 	return at, e.collect(r, &ids[at], st)
 }
@@ -402,7 +402,7 @@ func (e *Engine) collectSome(ids []uint64, done []int32, st []CStatus) (int, err
 	n, failed := 0, 0
 	for i := range ids {
 		r := e.active(ids[i])
-		if r == nil || !r.done {
+		if r == nil || !r.state.done {
 			continue
 		}
 		done[n] = int32(i)
@@ -446,14 +446,14 @@ func (e *Engine) FreeRequest(id *uint64) error {
 	if r == nil {
 		return errorf(abi.MPI_ERR_REQUEST, "argument request is MPI_REQUEST_NULL, which cannot be freed")
 	}
-	if r.active && !r.mayBeFreed() {
+	if r.state.active && !r.mayBeFreed() {
 		return errorf(abi.MPI_ERR_REQUEST, "a collective operation is under way, whose request cannot be freed")
 	}
 	*id = nullRequest
-	if r.done || r.persistent && !r.active {
+	if r.state.done || r.state.persistent && !r.state.active {
 		return e.dispose(r)
 	}
-	r.detached = true
+	r.state.detached = true
 	return nil
 }
 
@@ -467,7 +467,7 @@ func (r *Request) mayBeFreed() bool {
 		return true
 	}
 	_, duplicates := r.of.(*duplication)
-	return r.seen || r.done && !r.persistent && !duplicates
+	return r.state.seen || r.state.done && !r.state.persistent && !duplicates
 }
 
 // Cancel takes back a receive that has not been matched, or a send whose first packet has not left; a send
@@ -489,12 +489,12 @@ func (e *Engine) Cancel(id uint64) error {
 	if r.isTask() {
 		return errorf(abi.MPI_ERR_REQUEST, "a collective operation cannot be cancelled")
 	}
-	if r.done || r.cancelAsked {
+	if r.state.done || r.state.cancelAsked {
 		return nil
 	}
 	switch r.kind {
 	case recvRequest:
-		if r.length == 0 && r.moved == 0 && r.isPosted() {
+		if r.wire.length == 0 && r.wire.moved == 0 && r.isPosted() {
 			r.ctx.space.Withdraw(&r.waits)
 			r.status.Cancelled = true
 			e.complete(r)
@@ -511,7 +511,7 @@ func (r *Request) isPosted() bool {
 }
 
 func (e *Engine) cancelSend(r *Request) {
-	if r.peer == e.me {
+	if r.env.peer == e.me {
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
 			e.giveBack(m)
@@ -520,17 +520,18 @@ func (e *Engine) cancelSend(r *Request) {
 		}
 		return
 	}
-	p := e.peer(r.peer)
+	p := e.peer(r.env.peer)
 	if p.first.remove(r) {
 		r.status.Cancelled = true
 		e.complete(r)
 		return
 	}
 	if r.expects {
-		r.cancelAsked = true
+		r.state.cancelAsked = true
 		e.await(p)
-		e.reply = transport.Header{Kind: transport.Cancel, Src: e.me, Dst: r.peer, SrqID: r.id}
-		e.sendControl(&e.reply)
+		h := e.packet(transport.Cancel, r.env.peer)
+		h.SrqID = r.id
+		e.sendControl(h)
 	}
 }
 

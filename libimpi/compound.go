@@ -24,9 +24,9 @@ func (nothing) released()                  {}
 // newCompound takes an active request.
 func (e *Engine) newCompound(ctx *context, of compound) *Request {
 	r := e.requests.get(ctx.comm)
-	r.kind, r.active = compoundRequest, true
+	r.kind, r.state.active = compoundRequest, true
 	e.shared.UnderWay++
-	r.ctx, r.peer = ctx, noPeer
+	r.ctx, r.env.peer = ctx, noPeer
 	r.status = emptyStatus
 	r.of = of
 	return r
@@ -34,7 +34,7 @@ func (e *Engine) newCompound(ctx *context, of compound) *Request {
 
 // join makes a message, which has not started, the given part of a compound.
 func (r *Request) join(of compound, part int) *Request {
-	r.of, r.part, r.detached = of, part, true
+	r.of, r.part, r.state.detached = of, part, true
 	return r
 }
 
@@ -55,7 +55,7 @@ func (r *Request) failure() *Error {
 	if r.status.Err != nil {
 		return r.status.Err
 	}
-	return AsError(r.cur.Err())
+	return AsError(r.wire.cur.Err())
 }
 
 // exchange is the compound of MPI_Isendrecv: a request that counts in Request.count what it waits for, its own
@@ -80,7 +80,7 @@ func (x *exchange) partDone(e *Engine, message *Request) {
 }
 
 func (x *exchange) less(e *Engine) {
-	if x.count--; x.count == 0 {
+	if x.mem.count--; x.mem.count == 0 {
 		e.complete((*Request)(x))
 	}
 }
@@ -90,12 +90,12 @@ func (c *Comm) newExchange(buf datatype.Pointer, count int64, t *datatype.Type, 
 	e := c.engine
 	r := e.newCompound(c.p2p, nil)
 	x := (*exchange)(r)
-	r.of, r.count = x, 1
+	r.of, r.mem.count = x, 1
 	if source == abi.MPI_PROC_NULL {
 		r.status = procNullStatus
 		return x
 	}
-	r.count++
+	r.mem.count++
 	e.postRecv(e.newRecv(c.p2p, buf, count, t, source, tag).join(x, 0))
 	return x
 }
@@ -104,7 +104,7 @@ func (c *Comm) newExchange(buf datatype.Pointer, count int64, t *datatype.Type, 
 func (x *exchange) send(e *Engine, buf datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32) uint64 {
 	id := x.id
 	if dest != abi.MPI_PROC_NULL {
-		x.count++
+		x.mem.count++
 		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.World(int(dest)), tag, modeStandard).join(x, 1))
 	}
 	x.less(e)

@@ -37,7 +37,7 @@ func newContext(cid uint64, comm *Comm, n int) *context {
 // post adds a receive that found no message.
 func (c *context) post(r *Request) {
 	r.waits.Of = r
-	c.space.Post(&r.waits, r.source, r.tag)
+	c.space.Post(&r.waits, r.env.source, r.env.tag)
 }
 
 // keep adds a message that found no receive.

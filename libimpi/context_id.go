@@ -23,7 +23,7 @@ import (
 // that will not be members.
 func (c *Comm) nextCID() (uint64, error) {
 	e := c.engine
-	if c.ruled {
+	if c.inter.ruled {
 		choice := e.choose()
 		defer e.chosen(&choice)
 		most, err := c.largest(e.offerCID(&choice))
@@ -34,12 +34,12 @@ func (c *Comm) nextCID() (uint64, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p, bring := c.supply.Ask(nil)
+	p, bring := c.ids.supply.Ask(nil)
 	if bring != nil {
 		e.mu.Unlock()
 		ids, err := c.newBlock()
 		e.mu.Lock()
-		c.supply.Bring(bring, ids, err)
+		c.ids.supply.Bring(bring, ids, err)
 	}
 	if !p.Done {
 		if e.waitFor(func() bool { return p.Done }, anyPeer); !p.Done {
@@ -72,8 +72,8 @@ func (c *Comm) newBlock() (contexts.Block, error) {
 // giver is the process that gives the members of c a block, the first of all of them.
 func (c *Comm) giver() int32 {
 	first := c.group.World(0)
-	if c.local != nil {
-		first = min(first, c.local.group.World(0))
+	if c.inter.local != nil {
+		first = min(first, c.inter.local.group.World(0))
 	}
 	return first
 }
@@ -90,20 +90,20 @@ func (c *Comm) giveBlock() []uint64 {
 func (e *Engine) give() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	b, _ := e.ids.Give() // the word says that there is none
+	b, _ := e.contexts.ids.Give() // the word says that there is none
 	return b.Word()
 }
 
 // givenBlock is the block that a process has given.
 func (e *Engine) givenBlock(giver int32, word []uint64) (contexts.Block, error) {
-	b, err := e.ids.Given(int(giver), word[0])
+	b, err := e.contexts.ids.Given(int(giver), word[0])
 	return b, noContext(err)
 }
 
 // tell gives all members what the giver has.
 func (v Collectives) tell(word coll.Buf) error {
 	c := v.c
-	if c.local == nil {
+	if c.inter.local == nil {
 		return v.Bcast(word, 0)
 	}
 	if c.rank == 0 {
@@ -120,7 +120,7 @@ func (v Collectives) tell(word coll.Buf) error {
 
 // largest is the largest of what the processes of c say.
 func (c *Comm) largest(mine uint64) (uint64, error) {
-	if c.local != nil {
+	if c.inter.local != nil {
 		return c.largestAcross(tagInterDup)(mine)
 	}
 	all := make([]uint64, 1)
@@ -132,7 +132,7 @@ func (c *Comm) largest(mine uint64) (uint64, error) {
 func (e *Engine) choose() contexts.Choice {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.ids.Choose()
+	return e.contexts.ids.Choose()
 }
 
 func (e *Engine) chosen(choice *contexts.Choice) {
@@ -161,7 +161,7 @@ func (e *Engine) takeCID(choice *contexts.Choice, most uint64) (uint64, error) {
 func (e *Engine) vote(at contexts.Place, largest func(mine uint64) (uint64, error)) (contexts.Block, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	a := e.ids.Agree(at)
+	a := e.contexts.ids.Agree(at)
 	defer a.End()
 	for {
 		mine := a.Say()

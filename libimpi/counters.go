@@ -87,7 +87,7 @@ func (e *Engine) Watch(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch.counts = on
-	e.watch.on = on || e.verifies.Load()
+	e.watch.on = on || e.collectives.verifies.Load()
 }
 
 // Observe makes the engine tell o of what is in the set, in which what is 1<<what.
@@ -119,7 +119,7 @@ func (c *Comm) Counters() CommCounters {
 func (e *Engine) Network() (c transport.Counts) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, from := range [...]transport.Counter{e.network.counter, e.vendor.counter} {
+	for _, from := range [...]transport.Counter{e.ways.network.counter, e.ways.vendor.counter} {
 		if from != nil {
 			n := from.Counts()
 			c.Sent, c.Received = c.Sent+n.Sent, c.Received+n.Received
@@ -143,9 +143,9 @@ func (e *Engine) Levels(takeIn bool) (l Levels) {
 		l.add(c)
 	}
 	for i := range e.peers {
-		l.UnexpectedBytes += e.peers[i].kept
+		l.UnexpectedBytes += e.peers[i].pressure.kept
 	}
-	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.kept })
+	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.kept })
 	if q := e.requests.quick; q != nil {
 		l.Posted += int(q.Posted)
 	}
@@ -266,7 +266,7 @@ func (e *Engine) class(p *peer) PeerClass {
 	switch {
 	case its.Client != mine.Client:
 		return PeerAbroad
-	case e.vendor.connected() && its.HostID == mine.HostID: // it shares no memory with us
+	case e.ways.vendor.connected() && its.HostID == mine.HostID: // it shares no memory with us
 		return PeerMachine
 	}
 	return PeerClient
@@ -342,13 +342,13 @@ func (e *Engine) noteCompleted(r *Request) {
 		if r.of != nil || r.ctx == nil || r.ctx != r.comm.p2p || r.ctx.windows() {
 			return
 		}
-		if kind, tag = tellsSend, int64(r.tag); r.kind == recvRequest {
+		if kind, tag = tellsSend, int64(r.env.tag); r.kind == recvRequest {
 			kind, tag = tellsReceive, int64(r.status.Tag)
-		} else if r.peer != noPeer {
-			bytes = r.size
+		} else if r.env.peer != noPeer {
+			bytes = r.mem.size
 		}
 	}
-	e.tellCompleted(r.comm, kind, int64(r.peer), tag, bytes)
+	e.tellCompleted(r.comm, kind, int64(r.env.peer), tag, bytes)
 }
 
 // tellCompleted is noteCompleted for what never was a request.

@@ -15,7 +15,7 @@ func TestWhatIsCountedIsWhatWasSent(t *testing.T) {
 		together(t, es, func(e *Engine) {
 			e.Watch(true)
 			e.Observe(1<<RequestCompleted, func(what Happening, c *Comm, numbers [5]int64) {
-				if what != RequestCompleted || c != e.world || numbers[3] != 0 {
+				if what != RequestCompleted || c != e.predefined.world || numbers[3] != 0 {
 					t.Errorf("%d on %v: %v", what, c, numbers)
 				}
 				completed.Add(1)

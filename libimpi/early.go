@@ -104,7 +104,7 @@ func (e *Engine) drop(m *message) {
 
 // dropEarly forgets what a process has sent too early.
 func (e *Engine) dropEarly(p *peer) {
-	for m := p.newest; m != nil; {
+	for m := p.unmatched.newest; m != nil; {
 		older := m.older
 		if m.early {
 			e.drop(m)

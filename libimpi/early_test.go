@@ -46,8 +46,8 @@ func TestAFloodOfEarlyMessagesIsHeldBack(t *testing.T) {
 			}
 			finishAll(t, es, a, pointers(ids)...)
 			b.mu.Lock()
-			if p := &b.peers[0]; p.kept != 0 || p.held {
-				t.Errorf("%d bytes are still kept, held: %t", p.kept, p.held)
+			if p := &b.peers[0]; p.pressure.kept != 0 || p.pressure.held {
+				t.Errorf("%d bytes are still kept, held: %t", p.pressure.kept, p.pressure.held)
 			}
 			b.mu.Unlock()
 			noFailure(t, es)
@@ -61,7 +61,7 @@ func TestAFloodOfEarlyMessagesFromElsewhereStops(t *testing.T) {
 	const cid, n = 70, 8000
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
 	es[1].mu.Lock()
-	es[1].restrainAt = heldLeast
+	es[1].pressure.restrainAt = heldLeast
 	es[1].mu.Unlock()
 	buf := make([]byte, n)
 	ids := pour(t, es, agreed(t, es[0], cid), n, buf)
@@ -95,12 +95,12 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 				on := all
 				switch {
 				case e == es[0]:
-					e.restrainAt = heldLeast
+					e.pressure.restrainAt = heldLeast
 					must(t, all.Barrier())
 					must(t, all.Recv(at(buf), 0, byteT, all.Size()-1, 1<<20, nil)) // behind the flood
 					p := e.peer(all.group.World(all.Size() - 1))
-					if !p.held || p.kept > 2*heldLeast+many*recordSize {
-						t.Errorf("%s: held: %t, %d bytes are kept", name, p.held, p.kept)
+					if !p.pressure.held || p.pressure.kept > 2*heldLeast+many*recordSize {
+						t.Errorf("%s: held: %t, %d bytes are kept", name, p.pressure.held, p.pressure.kept)
 					}
 					if early {
 						on = agreedOn(t, all, cid)
@@ -108,8 +108,8 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 					for i := range many {
 						must(t, on.Recv(at(buf), n, byteT, all.Size()-1, int32(i), nil))
 					}
-					if p.held || p.kept != 0 {
-						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.held, p.kept)
+					if p.pressure.held || p.pressure.kept != 0 {
+						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.pressure.held, p.pressure.kept)
 					}
 				case e == last:
 					must(t, all.Barrier())
@@ -163,7 +163,7 @@ func TestAHeldProcessThatDoesNotCareIsLost(t *testing.T) {
 	} {
 		es := world(t, 2)
 		e := es[0]
-		e.heldAt = heldLeast // as if there were many
+		e.pressure.heldAt = heldLeast // as if there were many
 		tt.h.Src, tt.h.LSRank = 1, 1
 		payload := make([]byte, tt.n)
 		for i := 0; i < 75000 && e.failure() == nil; i++ {
@@ -173,8 +173,8 @@ func TestAHeldProcessThatDoesNotCareIsLost(t *testing.T) {
 			}
 			e.deliver(h, payload)
 		}
-		if most := e.heldAt + mostIgnored + 16<<10; tt.breach && e.peers[1].kept > most {
-			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].kept, most)
+		if most := e.pressure.heldAt + mostIgnored + 16<<10; tt.breach && e.peers[1].pressure.kept > most {
+			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].pressure.kept, most)
 		}
 		if tt.breach {
 			wantBreach(t, e, "1", name)
@@ -226,7 +226,7 @@ func TestACancellationFindsTheNewestMessage(t *testing.T) {
 			e.deliver(transport.Header{Kind: transport.Cancel, Src: k.peer, SrqID: k.id}, nil)
 			settle(es...)
 		}
-		if e.peers[1].index != nil {
+		if e.peers[1].unmatched.index != nil {
 			indexed++
 		}
 	}

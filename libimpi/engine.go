@@ -4,9 +4,31 @@
 // Inward: poll (progress.go) -> Transport.Poll -> Deliver (recv.go) -> matching (package match) -> the receive's
 // buffer, or a copy that waits for its receive.
 //
-// One lock, Engine.mu, guards everything that messages touch. The thread that calls MPI does the work: it
-// takes the lock, and while it waits it polls the transports itself. Where sockets are in use, a watcher
-// takes the same lock and polls when no thread of the program does.
+// The thread that calls MPI does the work: it takes the engine's lock, and while it waits it polls the transports
+// itself. Where sockets are in use, a watcher takes the same lock and polls when no thread of the program does.
+//
+// # Locks
+//
+// A thread takes locks in this order, and never one that stands before another it holds:
+//
+//	gobridge: starting     start and end of MPI take turns; held while a process joins its job, or leaves it
+//	gobridge: tables       of attributes, handles, infos, error handlers, ports and tools: each guards its own table for
+//	                       the time of a look; functions of the program are not called under one
+//	onesided.Window.mu     the epochs of a window, and its tables of memory
+//	file.File.mu           the view of a file and the position in it
+//	accumulate locks       of a target, in shared memory: held while elements are combined there
+//	waiting.watcher        held while the socket watcher, or a timer, is in the engine; who ends the engine takes it and
+//	                       says that it is over
+//	Engine.mu              everything that messages touch: all fields of Engine, Comm, Request, Task and peer that do not
+//	                       say otherwise
+//	locks of transports    each has its own; they call Deliver under none of them, but under Engine.mu, as Poll is
+//
+// Engine.mu is a word in memory that C shares: the fast path takes the same lock for the time of a short message. It is
+// held for as long as a poll or a copy of some hundred kilobytes takes; waitFor gives it up between two polls while it
+// spins, and while it sleeps. Only the end of the job holds it for as long as other clients need to part
+// (finishRemote), when no other thread of the program may be in MPI. Functions of the program are called without it
+// (callProgram). What may be read without it is atomic, and says so; what is set before the engine has a second thread
+// (New to Open) is never written again.
 package libimpi
 
 import (
@@ -22,101 +44,125 @@ import (
 	"github.com/libimpi/libimpi/transport/futex"
 )
 
-// Engine is the state of one MPI process.
+// Engine is the state of one MPI process. Engine.mu guards all of it that is not atomic, or never written after the
+// start. State stands in groups, by subject.
 type Engine struct {
-	mu   futex.Mutex    // in memory that the bridge's C shares
-	bell transport.Bell // on which threads sleep
-	home transport.Home
-
-	me     int32
-	job    *transport.Job
-	jobID  [16]byte // different for all jobs in the world
-	memory [16]byte // how data looks in the memory of the job's processes; zero: not the same everywhere
-	peers  []peer   // by world rank; others go by peer (guest.go)
-	size   int32    // of MPI_COMM_WORLD
-
-	guests  guestTable
-	far     []*carrier                        // to guests on other machines; nil: there are none
-	leaving []*peer                           // guests that nothing needs any more
-	nobody  peer                              // stands for guests that have gone
-	begin   func() (transport.Meeting, error) // transport.Links.Meet
-	indexer transport.Indexer                 // of local; nil: it has none
-
-	local   carrier // inside the machine
-	alone   bool    // no other process shares this machine's memory with this one
-	network carrier // to other machines and clients; has no Transport if there are none
-	vendor  carrier // to the others of this client if another MPI library carries what they say, else it has none
-
-	vendorName string // of that library
-	freeLines  uint64 // of its collective operations, a bit each (vendor.go)
-	companions int    // processes of this client, this one among them
-	left       uint32 // operations that were left to it
-	sleepers   int    // threads that sleep or are about to
-	carried    int    // requests for whose sake it is looked after while the program computes
-	others     int    // processes on this machine that carry packets for us
-	machine    int32  // the lowest world rank of this machine's
-	spread     bool   // a client has processes on several machines
-	ticks      uint32
-	turns      uint32        // Shared.Turns as last seen
-	seq        uint64        // messages started to other processes
-	budget     time.Duration // how long a wait polls before it sleeps
-	nap        uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
-	patient    atomic.Bool   // more ranks than cores on this machine: do not spin
-
+	mu     futex.Mutex    // in memory that the bridge's C shares
+	bell   transport.Bell // on which threads sleep
+	home   transport.Home
 	shared *Shared // counters for the bridge's fast path
 
+	me       int32
+	job      *transport.Job
+	peers    []peer // by world rank; others go by peer (guest.go)
+	position position
+	guests   guestTable // processes of other jobs
+
+	ways     carriers // the transports
+	waiting  waitState
 	requests requestTable
-	messages messagePool
 	contexts contextTable
-	busy     []int32      // peers that have something queued
-	flowing  int          // receives to which the rest of a message comes from another machine
-	ids      contexts.IDs // that are in use
+	sending  sendState
+	pressure bounds
+	direct   directCopies
 
-	heldAt     int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
-	restrainAt int64   // and if it is elsewhere
-	shut       []int32 // processes whose packets are not acknowledged (restrain.go)
-	probes     []probe // that wait
+	collectives collectiveState
+	thread      progressThread  // goes on with long transfers while the program computes
+	files       file.Pool       // accesses that are under way while the program goes on
+	spares      onesided.Spares // of freed windows
 
-	spareContexts []*context      // of freed communicators (comm.go)
-	spares        onesided.Spares // of freed windows
-	buffer        attachedBuffer
-	world, self   *Comm
-	tagUB         int32
+	predefined predefined
+	watch      watch // what tools want to know (counters.go)
+	loss       loss
+}
 
-	pulling   []*Request        // receives that share their message with the sender, the oldest first (claims.go)
-	pullSince time.Time         // since when nothing has come for the first of them; zero: not known
-	now       func() time.Time  // Home.Now
-	onBoards  []*Task           // operations on boards that are under way
-	openBoard func(*Comm) error // Config.OpenBoard
-	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
-	noBoards  atomic.Bool       // collective operations go by messages
-	direct    bool              // long messages are copied from memory to memory where that can be
-	past      bool              // the ring is stored to past the caches
-	cost      readCost          // transport.Reader.Cost
-	readAll   bool              // never stream what can be read
+// position is where the process stands in its job, its client and its machine. Never written after the start.
+type position struct {
+	jobID      [16]byte // different for all jobs in the world
+	memory     [16]byte // how data looks in the memory of the job's processes; zero: not the same everywhere
+	size       int32    // of MPI_COMM_WORLD
+	machine    int32    // the lowest world rank of this machine's
+	companions int      // processes of this client, this one among them
+	others     int      // processes on this machine that carry packets for us
+	spread     bool     // a client has processes on several machines
+	alone      bool     // no other process shares this machine's memory with this one
+}
 
-	ready []*Task // collective operations that can go on (task.go)
-	calls []*Task // those whose next step is to call a function of the program
-	tasks []*Task // not in use
-
-	mostTasks int // numbers of each kind (task_number.go)
-
-	thread progressThread // goes on with long transfers while the program computes
-	files  file.Pool      // accesses that are under way while the program goes on
-
-	last struct { // what WaitAny or TestAny has completed last
-		id    uint64 // of a persistent request; 0: of another one
-		index int
+// carriers are the transports. A carrier of one that is missing has no Transport.
+type carriers struct {
+	local   carrier // inside the machine
+	network carrier // to other machines and clients
+	vendor  carrier // to the others of this client if another MPI library carries what they say
+	library struct {
+		name      string // of that library
+		freeLines uint64 // of its collective operations, a bit each (vendor.go)
+		left      uint32 // operations that were left to it
+		carried   int    // requests for whose sake it is looked after while the program computes
 	}
+}
 
-	watch watch // what tools want to know (counters.go)
-
-	header transport.Header
-	reply  transport.Header
+// waitState is what threads that wait for something have to know (progress.go).
+type waitState struct {
+	sleepers int // threads that sleep or are about to
+	ticks    uint32
+	turns    uint32        // Shared.Turns as last seen
+	budget   time.Duration // how long a wait polls before it sleeps
+	nap      uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
+	patient  atomic.Bool   // more ranks than cores on this machine: do not spin
 
 	watcher sync.Mutex // held while the socket watcher polls; guards over
 	over    bool       // the engine's lock is about to go away
+}
 
+// sendState is what sends have in common (send.go).
+type sendState struct {
+	busy   []int32 // peers that have something queued
+	seq    uint64  // messages started to other processes
+	packet transport.Header
+}
+
+// bounds are the limits of what is kept of messages that nobody has asked for (held.go, restrain.go).
+type bounds struct {
+	messages   messagePool
+	heldAt     int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
+	restrainAt int64   // and if it is elsewhere
+	shut       []int32 // processes whose packets are not acknowledged
+	probes     []probe // that wait
+}
+
+// directCopies is how long messages go from memory to memory inside the machine (claims.go, fresh.go).
+type directCopies struct {
+	on        bool     // where that can be
+	past      bool     // the ring is stored to past the caches
+	readAll   bool     // never stream what can be read
+	cost      readCost // transport.Reader.Cost
+	now       func() time.Time
+	flowing   int        // receives to which the rest of a message comes from another machine
+	pulling   []*Request // receives that share their message with the sender, the oldest first
+	pullSince time.Time  // since when nothing has come for the first of them; zero: not known
+}
+
+// collectiveState are the collective operations under way, and what decides how they go.
+type collectiveState struct {
+	onBoards  []*Task           // operations on boards that are under way
+	ready     []*Task           // operations that can go on (task.go)
+	calls     []*Task           // those whose next step is to call a function of the program
+	idle      []*Task           // tasks that are not in use
+	mostTasks int               // numbers of each kind (task_number.go)
+	openBoard func(*Comm) error // Config.OpenBoard
+	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
+	noBoards  atomic.Bool       // collective operations go by messages
+}
+
+// predefined is what MPI predefines.
+type predefined struct {
+	world, self *Comm
+	tagUB       int32
+	buffer      attachedBuffer // of MPI_Buffer_attach
+}
+
+// loss is that of a peer, which ends the job.
+type loss struct {
 	failed atomic.Pointer[Error] // set once: a peer was lost
 	onLost func(*Error)          // tells the job; called without the lock
 	onGone func(*Comm)           // Config.OnGone
@@ -203,7 +249,13 @@ type peer struct {
 	streams requestQueue
 	queued  bool // stands in Engine.busy
 
-	// Bounds on unexpected messages (held.go, restrain.go), in bytes.
+	pressure  peerPressure
+	unmatched unmatchedOf
+	sharing   sharedWith
+}
+
+// peerPressure bounds what is kept of a peer's unexpected messages (held.go, restrain.go), in bytes.
+type peerPressure struct {
 	kept    int64  // of the peer's, here
 	held    bool   // the peer has been told that they are too many
 	ignored int64  // of messages that it has sent since as if it did not know
@@ -215,11 +267,16 @@ type peer struct {
 	lookAt  int64  // kept at which to look whether it is needed, and to shut it
 	lapse   time.Duration
 	timer   *time.Timer // of the lapse
+}
 
-	// What is kept of the peer and has not been matched (kept.go).
+// unmatchedOf is what is kept of a peer and has not been matched (kept.go).
+type unmatchedOf struct {
 	newest *message
 	index  map[uint64]*byID // by request id; nil: nobody has searched long
+}
 
+// sharedWith is what is known of long messages from and to a peer (claims.go, fresh.go).
+type sharedWith struct {
 	slots   uint8  // claims in use for messages from the peer, by slot
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
 	uses    uint16 // how often any of them has been used
@@ -293,6 +350,8 @@ type contextTable struct {
 	low   []*context
 	high  map[uint64]*context
 	early map[uint64]earlyQueue // messages for those that are not known yet (early.go)
+	spare []*context            // of freed communicators (comm.go)
+	ids   contexts.IDs          // that are in use
 }
 
 const lowContexts = 1 << 16

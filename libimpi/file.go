@@ -67,7 +67,7 @@ func (f *File) Pending() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.requests.slots {
-		if r == nil || r.kind != compoundRequest || !r.active {
+		if r == nil || r.kind != compoundRequest || !r.state.active {
 			continue
 		}
 		if of, ok := r.of.(*fileAccesses); ok && of.file == f {
@@ -113,7 +113,7 @@ func (fe *fileEngine) WaitFor(cond func() bool) error {
 // NewRequest takes a request, which nobody polls for.
 func (fe *fileEngine) NewRequest(collective bool) uint64 {
 	r := fe.requests.get(nil)
-	r.kind, r.active, r.of, r.peer = compoundRequest, true, &fe.alone, noPeer
+	r.kind, r.state.active, r.of, r.env.peer = compoundRequest, true, &fe.alone, noPeer
 	if collective {
 		r.of = &fe.together
 	}
@@ -130,7 +130,7 @@ func (fe *fileEngine) Complete(request uint64, bytes int64, err error) {
 		failed.File = fe.alone.file
 		r.status.Err = &failed
 	}
-	if r.done = true; r.detached {
+	if r.state.done = true; r.state.detached {
 		fe.discard(r)
 	}
 }

@@ -173,7 +173,7 @@ func TestAFileFindsWhatAnEarlierOneHad(t *testing.T) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		for _, ctx := range e.contexts.low[1:] {
-			if ctx != nil && ctx.comm != e.world && ctx.comm != e.self {
+			if ctx != nil && ctx.comm != e.predefined.world && ctx.comm != e.predefined.self {
 				t.Errorf("context %d is left", ctx.cid)
 			}
 		}
@@ -347,7 +347,7 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 	e := es[0]
 	id, err := files[0].Start("MPI_File_iwrite_at", bytesAccess(true, true, 0, make([]byte, 8)))
 	must(t, err)
-	e.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "rank 1 is lost"))
+	e.loss.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "rank 1 is lost"))
 	e.ring()
 	if err := e.Wait(&id, nil); err == nil {
 		t.Error("no error")
@@ -362,7 +362,7 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 		e.mu.Lock()
 	}
 	e.mu.Unlock()
-	e.failed.Store(nil)
+	e.loss.failed.Store(nil)
 }
 
 var _ coll.Comm = (*collective)(nil)

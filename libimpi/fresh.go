@@ -60,7 +60,7 @@ type freshness struct {
 
 // freshest is the longest message that may go through the ring because it is fresh.
 func (e *Engine) freshest() int64 {
-	if e.past {
+	if e.direct.past {
 		return farBytes
 	}
 	return freshBytes
@@ -69,27 +69,27 @@ func (e *Engine) freshest() int64 {
 // read copies a part of a message out of its sender's memory. It notes how long that takes, unless the message does not
 // go through the ring for that, or the part is so short that the system call counts for more.
 func (e *Engine) read(r *Request, addr uint64, dst []byte) bool {
-	p := e.peer(r.peer)
-	if r.length > e.freshest() || len(dst) < sectionBytes || !e.direct || e.readAll || e.aside(r) {
+	p := e.peer(r.env.peer)
+	if r.wire.length > e.freshest() || len(dst) < sectionBytes || !e.direct.on || e.direct.readAll || e.aside(r) {
 		return p.direct.Read(p.rank, addr, dst)
 	}
-	start := e.now()
+	start := e.direct.now()
 	ok := p.direct.Read(p.rank, addr, dst)
-	p.fresh.found = e.found(len(dst), e.now().Sub(start))
+	p.sharing.fresh.found = e.found(len(dst), e.direct.now().Sub(start))
 	return ok
 }
 
 // aside reports whether the message is one of a collective operation to which this does not apply: their algorithms say
 // themselves where data is fresh (coll.Writable). A ring that is stored to past the caches serves them even so.
-func (e *Engine) aside(r *Request) bool { return !e.past && r.ctx == r.ctx.comm.coll }
+func (e *Engine) aside(r *Request) bool { return !e.direct.past && r.ctx == r.ctx.comm.coll }
 
 // found returns how it went to read n bytes in some time. That is slow if the time is nearer to that of data in another
 // core's caches: longer than that of data in this one's by one and a half copies and more.
 func (e *Engine) found(n int, took time.Duration) uint64 {
 	switch t, bytes := int64(took)*transport.CostBytes, int64(n); {
-	case t > farReads*int64(e.cost.read)*bytes:
+	case t > farReads*int64(e.direct.cost.read)*bytes:
 		return farRead
-	case 2*t > int64(2*e.cost.read+3*e.cost.copied)*bytes:
+	case 2*t > int64(2*e.direct.cost.read+3*e.direct.cost.copied)*bytes:
 		return slowRead
 	}
 	return quickRead
@@ -97,8 +97,8 @@ func (e *Engine) found(n int, took time.Duration) uint64 {
 
 // sayTaken tells a peer that what was to be read of its message has been read, but for so many sections.
 func (e *Engine) sayTaken(peer int32, srqid uint64, again int64) {
-	h, f := &e.reply, &e.peer(peer).fresh
-	*h = transport.Header{Kind: transport.Taken, Src: e.me, Dst: peer, SrqID: srqid, Tag: int32(again), MsgLen: f.found}
+	h, f := e.packet(transport.Taken, peer), &e.peer(peer).sharing.fresh
+	h.SrqID, h.Tag, h.MsgLen = srqid, int32(again), f.found
 	f.found = 0
 	e.sendControl(h)
 }
@@ -121,16 +121,16 @@ func (f *freshness) tell(found uint64) {
 // firstPiece is how many bytes of a message that its receiver can read go with its first packet: none, so that it is
 // read, or some if the ring serves better. Where ranks outnumber cores, it never does: it needs both sides at once.
 func (e *Engine) firstPiece(p *peer, r *Request) int {
-	f := &p.fresh
+	f := &p.sharing.fresh
 	looks := f.told
-	if e.past && r.total > pastBytes {
+	if e.direct.past && r.wire.total > pastBytes {
 		looks = f.far
 	}
-	if looks < slowReads || r.total > e.freshest() || e.patient.Load() || e.readAll || e.aside(r) {
+	if looks < slowReads || r.wire.total > e.freshest() || e.waiting.patient.Load() || e.direct.readAll || e.aside(r) {
 		return 0
 	}
 	if f.passed++; f.passed%lookEvery >= lookEvery-looksInARow {
 		return 0
 	}
-	return int(min(r.total, sectionBytes, int64(p.limits.Packet)))
+	return int(min(r.wire.total, sectionBytes, int64(p.limits.Packet)))
 }

@@ -12,7 +12,7 @@ import (
 
 func TestReadsAreSlowIfTheyTakeLongerThanOfTheOwnCachesByMoreThanACopy(t *testing.T) {
 	e := &Engine{}
-	e.cost.read, e.cost.copied = 2500*time.Nanosecond, 1200*time.Nanosecond
+	e.direct.cost.read, e.direct.cost.copied = 2500*time.Nanosecond, 1200*time.Nanosecond
 	for _, c := range []struct {
 		bytes int
 		took  time.Duration
@@ -35,7 +35,7 @@ func TestReadsAreSlowIfTheyTakeLongerThanOfTheOwnCachesByMoreThanACopy(t *testin
 			t.Errorf("%d bytes in %v: %d, want %d", c.bytes, c.took*time.Nanosecond, got, c.want)
 		}
 	}
-	e.cost.read = 6300 * time.Nanosecond // an AMD EPYC
+	e.direct.cost.read = 6300 * time.Nanosecond // an AMD EPYC
 	if e.found(transport.CostBytes, 7500*time.Nanosecond) != quickRead ||
 		e.found(transport.CostBytes, 9000*time.Nanosecond) != slowRead {
 		t.Error("where reading takes long, data in another core's caches is told from the own core's by a copy and a half")
@@ -66,19 +66,19 @@ func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
 		{"forced", 9000, 1200, true, true, true},
 	} {
 		e := &Engine{mu: futex.On(new(uint32))}
-		e.patient.Store(c.patient)
-		e.local.reader = costing{read: c.read, copied: c.copied}
-		if e.SetReadAll(c.on); e.direct != c.direct {
-			t.Errorf("%s: direct %v", c.name, e.direct)
+		e.waiting.patient.Store(c.patient)
+		e.ways.local.reader = costing{read: c.read, copied: c.copied}
+		if e.SetReadAll(c.on); e.direct.on != c.direct {
+			t.Errorf("%s: direct %v", c.name, e.direct.on)
 		}
 	}
 }
 
 // findAll makes an engine find every read slow, or none.
 func (e *Engine) findAll(slow bool) {
-	e.cost.read, e.cost.copied = time.Minute, time.Minute
+	e.direct.cost.read, e.direct.cost.copied = time.Minute, time.Minute
 	if slow {
-		e.cost.read, e.cost.copied = 1, 1
+		e.direct.cost.read, e.direct.cost.copied = 1, 1
 	}
 }
 
@@ -103,8 +103,8 @@ func nearAndFar(t *testing.T, past bool) []*Engine {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
 	at := time.Now()
 	for _, e := range es {
-		e.past = past
-		e.now = func() time.Time {
+		e.direct.past = past
+		e.direct.now = func() time.Time {
 			at = at.Add(100 * time.Nanosecond)
 			return at
 		}
@@ -117,7 +117,7 @@ func TestLongFreshDataGoesThroughARingPastTheCaches(t *testing.T) {
 	es := nearAndFar(t, true)
 	copied := es[1].countCopies()
 	read := func(n int) bool { return exchangeOne(t, es, copied, n) > 0 }
-	es[0].peers[1].fresh.told = mostSlow
+	es[0].peers[1].sharing.fresh.told = mostSlow
 	for _, n := range []int{2 * sectionBytes, freshBytes + 1, pastBytes} {
 		if read(n) {
 			t.Errorf("%d bytes: read, although reading has been slow", n)
@@ -158,12 +158,12 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 		if exchangeOne(t, es, copied, freshBytes+1) == 0 {
 			t.Errorf("a message of more than %d bytes went through the ring", freshBytes)
 		}
-		es[0].patient.Store(true)
+		es[0].waiting.patient.Store(true)
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although ranks outnumber cores", n)
 		}
-		es[0].patient.Store(false)
-		es[0].readAll = true
+		es[0].waiting.patient.Store(false)
+		es[0].direct.readAll = true
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although all is to be read", n)
 		}
@@ -223,7 +223,7 @@ func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
 					}
 					for i, e := range es {
 						e.findAll(true)
-						e.peers[1-i].fresh.told = mostSlow
+						e.peers[1-i].sharing.fresh.told = mostSlow
 						send[i] = e.World().Isend(at(pattern(lengths[i], i)), int64(lengths[i]), byteT, 1-i, 0, Standard)
 					}
 					if late {

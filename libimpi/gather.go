@@ -33,8 +33,8 @@ func (e *Engine) postPaced(dest int32) bool {
 
 // turned ends bursts if the fast path has completed requests since.
 func (e *Engine) turned(g transport.Gatherer) {
-	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.turns {
-		e.turns = turns
+	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.waiting.turns {
+		e.waiting.turns = turns
 		g.Settle()
 	}
 }
@@ -48,7 +48,7 @@ func (e *Engine) posted(dest int32) {
 
 // settle sends what has gathered.
 func (e *Engine) settle() {
-	if g := e.network.gatherer; g != nil {
+	if g := e.ways.network.gatherer; g != nil {
 		e.shared.Gathered = 0
 		g.Settle()
 	}

@@ -14,8 +14,8 @@ type General interface {
 func (e *Engine) StartGeneral(g General) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.requests.get(e.self)
-	r.kind, r.active, r.general, r.peer = generalRequest, true, g, noPeer
+	r := e.requests.get(e.predefined.self)
+	r.kind, r.state.active, r.general, r.env.peer = generalRequest, true, g, noPeer
 	r.status = emptyStatus
 	return r.id
 }
@@ -25,11 +25,11 @@ func (e *Engine) CompleteGeneral(id uint64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.requests.find(id)
-	if r == nil || r.kind != generalRequest || r.done {
+	if r == nil || r.kind != generalRequest || r.state.done {
 		return errorf(abi.MPI_ERR_REQUEST, "request %#x is not a generalized request that waits for its completion", id)
 	}
-	r.done = true
-	if r.detached {
+	r.state.done = true
+	if r.state.detached {
 		return e.dispose(r)
 	}
 	e.ring()
@@ -38,8 +38,8 @@ func (e *Engine) CompleteGeneral(id uint64) error {
 
 // collectGeneral takes the result of a completed request that has a General. Engine lock held, given up for the calls.
 func (e *Engine) collectGeneral(r *Request, id *uint64, st *CStatus) error {
-	if !r.done {
-		r.detached = true
+	if !r.state.done {
+		r.state.detached = true
 		return e.failure()
 	}
 	g := r.general
@@ -69,7 +69,7 @@ func (e *Engine) dispose(r *Request) error {
 
 // cancelGeneral passes a cancellation on. Engine lock held, given up for the call.
 func (e *Engine) cancelGeneral(r *Request) error {
-	g, complete := r.general, r.done
+	g, complete := r.general, r.state.done
 	e.mu.Unlock()
 	defer e.mu.Lock()
 	return g.Cancel(complete)

@@ -6,7 +6,7 @@ import "github.com/libimpi/libimpi/abi"
 
 // describe fills st with the result of a request that is done. Engine lock held, given up to ask a generalized one.
 func (e *Engine) describe(r *Request, st *CStatus) error {
-	r.seen = true
+	r.state.seen = true
 	if g := r.general; g != nil {
 		e.mu.Unlock()
 		defer e.mu.Lock()
@@ -89,7 +89,7 @@ func (e *Engine) GetStatusSome(ids []uint64, done []int32, st []CStatus) (int, e
 	var first error
 	for i, id := range ids {
 		r := e.active(id)
-		if r == nil || !r.done {
+		if r == nil || !r.state.done {
 			continue
 		}
 		done[n] = int32(i)

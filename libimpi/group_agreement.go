@@ -47,8 +47,8 @@ func (c *Comm) closeAgreement() {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spare(c.guests)
-	c.guests = nil
+	e.spare(c.foreigners.known)
+	c.foreigners.known = nil
 	for _, ctx := range [...]*context{c.p2p, c.coll} {
 		e.closeContext(ctx)
 	}
@@ -124,7 +124,7 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	}
 	made, err := e.newInter(local, remote, ids.Next)
 	if made != nil {
-		made.supply.Stock(ids.Rest())
+		made.ids.supply.Stock(ids.Rest())
 	}
 	return made, err
 }

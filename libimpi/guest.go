@@ -60,11 +60,17 @@ type guest struct {
 type guestTable struct {
 	list atomic.Pointer[[]atomic.Pointer[peer]]
 	here []*peer // those that have not gone
+
+	far     []*carrier                        // to guests on other machines; nil: there are none
+	leaving []*peer                           // guests that nothing needs any more
+	nobody  peer                              // stands for guests that have gone
+	begin   func() (transport.Meeting, error) // transport.Links.Meet
+	indexer transport.Indexer                 // of ways.local; nil: it has none
 }
 
 // peer is the process with a number, which is not negative. It is inlined: it is on the way of each message.
 func (e *Engine) peer(number int32) *peer {
-	if number < e.size {
+	if number < e.position.size {
 		return &e.peers[number]
 	}
 	return e.visitor(number)
@@ -79,7 +85,7 @@ func (e *Engine) visitor(number int32) *peer {
 			}
 		}
 	}
-	return &e.nobody
+	return &e.guests.nobody
 }
 
 // isGuest reports whether a number is one of a process of another job.
@@ -137,9 +143,9 @@ func (e *Engine) reach(p *peer, link transport.Guest) {
 // carrierOf is the carrier of a transport that may serve several guests.
 func (e *Engine) carrierOf(link transport.Guest) *carrier {
 	if link.Near {
-		return &e.local
+		return &e.ways.local
 	}
-	for _, c := range e.far {
+	for _, c := range e.guests.far {
 		if c.Transport == link.By {
 			return c
 		}
@@ -153,8 +159,8 @@ func (e *Engine) carrierOf(link transport.Guest) *carrier {
 func (e *Engine) countGuests() {
 	near := 0
 	var far []*carrier
-	if e.vendor.connected() {
-		far = append(far, &e.vendor)
+	if e.ways.vendor.connected() {
+		far = append(far, &e.ways.vendor)
 	}
 	e.guests.all(func(p *peer) {
 		switch g := p.guest; {
@@ -165,14 +171,14 @@ func (e *Engine) countGuests() {
 			far = append(far, g.by)
 		}
 	})
-	e.far = far
-	e.alone = len(e.home.World) == 1 && near == 0
+	e.guests.far = far
+	e.position.alone = len(e.home.World) == 1 && near == 0
 	e.setPatient(e.cohabitants()+near > e.home.Cores)
 }
 
 // pollFar polls the transports to guests on other machines.
 func (e *Engine) pollFar() (did bool) {
-	for _, c := range e.far {
+	for _, c := range e.guests.far {
 		did = c.Poll() || did
 	}
 	return did
@@ -180,7 +186,7 @@ func (e *Engine) pollFar() (did bool) {
 
 // armFar is transport.Waker.Arm of these transports.
 func (e *Engine) armFar() {
-	for _, c := range e.far {
+	for _, c := range e.guests.far {
 		if c.waker != nil {
 			c.waker.Arm()
 		}
@@ -189,7 +195,7 @@ func (e *Engine) armFar() {
 
 // examineFar is transport.Examiner.CheckPeers of them.
 func (e *Engine) examineFar() {
-	for _, c := range e.far {
+	for _, c := range e.guests.far {
 		if c.examiner != nil {
 			c.examiner.CheckPeers()
 		}
@@ -206,9 +212,9 @@ func (e *Engine) need(list []*peer) {
 func (e *Engine) spare(list []*peer) {
 	for _, p := range list {
 		g := p.guest
-		if g.needed--; g.needed <= 0 && !g.leaving && p != &e.nobody {
+		if g.needed--; g.needed <= 0 && !g.leaving && p != &e.guests.nobody {
 			g.leaving = true
-			e.leaving = append(e.leaving, p)
+			e.guests.leaving = append(e.guests.leaving, p)
 		}
 	}
 }
@@ -216,8 +222,8 @@ func (e *Engine) spare(list []*peer) {
 // seeOff ends the links to guests that nothing needs, when all that is for them has left. It is not called from within
 // a transport. It reports whether there was one.
 func (e *Engine) seeOff() bool {
-	before := len(e.leaving)
-	e.leaving = slices.DeleteFunc(e.leaving, func(p *peer) bool {
+	before := len(e.guests.leaving)
+	e.guests.leaving = slices.DeleteFunc(e.guests.leaving, func(p *peer) bool {
 		g := p.guest
 		switch {
 		case g.needed > 0 && g.lost == nil:
@@ -229,13 +235,13 @@ func (e *Engine) seeOff() bool {
 		e.part(p)
 		return true
 	})
-	return len(e.leaving) < before
+	return len(e.guests.leaving) < before
 }
 
 // part ends the link to a guest, and forgets the process.
 func (e *Engine) part(p *peer) {
 	g := p.guest
-	if p.shut {
+	if p.pressure.shut {
 		e.reopen(p)
 	}
 	if g.by != nil && g.parter != nil {
@@ -244,7 +250,7 @@ func (e *Engine) part(p *peer) {
 	e.dropEarly(p)
 	p.tr = nil
 	if g.lost == nil {
-		g.lost = e.nobody.guest.lost
+		g.lost = e.guests.nobody.guest.lost
 	}
 	g.by, g.parter, g.leaving = nil, nil, false
 	if g.needed <= 0 { // else communicators have it still
@@ -259,7 +265,7 @@ func (e *Engine) part(p *peer) {
 
 // owes reports whether something waits for room that is for a process of the own job.
 func (e *Engine) owes() bool {
-	return slices.ContainsFunc(e.busy, func(number int32) bool { return !e.isGuest(number) })
+	return slices.ContainsFunc(e.sending.busy, func(number int32) bool { return !e.isGuest(number) })
 }
 
 // partAll ends the links to all guests, at the end, and waits until they have ended them too, or the deadline.
@@ -278,7 +284,7 @@ func (e *Engine) partAll(deadline time.Time) {
 	e.waitFor(func() bool {
 		for i, p := range all {
 			if !parters[i].Parted(p.rank) {
-				return e.now().After(deadline)
+				return e.direct.now().After(deadline)
 			}
 		}
 		return true
@@ -315,7 +321,7 @@ func (e *Engine) foreignJobs(g *Group) bool { return g.beyond(int32(len(e.peers)
 // severalJobs reports whether the communicator has processes of other jobs than this one's. If so, all its processes
 // say the same.
 func (c *Comm) severalJobs() bool {
-	return len(c.guests) > 0 || c.local != nil && len(c.local.guests) > 0
+	return len(c.foreigners.known) > 0 || c.inter.local != nil && len(c.inter.local.foreigners.known) > 0
 }
 
 // identityOf is the identity of the process with a number.
@@ -323,7 +329,7 @@ func (e *Engine) identityOf(number int32) identity {
 	if e.isGuest(number) {
 		return e.peer(number).guest.identity
 	}
-	return identity{e.jobID, number}
+	return identity{e.position.jobID, number}
 }
 
 // before reports whether the process with number a comes before that with number b, in an order that all processes
@@ -348,7 +354,7 @@ func (e *Engine) machineOf(number int32) (at struct{ job, machine [16]byte }) {
 		g := e.peer(number).guest
 		at.job, at.machine = g.job, g.machine
 	} else {
-		at.job, at.machine = e.jobID, e.job.Procs[number].HostID
+		at.job, at.machine = e.position.jobID, e.job.Procs[number].HostID
 	}
 	return at
 }

@@ -20,7 +20,7 @@ func (e *Engine) guestLost(p *peer, err error) {
 	}
 	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.identity, err)
 	e.contexts.all(func(ctx *context) {
-		if c := ctx.comm; c.lost == nil && c.sourceOf(p.rank) >= 0 {
+		if c := ctx.comm; c.foreigners.lost == nil && c.sourceOf(p.rank) >= 0 {
 			c.lose(lost)
 		}
 	})
@@ -45,7 +45,7 @@ func (e *Engine) without(p *peer, lost *Error) {
 	p.control.sent(len(p.control.waiting()))
 	e.adoptQuick()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
-		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.active && !r.done {
+		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.state.active && !r.state.done {
 			if err := e.hopeless(r); err != nil {
 				e.giveUp(r, err)
 			}
@@ -53,19 +53,19 @@ func (e *Engine) without(p *peer, lost *Error) {
 	}
 	if !g.leaving {
 		g.leaving = true
-		e.leaving = append(e.leaving, p)
+		e.guests.leaving = append(e.guests.leaving, p)
 	}
 	e.ring()
 }
 
 // lose notes that a member of the communicator is gone.
 func (c *Comm) lose(err *Error) {
-	for _, one := range [...]*Comm{c, c.local, c.beside} {
-		if one != nil && one.lost == nil {
-			one.lost = err
-			one.gone.Store(err)
-			if one.Bridge != nil && one.engine.onGone != nil {
-				one.engine.onGone(one)
+	for _, one := range [...]*Comm{c, c.inter.local, c.inter.beside} {
+		if one != nil && one.foreigners.lost == nil {
+			one.foreigners.lost = err
+			one.foreigners.gone.Store(err)
+			if one.Bridge != nil && one.engine.loss.onGone != nil {
+				one.engine.loss.onGone(one)
 			}
 		}
 	}
@@ -88,9 +88,9 @@ func (e *Engine) hopeless(r *Request) *Error {
 	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
 		return nil
 	}
-	peer := r.peer
-	if peer == noPeer && r.kind == recvRequest && r.source >= 0 {
-		peer = r.comm.group.World(int(r.source))
+	peer := r.env.peer
+	if peer == noPeer && r.kind == recvRequest && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
 	}
 	if peer != noPeer && e.isGuest(peer) {
 		if lost := e.peer(peer).guest.lost; lost != nil {
@@ -99,10 +99,10 @@ func (e *Engine) hopeless(r *Request) *Error {
 	}
 	c := r.comm
 	switch {
-	case c.lost == nil:
+	case c.foreigners.lost == nil:
 	case r.kind == recvRequest && r.expects: // its sender is at it
 	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer:
-		return c.lost
+		return c.foreigners.lost
 	}
 	return nil
 }
@@ -119,19 +119,19 @@ func (e *Engine) inVain(r *Request) bool {
 
 // giveUp ends a message that is hopeless.
 func (e *Engine) giveUp(r *Request, lost *Error) {
-	p := &e.nobody
-	if r.peer != noPeer {
-		p = e.peer(r.peer)
+	p := &e.guests.nobody
+	if r.env.peer != noPeer {
+		p = e.peer(r.env.peer)
 	}
-	if r.kind == sendRequest && r.peer != e.me && p.tr != nil && !p.first.remove(r) {
+	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.first.remove(r) {
 		// It has left, to one who is there and will answer.
-		if r.status.Err = lost; r.expects && !r.streams && !r.cancelAsked && !r.claims.open() {
+		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.open() {
 			e.cancelSend(r)
 		}
 		return
 	}
 	switch {
-	case r.kind == sendRequest && r.peer == e.me:
+	case r.kind == sendRequest && r.env.peer == e.me:
 		if m := r.ctx.findSelf(r); m != nil {
 			r.ctx.take(m)
 			e.giveBack(m)
@@ -144,8 +144,8 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 	case r.expects:
 		e.stopReading(r)
 	}
-	r.streams, r.expects, r.cancelAsked, r.owed = false, false, false, 0
-	r.claims = claims{}
+	r.streams, r.expects, r.state.cancelAsked, r.wire.owed = false, false, false, 0
+	r.wire.claims = claims{}
 	r.status.Err = lost
 	e.complete(r)
 }
@@ -153,18 +153,18 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 // stopReading ends a receive whose sender is gone, in the middle of the message.
 func (e *Engine) stopReading(r *Request) {
 	e.stopPulling(r, 0)
-	if r.claims.open() {
-		e.peer(r.peer).slots &^= 1 << r.claims.slot
+	if r.wire.claims.open() {
+		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.slot
 	}
-	if e.peer(r.peer).local < 0 {
-		e.flowing--
+	if e.peer(r.env.peer).local < 0 {
+		e.direct.flowing--
 	}
 }
 
 // without is the error of what waits for a message of a source of a communicator, or does something collective there,
 // when it waits in vain; nil if it does not.
 func (c *Comm) without(source int32) error {
-	if c.lost == nil {
+	if c.foreigners.lost == nil {
 		return c.engine.failure()
 	}
 	if source >= 0 {
@@ -172,5 +172,5 @@ func (c *Comm) without(source int32) error {
 			return c.engine.failure()
 		}
 	}
-	return c.lost
+	return c.foreigners.lost
 }

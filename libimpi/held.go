@@ -29,8 +29,8 @@ const (
 	heldMost  = 16 << 20
 	// recordSize is what the record of a message counts, in bytes.
 	recordSize = 256
-	// shortEnough is the length up to which a message travels with its envelope when its sender is held, in bytes: it is
-	// no more than the record that is kept anyway.
+	// shortEnough is the length up to which a message travels with its envelope when its sender is held, in bytes: it
+	// is no more than the record that is kept anyway.
 	shortEnough = 256
 
 	// askEvery is the number of bytes, with a record for each message, after which a sender to another client asks for
@@ -49,16 +49,16 @@ func (m *message) size() int64 { return int64(cap(m.payload)) + recordSize }
 func (e *Engine) count(m *message) {
 	p := e.peer(m.peer)
 	p.note(m)
-	p.kept += m.size()
+	p.pressure.kept += m.size()
 	switch {
 	case p.tr == nil:
-	case p.held && p.hold != nil && p.shutter == nil:
+	case p.pressure.held && p.hold != nil && p.shutter == nil:
 		e.countIgnored(p, m)
 	case p.local < 0:
-		if p.kept > e.restrainAt {
+		if p.pressure.kept > e.pressure.restrainAt {
 			e.restrain(p)
 		}
-	case p.kept > e.heldAt && !p.held:
+	case p.pressure.kept > e.pressure.heldAt && !p.pressure.held:
 		e.hold(p, true)
 	}
 }
@@ -72,7 +72,7 @@ func (e *Engine) countIgnored(p *peer, m *message) {
 	if m.kind == uint8(transport.DataSync) && len(m.payload) <= shortEnough {
 		return
 	}
-	if p.ignored += m.size(); p.ignored > mostIgnored {
+	if p.pressure.ignored += m.size(); p.pressure.ignored > mostIgnored {
 		e.breach(p.rank, fmt.Sprintf("more than %d bytes of messages after it has been told to wait", mostIgnored))
 	}
 }
@@ -80,17 +80,17 @@ func (e *Engine) countIgnored(p *peer, m *message) {
 // giveBack gives a kept message back.
 func (e *Engine) giveBack(m *message) {
 	p := e.peer(m.peer)
-	p.kept -= m.size()
+	p.pressure.kept -= m.size()
 	switch {
 	case p.tr == nil:
 	case p.local < 0:
-		if (p.held || p.lookAt > 0) && p.kept < e.restrainAt/2 {
+		if (p.pressure.held || p.pressure.lookAt > 0) && p.pressure.kept < e.pressure.restrainAt/2 {
 			e.relax(p)
 		}
-	case p.held && p.kept < e.heldAt/2:
+	case p.pressure.held && p.pressure.kept < e.pressure.heldAt/2:
 		e.hold(p, false)
 	}
-	e.messages.put(m)
+	e.pressure.messages.put(m)
 }
 
 // withhold reports whether a message must not leave without asking: its receiver keeps too many, or has not said for
@@ -98,15 +98,15 @@ func (e *Engine) giveBack(m *message) {
 // nothing else stops them, they are withheld, too.
 func (e *Engine) withhold(p *peer, ctx *context) bool {
 	if p.hold == nil {
-		return p.unasked > askEvery && (p.asked == 0 || p.unasked > askMost) && ctx == ctx.comm.p2p
+		return p.pressure.unasked > askEvery && (p.pressure.asked == 0 || p.pressure.unasked > askMost) && ctx == ctx.comm.p2p
 	}
 	return p.hold.Held(e.me, p.rank) && (p.shutter == nil || ctx == ctx.comm.p2p)
 }
 
 // hold tells a peer, if it can be told, whether this process keeps too many of its messages.
 func (e *Engine) hold(p *peer, on bool) {
-	p.ignored = 0
-	if p.held = on; p.hold != nil {
+	p.pressure.ignored = 0
+	if p.pressure.held = on; p.hold != nil {
 		p.hold.Hold(e.me, p.rank, on)
 	}
 }
@@ -114,10 +114,10 @@ func (e *Engine) hold(p *peer, on bool) {
 // envelope makes the first packet of a withheld message.
 func (p *peer) envelope(r *Request, h *transport.Header) {
 	h.Kind = transport.DataSync
-	if p.hold != nil && r.total > shortEnough {
+	if p.hold != nil && r.wire.total > shortEnough {
 		h.Len = 0
-		if p.direct != nil && r.flat {
-			h.Addr = uint64(uintptr(r.data))
+		if p.direct != nil && r.wire.flat {
+			h.Addr = uint64(uintptr(r.mem.data))
 		}
 	}
 }
@@ -125,26 +125,26 @@ func (p *peer) envelope(r *Request, h *transport.Header) {
 // sent counts a short message to another library that has left.
 func (p *peer) sent(n int64) {
 	if p.hold == nil {
-		p.unasked += n + recordSize
+		p.pressure.unasked += n + recordSize
 	}
 }
 
 // asks notes that a message to another library has left that asks for an answer.
 func (p *peer) asks(r *Request) {
-	if r.flat && r.total > int64(p.limits.Eager) {
-		p.offered += r.total
+	if r.wire.flat && r.wire.total > int64(p.limits.Eager) {
+		p.sharing.offered += r.wire.total
 	}
-	if p.hold == nil && p.asked == 0 && r.total <= int64(p.limits.Eager) {
-		p.asked, p.before = r.id, p.unasked
+	if p.hold == nil && p.pressure.asked == 0 && r.wire.total <= int64(p.limits.Eager) {
+		p.pressure.asked, p.pressure.before = r.id, p.pressure.unasked
 	}
 }
 
 // answered takes the answer to a synchronous message: what was sent before it counts no more.
 func (p *peer) answered(r *Request) {
-	if r.flat && r.total > int64(p.limits.Eager) && !r.claims.open() { // once
-		p.offered -= r.total
+	if r.wire.flat && r.wire.total > int64(p.limits.Eager) && !r.wire.claims.open() { // once
+		p.sharing.offered -= r.wire.total
 	}
-	if p.asked == r.id {
-		p.asked, p.unasked = 0, p.unasked-p.before
+	if p.pressure.asked == r.id {
+		p.pressure.asked, p.pressure.unasked = 0, p.pressure.unasked-p.pressure.before
 	}
 }

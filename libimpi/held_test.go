@@ -45,7 +45,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			ids := flood(t, es, es[0].World(), n, buf, more)
 			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
 			es[1].mu.Lock()
-			kept := es[1].peers[0].kept
+			kept := es[1].peers[0].pressure.kept
 			es[1].mu.Unlock()
 			if kept > 2*heldMost+more*(n+recordSize+512) {
 				t.Errorf("%s: %d bytes of messages of %d are kept", name, kept, n)
@@ -53,7 +53,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			blocked := 0
 			es[0].mu.Lock()
 			for _, id := range ids {
-				if id != sentRequest && !es[0].requests.find(id).done {
+				if id != sentRequest && !es[0].requests.find(id).state.done {
 					blocked++
 				}
 			}
@@ -70,8 +70,8 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			finishAll(t, es, es[0], pointers(ids)...)
 			es[1].mu.Lock()
 			p := &es[1].peers[0]
-			if p.kept != 0 || p.held {
-				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.kept, p.held)
+			if p.pressure.kept != 0 || p.pressure.held {
+				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.pressure.kept, p.pressure.held)
 			}
 			es[1].mu.Unlock()
 			if name == "by IMPI" { // an acknowledgement says that all is well again
@@ -124,13 +124,13 @@ func TestACancelledQuestionIsAnswered(t *testing.T) {
 	buf := make([]byte, 9000)
 	ids := flood(t, es, es[0].World(), 9000, buf, 3)
 	p := &es[0].peers[1]
-	asking := p.asked
+	asking := p.pressure.asked
 	if asking == 0 {
 		t.Fatal("nothing asks")
 	}
 	must(t, es[0].Cancel(asking))
-	until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).done })
-	if p.asked == asking {
+	until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).state.done })
+	if p.pressure.asked == asking {
 		t.Error("the cancelled message is still to be answered")
 	}
 	in := make([]byte, 9000)

@@ -28,7 +28,7 @@ func (e *Engine) deliver(h transport.Header, payload []byte) {
 // wantBreach checks that the peer's mistake has been reported as its loss, and forgets it.
 func wantBreach(t *testing.T, e *Engine, peer, what string) {
 	t.Helper()
-	err := e.failed.Swap(nil)
+	err := e.loss.failed.Swap(nil)
 	if err == nil {
 		t.Errorf("%s: not reported", what)
 	} else if err.Class != abi.MPI_ERR_PROC_ABORTED || !strings.Contains(err.Text, "rank "+peer+" ") ||
@@ -110,7 +110,7 @@ func TestACancellationAfterTheAnswerIsABreach(t *testing.T) {
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id}, nil)
 	e.deliver(transport.Header{Kind: transport.CancelYes, Src: 1, SrqID: id}, nil)
 	wantBreach(t, e, "1", "CANCELYES after SYNCACK")
-	if r := e.requests.find(id); r.done || e.peers[1].streams.head != r {
+	if r := e.requests.find(id); r.state.done || e.peers[1].streams.head != r {
 		t.Error("the send was ended while it stands in a queue")
 	}
 }
@@ -345,7 +345,7 @@ func sound(tb testing.TB, e *Engine) {
 	}
 	for _, r := range e.requests.idle {
 		put(r, "the pool")
-		if r.kind != noRequest || r.done || r.expects || r.detached {
+		if r.kind != noRequest || r.state.done || r.expects || r.state.detached {
 			tb.Fatalf("request %#x in the pool is not blank", r.id)
 		}
 	}
@@ -359,11 +359,11 @@ func sound(tb testing.TB, e *Engine) {
 	}
 	underWay := uint32(0)
 	for _, r := range e.requests.slots {
-		if r.kind != noRequest && !r.done && (r.active || !r.persistent) {
+		if r.kind != noRequest && !r.state.done && (r.state.active || !r.state.persistent) {
 			underWay++
 		}
 	}
-	if got, want := *e.shared, (Shared{UnderWay: underWay, Queued: uint32(len(e.busy))}); got != want {
+	if got, want := *e.shared, (Shared{UnderWay: underWay, Queued: uint32(len(e.sending.busy))}); got != want {
 		tb.Fatalf("counted for the fast path: %+v, want %+v", got, want)
 	}
 	for _, c := range e.contexts.low {
@@ -374,8 +374,8 @@ func sound(tb testing.TB, e *Engine) {
 		c.space.Each(func(r *Request) {
 			put(r, "posted")
 			n++
-			if r.expects || r.done {
-				tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.done)
+			if r.expects || r.state.done {
+				tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.state.done)
 			}
 		}, func(*message) { n++ })
 		if got := c.space.Waiting(); got != n {
@@ -405,15 +405,15 @@ func soundEarly(tb testing.TB, e *Engine) {
 		p := &e.peers[i]
 		var kept int64
 		var newer *message
-		for m := p.newest; m != nil; newer, m = m, m.older {
+		for m := p.unmatched.newest; m != nil; newer, m = m, m.older {
 			kept += m.size()
-			if m.newer != newer || m.peer != p.rank || m.early != early[m] || (m.indexed != nil) != (p.index != nil) {
+			if m.newer != newer || m.peer != p.rank || m.early != early[m] || (m.indexed != nil) != (p.unmatched.index != nil) {
 				tb.Fatalf("rank %d: %+v is not in its place", i, *m)
 			}
 			delete(early, m)
 		}
-		if kept != p.kept {
-			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.kept)
+		if kept != p.pressure.kept {
+			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.pressure.kept)
 		}
 	}
 	if len(early) > 0 {
@@ -458,11 +458,11 @@ func TestRandomPacketsDoNoHarm(t *testing.T) {
 		}
 		e.deliver(h, pattern(int(next(200)), i))
 		if i%100 == 0 {
-			e.failed.Store(nil)
+			e.loss.failed.Store(nil)
 			sound(t, e)
 			settle(es...)
-			es[1].failed.Store(nil)
-			es[2].failed.Store(nil)
+			es[1].loss.failed.Store(nil)
+			es[2].loss.failed.Store(nil)
 		}
 	}
 	sound(t, e)
@@ -477,7 +477,7 @@ func TestFieldsOfAHeaderAreNotTrustedTogether(t *testing.T) {
 			h := transport.Header{Kind: kind, Src: 1, LSRank: int32(bits), Tag: int32(bits), CID: bits, MsgLen: bits,
 				SrqID: bits, DrqID: bits, Addr: bits}
 			es[0].deliver(h, binary.BigEndian.AppendUint64(nil, bits)[:min(bits, 8)])
-			es[0].failed.Store(nil)
+			es[0].loss.failed.Store(nil)
 			sound(t, es[0])
 		}
 	}

@@ -48,7 +48,7 @@ func (u *duplication) begin() (request uint64, bring *contexts.Coming) {
 	u.r = e.newCompound(c.p2p, u)
 	u.r.general = u
 	request = u.r.id
-	if u.id, bring = c.supply.Ask(u.end); u.id.Done {
+	if u.id, bring = c.ids.supply.Ask(u.end); u.id.Done {
 		u.end()
 	}
 	return request, bring
@@ -103,16 +103,16 @@ func (c *Comm) bring(b *contexts.Coming) {
 	if err != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		c.supply.Bring(b, contexts.Block{}, err)
+		c.ids.supply.Bring(b, contexts.Block{}, err)
 		return
 	}
 	t.StartAside(func(failed *Error) {
 		if failed != nil {
-			c.supply.Bring(b, contexts.Block{}, failed)
+			c.ids.supply.Bring(b, contexts.Block{}, failed)
 			return
 		}
 		ids, err := e.givenBlock(c.giver(), word)
-		c.supply.Bring(b, ids, err)
+		c.ids.supply.Bring(b, ids, err)
 	})
 }
 
@@ -126,14 +126,14 @@ func (c *Comm) bringByVote(b *contexts.Coming) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	sides := []*Comm{c}
-	if c.local != nil {
-		sides = append(sides, c.local)
+	if c.inter.local != nil {
+		sides = append(sides, c.inter.local)
 	}
 	for _, s := range sides {
 		s.uses++
 	}
-	before, over := c.voting, make(chan struct{})
-	c.voting = over
+	before, over := c.ids.voting, make(chan struct{})
+	c.ids.voting = over
 	go func() {
 		defer close(over)
 		if before != nil {
@@ -142,7 +142,7 @@ func (c *Comm) bringByVote(b *contexts.Coming) {
 		ids, err := c.voteAside()
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		c.supply.Bring(b, ids, err)
+		c.ids.supply.Bring(b, ids, err)
 		for _, s := range sides {
 			s.letGo()
 		}
@@ -152,7 +152,7 @@ func (c *Comm) bringByVote(b *contexts.Coming) {
 // voteAside is a vote that collectives may overtake.
 func (c *Comm) voteAside() (contexts.Block, error) {
 	at := contexts.Place{Context: c.p2p.cid, Tag: voteTag}
-	if c.local != nil {
+	if c.inter.local != nil {
 		return c.engine.vote(at, c.largestAcross(voteTag))
 	}
 	members := &subset{c: c, g: c.group, on: c.coll, first: voteTag}

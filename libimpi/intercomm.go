@@ -31,7 +31,7 @@ const (
 )
 
 // Inter reports whether the communicator is an intercommunicator.
-func (c *Comm) Inter() bool { return c.local != nil }
+func (c *Comm) Inter() bool { return c.inter.local != nil }
 
 // RemoteGroup is the remote group of an intercommunicator.
 func (c *Comm) RemoteGroup() *Group { return c.group }
@@ -46,9 +46,9 @@ func (e *Engine) newInter(local, remote *Group, cid uint64) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comm{engine: e, group: remote, rank: home.rank, local: home, spansInter: layout != nil,
-		ruled: layout != nil && !layout.Own}
-	home.beside = c
+	c := &Comm{engine: e, group: remote, rank: home.rank,
+		inter: groupPair{local: home, spans: layout != nil, ruled: layout != nil && !layout.Own}}
+	home.inter.beside = c
 	e.open(c, cid)
 	return c, nil
 }
@@ -192,12 +192,12 @@ func (c *Comm) exchangeAnywhere(out, in coll.Buf, with int, tag int32) (err erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a, b := e.requests.find(mandated), e.requests.find(elsewhere)
-	e.waitFor(func() bool { return a.done || b.done }, anyPeer)
-	if b.done && !a.done {
+	e.waitFor(func() bool { return a.state.done || b.state.done }, anyPeer)
+	if b.state.done && !a.state.done {
 		a, b = b, a
 		defer func() { datatype.Copy(in.Base, in.Count, in.Type, other.Base, in.Count, in.Type) }()
 	}
-	if b.isPosted() && !b.done {
+	if b.isPosted() && !b.state.done {
 		b.ctx.space.Withdraw(&b.waits)
 		b.status.Cancelled = true
 		e.complete(b)
@@ -276,7 +276,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	}
 	var choice contexts.Choice
 	offer := []uint64{0}
-	if c.ruled {
+	if c.inter.ruled {
 		choice = c.engine.choose()
 		defer c.engine.chosen(&choice)
 		offer[0] = c.engine.offerCID(&choice)
@@ -286,7 +286,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 		return nil, err
 	}
 	cid := uint64(0)
-	if c.ruled {
+	if c.inter.ruled {
 		cid, err = c.engine.takeCID(&choice, theirs[0])
 	} else {
 		cid, err = c.nextCID()
@@ -296,12 +296,12 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	}
 	first := !high
 	if (theirs[1] != 0) == high {
-		first = c.engine.before(c.local.group.World(0), c.group.World(0))
+		first = c.engine.before(c.inter.local.group.World(0), c.group.World(0))
 	}
 	if first {
-		return c.engine.newComm(c.local.group.Union(c.group), cid)
+		return c.engine.newComm(c.inter.local.group.Union(c.group), cid)
 	}
-	return c.engine.newComm(c.group.Union(c.local.group), cid)
+	return c.engine.newComm(c.group.Union(c.inter.local.group), cid)
 }
 
 // swap gives each group's list to all of the other; those of one group pass the same. A list has at most limit
@@ -326,7 +326,7 @@ func (c *Comm) swapEqual(mine, theirs []int32) error {
 			return err
 		}
 	}
-	return c.local.Bcast(intBuf(theirs), 0)
+	return c.inter.local.Bcast(intBuf(theirs), 0)
 }
 
 // createInter is Create for an intercommunicator: g is a part of the local group.
@@ -334,7 +334,7 @@ func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
 	mine, several := g.worlds(), c.severalJobs()
 	if several { // the other side has numbers of its own for these processes
 		for i, w := range mine {
-			mine[i] = int32(c.local.group.Rank(w))
+			mine[i] = int32(c.inter.local.group.Rank(w))
 		}
 	}
 	world, err := c.swap(mine, c.group.Size())
@@ -369,7 +369,7 @@ func (c *Comm) splitInter(all splitTable, color int32, cid uint64) (*Comm, error
 	if color < 0 {
 		return nil, nil
 	}
-	local, err := c.local.splitGroup(all, color)
+	local, err := c.inter.local.splitGroup(all, color)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +382,7 @@ func (c *Comm) splitInter(all splitTable, color int32, cid uint64) (*Comm, error
 
 // compareInter is Compare for two intercommunicators.
 func (c *Comm) compareInter(o *Comm) int {
-	a, b := c.local.group.Compare(o.local.group), c.group.Compare(o.group)
+	a, b := c.inter.local.group.Compare(o.inter.local.group), c.group.Compare(o.group)
 	switch {
 	case a == abi.MPI_UNEQUAL || b == abi.MPI_UNEQUAL:
 		return abi.MPI_UNEQUAL
@@ -394,8 +394,8 @@ func (c *Comm) compareInter(o *Comm) int {
 
 // everybody is all processes of the communicator.
 func (c *Comm) everybody() *Group {
-	if c.local == nil {
+	if c.inter.local == nil {
 		return c.group
 	}
-	return c.local.group.Union(c.group)
+	return c.inter.local.group.Union(c.group)
 }

@@ -54,7 +54,7 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				// The largest count of all decides, be it on this side or that, with a leader or not.
 				for i, want := range []uint64{42, 62, 82, 102} {
 					if e.me == int32(i) {
-						e.ids.Largest = want - 2
+						e.contexts.ids.Largest = want - 2
 					}
 					d, err := inter.Dup()
 					must(t, err)
@@ -65,7 +65,7 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 					must(t, d.Free())
 				}
 				if e.me == 2 {
-					e.ids.Largest = 200
+					e.contexts.ids.Largest = 200
 				}
 				m, err := inter.Merge(e.me < 2)
 				must(t, err)

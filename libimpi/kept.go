@@ -17,32 +17,32 @@ type byID struct {
 
 // note adds the newest message of the peer.
 func (p *peer) note(m *message) {
-	m.older, m.newer = p.newest, nil
-	if p.newest != nil {
-		p.newest.newer = m
+	m.older, m.newer = p.unmatched.newest, nil
+	if p.unmatched.newest != nil {
+		p.unmatched.newest.newer = m
 	}
-	p.newest = m
-	if p.index != nil {
+	p.unmatched.newest = m
+	if p.unmatched.index != nil {
 		p.indexed(m)
 	}
 }
 
 // indexed adds a message that is newer than all in the index.
 func (p *peer) indexed(m *message) {
-	older := p.index[m.srqid]
+	older := p.unmatched.index[m.srqid]
 	m.indexed = &byID{of: m, older: older}
 	if older != nil {
 		older.newer = m.indexed
 	}
-	p.index[m.srqid] = m.indexed
+	p.unmatched.index[m.srqid] = m.indexed
 }
 
 // forget takes a message away. Its peer may have gone meanwhile, and this be another one (Engine.nobody).
 func (p *peer) forget(m *message) {
 	if m.newer != nil {
 		m.newer.older = m.older
-	} else if p.newest == m {
-		p.newest = m.older
+	} else if p.unmatched.newest == m {
+		p.unmatched.newest = m.older
 	}
 	if m.older != nil {
 		m.older.newer = m.newer
@@ -52,8 +52,8 @@ func (p *peer) forget(m *message) {
 		p.unindex(at)
 		m.indexed = nil
 	}
-	if p.newest == nil {
-		p.index = nil
+	if p.unmatched.newest == nil {
+		p.unmatched.index = nil
 	}
 }
 
@@ -64,20 +64,20 @@ func (p *peer) unindex(at *byID) {
 	switch {
 	case at.newer != nil:
 		at.newer.older = at.older
-	case p.index[at.of.srqid] != at:
+	case p.unmatched.index[at.of.srqid] != at:
 	case at.older != nil:
-		p.index[at.of.srqid] = at.older
+		p.unmatched.index[at.of.srqid] = at.older
 	default:
-		delete(p.index, at.of.srqid)
+		delete(p.unmatched.index, at.of.srqid)
 	}
 }
 
 // newestOf finds the newest message of the peer with this request id that has not been matched (IMPI 0.0, 3.7.4: newest
 // first, because ids of completed eager sends are used again); nil if there is none.
 func (p *peer) newestOf(srqid uint64) *message {
-	if p.index == nil {
+	if p.unmatched.index == nil {
 		passed := 0
-		for m := p.newest; m != nil; m = m.older {
+		for m := p.unmatched.newest; m != nil; m = m.older {
 			if m.srqid == srqid {
 				return m
 			}
@@ -87,7 +87,7 @@ func (p *peer) newestOf(srqid uint64) *message {
 			}
 		}
 	}
-	if at := p.index[srqid]; at != nil {
+	if at := p.unmatched.index[srqid]; at != nil {
 		return at.of
 	}
 	return nil
@@ -95,8 +95,8 @@ func (p *peer) newestOf(srqid uint64) *message {
 
 // makeIndex indexes all messages of the peer, the oldest first.
 func (p *peer) makeIndex() {
-	p.index = make(map[uint64]*byID)
-	m := p.newest
+	p.unmatched.index = make(map[uint64]*byID)
+	m := p.unmatched.newest
 	for m.older != nil {
 		m = m.older
 	}

@@ -97,19 +97,19 @@ func (t *Task) enterLane(e *Engine) {
 	case n > 0:
 		t.schedule.Begin()
 		t.pieces = taskPieces{left: n}
-		t.request.size = t.longest
+		t.request.mem.size = t.longest
 		e.bringOn(t.request)
 	default:
 		t.turn = t.lane.laid
 		t.lane.Begin(t.turn.Most())
 	}
 	looks := laneLooks
-	if e.patient.Load() || e.shared.UnderWay > 1 {
+	if e.waiting.patient.Load() || e.shared.UnderWay > 1 {
 		looks = 0
 	}
 	for ; !t.goOnBoard(e); looks-- {
 		if looks == 0 {
-			e.onBoards = append(e.onBoards, t)
+			e.collectives.onBoards = append(e.collectives.onBoards, t)
 			return
 		}
 		futex.Pause(1)

@@ -277,11 +277,11 @@ func TestALostPeerEndsTheWaitInALane(t *testing.T) {
 		if err := e.Start(k.id); err != nil {
 			t.Error(err)
 		}
-		e.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "a peer is lost"))
+		e.loss.failed.Store(errorf(abi.MPI_ERR_PROC_ABORTED, "a peer is lost"))
 		if e.Wait(&k.id, nil) == nil {
 			t.Error("no error")
 		}
-		e.failed.Store(nil)
+		e.loss.failed.Store(nil)
 	})
 	noFailure(t, es)
 }

@@ -30,7 +30,7 @@ func severalMachines(job *transport.Job) bool {
 // guests by what these say, likewise; nil if it does not matter where they are. They are numbered in the order of the
 // processes.
 func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
-	if !e.spread && !slices.ContainsFunc(worlds, e.isGuest) {
+	if !e.position.spread && !slices.ContainsFunc(worlds, e.isGuest) {
 		return nil
 	}
 	known, number := map[struct{ job, machine [16]byte }]int32{}, make([]int32, len(worlds))
@@ -48,7 +48,7 @@ func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
 
 // machinesWithin are those of each client.
 func (e *Engine) machinesWithin(l *span.Layout, g *Group) []*coll.Machines {
-	if !e.spread {
+	if !e.position.spread {
 		return nil
 	}
 	members := make([][]int32, l.Clients())

@@ -106,8 +106,9 @@ func (m *encounter) introduction() []byte {
 	e := m.c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	me := introduction{identity: identity{e.jobID, e.me}, machine: e.job.Procs[e.me].HostID, memory: e.memory,
-		tagUB: e.tagUB}
+	me := introduction{identity: identity{e.position.jobID, e.me}, machine: e.job.Procs[e.me].HostID,
+		memory: e.position.memory,
+		tagUB:  e.predefined.tagUB}
 	e.guests.all(func(p *peer) {
 		if g := p.guest; g.by != nil && g.lost == nil && !(g.leaving && g.needed == 0) {
 			me.guests = append(me.guests, g.identity)
@@ -188,9 +189,9 @@ func (m *encounter) recognize(s *sides) (remote []int32, strangers []int, err er
 		p := &s.of[1][j]
 		number, isKnown := known[p.identity]
 		switch {
-		case p.job == e.jobID && int(p.rank) >= len(e.peers):
+		case p.job == e.position.jobID && int(p.rank) >= len(e.peers):
 			err = errorf(abi.MPI_ERR_OTHER, "the other side has %v, which there is not", p.identity)
-		case p.job == e.jobID:
+		case p.job == e.position.jobID:
 			number = p.rank
 		case s.areStrangers(m.c.Rank(), j):
 			number = noPeer
@@ -266,11 +267,11 @@ func (m *encounter) link(s *sides, remote []int32, strangers []int, c cards) err
 // open begins a transport.Meeting.
 func (m *encounter) open() (meeting transport.Meeting, card []byte, err error) {
 	e := m.c.engine
-	if e.begin == nil {
+	if e.guests.begin == nil {
 		return nil, nil, errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION,
 			"rank %d of %s cannot have links with processes of other jobs", m.c.Rank(), m.c.describe())
 	}
-	if meeting, err = e.begin(); err == nil {
+	if meeting, err = e.guests.begin(); err == nil {
 		card, err = meeting.Card()
 	}
 	if err == nil && len(card) > transport.MaxCard {

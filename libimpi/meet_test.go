@@ -35,7 +35,7 @@ var meetingShapes = map[string]fake.Options{
 // jobsOf are the engines by job.
 func jobsOf(es []*Engine) (jobs [][]*Engine) {
 	for i, e := range es {
-		if i == 0 || e.jobID != es[i-1].jobID {
+		if i == 0 || e.position.jobID != es[i-1].position.jobID {
 			jobs = append(jobs, nil)
 		}
 		jobs[len(jobs)-1] = append(jobs[len(jobs)-1], e)
@@ -119,9 +119,10 @@ func forgotten(t *testing.T, es []*Engine) {
 	for _, e := range es {
 		idle(t, e, 0)
 		e.mu.Lock()
-		if len(e.guests.here) != 0 || len(e.leaving) != 0 || len(e.far) != 0 {
-			t.Errorf("rank %d: %d guests, %d of them leaving, over %d transports", e.me, len(e.guests.here), len(e.leaving),
-				len(e.far))
+		if len(e.guests.here) != 0 || len(e.guests.leaving) != 0 || len(e.guests.far) != 0 {
+			t.Errorf("rank %d: %d guests, %d of them leaving, over %d transports", e.me, len(e.guests.here),
+				len(e.guests.leaving),
+				len(e.guests.far))
 		}
 		e.mu.Unlock()
 	}

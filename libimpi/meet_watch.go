@@ -53,7 +53,7 @@ func (j *joint) await(rank int, tag int32) {
 // look ends this process's waiting if a word says that it is in vain. Engine lock held.
 func (j *joint) look() {
 	for i, r := range j.from {
-		if r.done && j.words[i] != 0 {
+		if r.state.done && j.words[i] != 0 {
 			j.cancel(errGone)
 		}
 	}
@@ -97,7 +97,7 @@ func (j *joint) end(ctx stdcontext.Context, failed bool) error {
 // complete reports whether all words have come. Engine lock held.
 func (j *joint) complete() bool {
 	for _, r := range j.from {
-		if !r.done {
+		if !r.state.done {
 			return false
 		}
 	}

@@ -64,33 +64,30 @@ func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *
 	if !single || n > int64(p.limits.Eager) || !t.Portable() && ctx.rep(dest) != datatype.Native {
 		return false
 	}
-	h := &e.header
-	h.Kind = transport.Data
-	h.Src, h.Dst = e.me, dest
+	h := e.packet(transport.Data, dest)
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
-	h.SrqID, h.DrqID, h.Addr = 0, 0, 0
-	h.Seq, h.Count, h.Dtype = e.seq+1, count, t.ID()
+	h.Seq, h.Count, h.Dtype = e.sending.seq+1, count, t.ID()
 	if e.watch.on {
-		return e.sendWatched(ctx, p, count, t, bytesAt(data, n))
+		return e.sendWatched(h, ctx, p, count, t, bytesAt(data, n))
 	}
 	if !p.tr.Send(h, bytesAt(data, n)) {
 		return false
 	}
-	e.seq++
+	e.sending.seq++
 	p.sent(n)
 	return true
 }
 
 // sendWatched is the end of sendShort while messages are counted, or their types compared.
-func (e *Engine) sendWatched(ctx *context, p *peer, count int64, t *datatype.Type, data []byte) bool {
-	h := &e.header
+func (e *Engine) sendWatched(h *transport.Header, ctx *context, p *peer, count int64, t *datatype.Type,
+	data []byte) bool {
 	tag := h.Tag
 	h.DrqID = e.types(ctx, p, count, t)
 	if !p.tr.Send(h, data) {
 		return false
 	}
-	e.seq++
+	e.sending.seq++
 	p.sent(int64(len(data)))
 	e.countShort(ctx, p, tag, int64(len(data)))
 	return true
@@ -173,12 +170,12 @@ func (c *Comm) SendInit(base datatype.Pointer, count int64, t *datatype.Type, de
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.requests.get(c)
-	r.kind, r.ctx, r.persistent, r.mode = sendRequest, c.p2p, true, mode
-	r.rank, r.tag, r.peer = int32(dest), tag, noPeer
+	r.kind, r.ctx, r.state.persistent, r.mode = sendRequest, c.p2p, true, mode
+	r.env.rank, r.env.tag, r.env.peer = int32(dest), tag, noPeer
 	if dest != abi.MPI_PROC_NULL {
-		r.peer = c.group.World(int(dest))
+		r.env.peer = c.group.World(int(dest))
 	}
-	r.base, r.count, r.typ = base, count, t
+	r.mem.base, r.mem.count, r.mem.typ = base, count, t
 	return r.id
 }
 
@@ -188,9 +185,9 @@ func (c *Comm) RecvInit(base datatype.Pointer, count int64, t *datatype.Type, so
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.requests.get(c)
-	r.kind, r.ctx, r.persistent = recvRequest, c.p2p, true
-	r.rank, r.tag, r.peer = int32(source), tag, noPeer
-	r.base, r.count, r.typ = base, count, t
+	r.kind, r.ctx, r.state.persistent = recvRequest, c.p2p, true
+	r.env.rank, r.env.tag, r.env.peer = int32(source), tag, noPeer
+	r.mem.base, r.mem.count, r.mem.typ = base, count, t
 	return r.id
 }
 
@@ -200,9 +197,9 @@ func (e *Engine) Start(id uint64) *Error {
 	defer e.mu.Unlock()
 	r := e.find(id)
 	switch {
-	case r == nil || !r.persistent:
+	case r == nil || !r.state.persistent:
 		return errorf(abi.MPI_ERR_REQUEST, "not a persistent request")
-	case r.active:
+	case r.state.active:
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
 	}
 	e.activate(r)
@@ -220,22 +217,22 @@ func (e *Engine) startAgain(r *Request) *Error {
 	switch {
 	case r.kind == compoundRequest:
 		r.of.start(e)
-	case r.rank == abi.MPI_PROC_NULL:
+	case r.env.rank == abi.MPI_PROC_NULL:
 		if r.kind == recvRequest {
 			r.status = procNullStatus
 		}
 		e.complete(r)
 	case r.kind == sendRequest && r.mode == modeBuffered:
-		if err := e.bsend(r.ctx, r.base, r.count, r.typ, r.rank, r.tag); err != nil {
+		if err := e.bsend(r.ctx, r.mem.base, r.mem.count, r.mem.typ, r.env.rank, r.env.tag); err != nil {
 			return AsError(err)
 		}
 		e.complete(r)
 	case r.kind == sendRequest:
-		e.post(r.peer)
+		e.post(r.env.peer)
 		e.start(r)
-		e.posted(r.peer)
+		e.posted(r.env.peer)
 	default:
-		r.source, r.peer = r.rank, noPeer
+		r.env.source, r.env.peer = r.env.rank, noPeer
 		e.postRecv(r)
 	}
 	return nil
@@ -243,15 +240,16 @@ func (e *Engine) startAgain(r *Request) *Error {
 
 // activate begins an operation of a persistent request.
 func (e *Engine) activate(r *Request) {
-	r.active, r.done, r.seen, r.expects, r.ended, r.cancelAsked = true, false, false, false, false, false
+	r.state.active, r.state.done, r.state.seen, r.expects, r.state.ended, r.state.cancelAsked = true, false, false,
+		false, false, false
 	e.shared.UnderWay++
-	r.moved, r.length = 0, 0
+	r.wire.moved, r.wire.length = 0, 0
 	r.status = emptyStatus
 	if p := e.requests.persistentOf(r.id); p != nil {
 		p.State = persistentEngine
 	}
 	if r.kind != compoundRequest {
-		r.setBuffer(r.base, r.count, r.typ)
+		r.setBuffer(r.mem.base, r.mem.count, r.mem.typ)
 	}
 }
 
@@ -368,10 +366,10 @@ const noPeer int32 = -1
 func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32,
 	mode sendMode) *Request {
 	r := e.requests.get(ctx.comm)
-	r.kind, r.mode, r.active = sendRequest, mode, true
+	r.kind, r.mode, r.state.active = sendRequest, mode, true
 	e.shared.UnderWay++
 	r.ctx = ctx
-	r.peer, r.tag = dest, tag
+	r.env.peer, r.env.tag = dest, tag
 	r.status = emptyStatus
 	r.setBuffer(base, count, t)
 	return r
@@ -381,12 +379,12 @@ func (e *Engine) newSend(ctx *context, base datatype.Pointer, count int64, t *da
 func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *datatype.Type,
 	source int, tag int32) *Request {
 	r := e.requests.get(ctx.comm)
-	r.kind, r.active = recvRequest, true
+	r.kind, r.state.active = recvRequest, true
 	e.shared.UnderWay++
 	r.ctx = ctx
-	r.source, r.tag, r.peer = int32(source), tag, noPeer
+	r.env.source, r.env.tag, r.env.peer = int32(source), tag, noPeer
 	if source >= 0 {
-		r.peer = ctx.comm.group.World(int(source))
+		r.env.peer = ctx.comm.group.World(int(source))
 	}
 	r.setBuffer(base, count, t)
 	return r
@@ -395,15 +393,15 @@ func (e *Engine) newRecv(ctx *context, base datatype.Pointer, count int64, t *da
 // newDone takes a request that is complete from the start.
 func (e *Engine) newDone(ctx *context, st Status) uint64 {
 	r := e.requests.get(ctx.comm)
-	r.kind, r.active, r.done = sendRequest, true, true
-	r.ctx, r.peer = ctx, noPeer
+	r.kind, r.state.active, r.state.done = sendRequest, true, true
+	r.ctx, r.env.peer = ctx, noPeer
 	r.status = st
 	return r.id
 }
 
 // failure is the error of a lost job, as an error that is nil when all is well.
 func (e *Engine) failure() error {
-	if f := e.failed.Load(); f != nil {
+	if f := e.loss.failed.Load(); f != nil {
 		return f
 	}
 	return nil
@@ -412,18 +410,18 @@ func (e *Engine) failure() error {
 // finish takes the result of a request that has been waited for and gives the request back; a persistent one
 // becomes inactive. If it is not done the job has failed, and the request stays with the transports.
 func (e *Engine) finish(r *Request) (Status, error) {
-	if !r.done {
-		r.detached = !r.persistent
+	if !r.state.done {
+		r.state.detached = !r.state.persistent
 		return emptyStatus, e.failure()
 	}
 	st := r.status
 	var err error
 	if st.Err != nil {
 		err = st.Err
-	} else if r.cur.Err() != nil {
-		err = AsError(r.cur.Err())
+	} else if r.wire.cur.Err() != nil {
+		err = AsError(r.wire.cur.Err())
 	}
-	if r.persistent {
+	if r.state.persistent {
 		e.requests.deactivate(r)
 	} else {
 		e.discard(r)

@@ -311,7 +311,7 @@ func TestNothingIsSentToOrReceivedFromProcNull(t *testing.T) {
 		c.Irecv(nil, 0, byteT, abi.MPI_PROC_NULL, 0), c.RecvInit(nil, 0, byteT, abi.MPI_PROC_NULL, 0),
 	} {
 		persistent := id
-		if r := e.requests.find(id); r.persistent {
+		if r := e.requests.find(id); r.state.persistent {
 			if err := e.Start(id); err != nil {
 				t.Error(err)
 			}

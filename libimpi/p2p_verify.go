@@ -24,7 +24,8 @@ const (
 
 // types is what a message says of its types; 0: nothing. Engine lock held.
 func (e *Engine) types(ctx *context, p *peer, count int64, t *datatype.Type) uint64 {
-	if !e.verifies.Load() || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) || isPacked(t) {
+	if !e.collectives.verifies.Load() || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) ||
+		isPacked(t) {
 		return 0
 	}
 	word := transport.SaysTypes | t.SignatureOf(count)&typesHash
@@ -53,11 +54,12 @@ func isPacked(t *datatype.Type) bool {
 // beginning.
 func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room int64,
 	rep datatype.Rep) {
-	if !e.verifies.Load() || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room || isPacked(r.typ) ||
+	if !e.collectives.verifies.Load() || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room ||
+		isPacked(r.mem.typ) ||
 		!e.isOfUs(peer) {
 		return
 	}
-	hash, whole := r.typ.SignatureWithin(r.count, length, rep)
+	hash, whole := r.mem.typ.SignatureWithin(r.mem.count, length, rep)
 	if whole && hash&typesHash == said&typesHash {
 		return
 	}
@@ -67,8 +69,8 @@ func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room 
 	if u := datatype.Named(basic + abi.MPI_DATATYPE_NULL); basic != 0 && u != nil && u.Size() > 0 {
 		sent = manyOf(u, length/u.PackedSize(1, rep))
 	}
-	if u := r.typ.Uniform(); u != nil && u.Size() > 0 {
-		received = manyOf(u, r.size/u.Size())
+	if u := r.mem.typ.Uniform(); u != nil && u.Size() > 0 {
+		received = manyOf(u, r.mem.size/u.Size())
 	}
 	r.status.Err = errorf(abi.MPI_ERR_TYPE, "message of %d bytes from rank %d with tag %d on %s: it was sent as %s, and "+
 		"is received as %s", length, r.status.Source, r.status.Tag, r.comm.describe(), sent, received)

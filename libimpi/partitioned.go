@@ -103,7 +103,7 @@ func (c *Comm) newChannel(ch *channel) uint64 {
 	defer e.mu.Unlock()
 	ch.comm = c
 	r := e.newCompound(c.p2p, ch)
-	r.persistent, r.active = true, false
+	r.state.persistent, r.state.active = true, false
 	e.shared.UnderWay--
 	ch.r = r
 	if ch.sending {
@@ -165,7 +165,7 @@ func (ch *channel) partDone(e *Engine, message *Request) {
 // end ends the channel before offer and answer have come: the peer is lost.
 func (ch *channel) end(e *Engine, lost *Error) {
 	ch.lost = lost
-	if ch.r != nil && ch.r.active && !ch.r.done {
+	if ch.r != nil && ch.r.state.active && !ch.r.state.done {
 		ch.r.status.Err = lost
 		e.complete(ch.r)
 	}
@@ -182,9 +182,9 @@ func (ch *channel) bytes(elements int64) int64 {
 func (ch *channel) offered(e *Engine, message *Request) {
 	s := ch.comm.partitioned()
 	o := ch.offer
-	if message.failure() != nil || message.status.Bytes != message.size ||
+	if message.failure() != nil || message.status.Bytes != message.mem.size ||
 		o[0] < 0 || o[1] < 0 || o[1] > math.MaxInt32 || o[2] < 0 || o[2] > math.MaxInt32 || o[3] < 0 {
-		e.breach(message.peer, "offer of a partitioned send that makes no sense")
+		e.breach(message.env.peer, "offer of a partitioned send that makes no sense")
 		return
 	}
 	elements, whole := ch.filled(o[3])
@@ -208,7 +208,7 @@ func (ch *channel) offered(e *Engine, message *Request) {
 	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, int32(o[2]), partAnswer))
 	if ch.r == nil { // the program has freed it, and no message will come
 		s.tags.giveBack(first)
-	} else if ch.r.active {
+	} else if ch.r.state.active {
 		ch.postAll(e)
 	}
 }
@@ -234,19 +234,19 @@ func (ch *channel) partsOf(elements int64) int64 {
 func (ch *channel) answered(e *Engine, message *Request) {
 	n, first, elements := ch.answer[0], ch.answer[1], ch.offer[0]
 	ch.comm.parts.tags.giveBack(int32(ch.offer[2]))
-	if message.failure() != nil || message.status.Bytes != message.size ||
+	if message.failure() != nil || message.status.Bytes != message.mem.size ||
 		n < 1 || n > max(elements, 1) || n > math.MaxInt32 || elements%n != 0 {
-		e.breach(message.peer, "answer to a partitioned send that makes no sense")
+		e.breach(message.env.peer, "answer to a partitioned send that makes no sense")
 		return
 	}
 	if first < 0 || first > math.MaxInt32-n {
-		e.breach(message.peer, "tags of a partitioned send that do not exist")
+		e.breach(message.env.peer, "tags of a partitioned send that do not exist")
 		return
 	}
 	ch.shares, ch.each = int32(n), elements/n
 	ch.missing = make([]int32, ch.shares)
 	ch.tuned = true
-	if ch.r != nil && ch.r.active {
+	if ch.r != nil && ch.r.state.active {
 		ch.begin(e)
 	}
 }
@@ -393,7 +393,7 @@ func (ch *channel) noTags() *Error {
 // channelOf finds the partitioned request of an id.
 func (e *Engine) channelOf(id uint64, sending bool) (*channel, *Error) {
 	r := e.requests.find(id)
-	if r != nil && !r.detached {
+	if r != nil && !r.state.detached {
 		if ch, ok := r.of.(*channel); ok && ch.sending == sending {
 			return ch, nil
 		}
@@ -457,7 +457,7 @@ func (e *Engine) PreadyList(id uint64, partitions []int32) *Error {
 
 func (e *Engine) activeSend(id uint64) (*channel, *Error) {
 	ch, err := e.channelOf(id, true)
-	if err == nil && !ch.r.active {
+	if err == nil && !ch.r.state.active {
 		return nil, ch.errorf(abi.MPI_ERR_REQUEST, "argument request is a partitioned send that has not been started")
 	}
 	return ch, err
@@ -508,11 +508,11 @@ func (e *Engine) Parrived(id uint64, partition int32) (bool, *Error) {
 		return true, nil
 	}
 	e.look()
-	return ch.has(partition), e.failed.Load()
+	return ch.has(partition), e.loss.failed.Load()
 }
 
 func (ch *channel) has(partition int32) bool {
-	if !ch.r.active || ch.r.done {
+	if !ch.r.state.active || ch.r.state.done {
 		return true
 	}
 	if !ch.tuned {

@@ -218,13 +218,13 @@ func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
 // that both have.
 func (c *Comm) places() (p topo.Places, err error) {
 	home := c
-	if c.local != nil {
-		home = c.local
+	if c.inter.local != nil {
+		home = c.inter.local
 	}
 	p.All, p.Mine = make([]int32, topo.Whereabouts*home.Size()), home.Rank()
 	recv := intBuf(p.All)
 	recv.Count = int64(topo.Whereabouts)
-	if err = home.Allgather(intBuf(topo.Here(c.MachineColor())), recv); err != nil || c.local == nil {
+	if err = home.Allgather(intBuf(topo.Here(c.MachineColor())), recv); err != nil || c.inter.local == nil {
 		return p, err
 	}
 	theirs := make([]int32, topo.Whereabouts*c.Ranks())

@@ -25,8 +25,8 @@ const (
 	longSpin  = 5 * time.Millisecond
 	// patientSpin is the time where ranks outnumber cores: some turns of all of them.
 	patientSpin = 500 * time.Microsecond
-	// networkEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a system
-	// call, when the awaited message may come from either.
+	// networkEvery is how many polls inside the machine go with one of what comes from elsewhere, which may cost a
+	// system call, when the awaited message may come from either.
 	networkEvery = 16
 )
 
@@ -36,19 +36,21 @@ const anyPeer int32 = -1
 // poll moves what can move, first of all what may come from process from. Engine lock held.
 func (e *Engine) poll(from int32) bool {
 	did := false
-	e.ticks++
-	if len(e.busy) > 0 && e.network.gatherer != nil {
-		e.network.gatherer.Cork() // what waited for room leaves together
-		defer e.network.gatherer.Uncork()
+	e.waiting.ticks++
+	if len(e.sending.busy) > 0 && e.ways.network.gatherer != nil {
+		e.ways.network.gatherer.Cork() // what waited for room leaves together
+		defer e.ways.network.gatherer.Uncork()
 	}
-	if e.local.Poll() {
+	if e.ways.local.Poll() {
 		did = true
 	}
-	if e.network.connected() && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peer(from).local < 0) &&
-		e.network.Poll() {
+	if e.ways.network.connected() && (e.position.alone || e.waiting.ticks%networkEvery == 0 || from >= 0 &&
+		e.peer(from).local < 0) &&
+		e.ways.network.Poll() {
 		did = true
 	}
-	if e.far != nil && (e.alone || e.ticks%networkEvery == 0 || from >= 0 && e.peer(from).local < 0) && e.pollFar() {
+	if e.guests.far != nil && (e.position.alone || e.waiting.ticks%networkEvery == 0 || from >= 0 &&
+		e.peer(from).local < 0) && e.pollFar() {
 		did = true
 	}
 	return e.followUp() || did
@@ -57,14 +59,14 @@ func (e *Engine) poll(from int32) bool {
 // followUp does what polls bring about: what waits for room, collective operations, messages that are shared.
 func (e *Engine) followUp() bool {
 	did := e.goOn()
-	if len(e.onBoards) > 0 && e.goOnBoards() {
+	if len(e.collectives.onBoards) > 0 && e.goOnBoards() {
 		did = true
 	}
-	if len(e.busy) > 0 && e.flush() {
+	if len(e.sending.busy) > 0 && e.flush() {
 		did = true
 	}
-	did = did || len(e.pulling) > 0 && e.pull()
-	if len(e.leaving) > 0 && e.seeOff() {
+	did = did || len(e.direct.pulling) > 0 && e.pull()
+	if len(e.guests.leaving) > 0 && e.seeOff() {
 		did = true
 	}
 	return e.goOn() || did // at once: with the last message of a round nothing may be under way that another poll is for
@@ -73,12 +75,12 @@ func (e *Engine) followUp() bool {
 // progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
 // the end.
 func (e *Engine) progress() {
-	e.watcher.Lock()
-	defer e.watcher.Unlock()
-	for more, n, looks := !e.over, 0, 0; more && n < watcherPolls; {
+	e.waiting.watcher.Lock()
+	defer e.waiting.watcher.Unlock()
+	for more, n, looks := !e.waiting.over, 0, 0; more && n < watcherPolls; {
 		e.mu.Lock()
 		more = e.pollAll()
-		flows := e.flowing > 0 || len(e.busy) > 0
+		flows := e.direct.flowing > 0 || len(e.sending.busy) > 0
 		e.mu.Unlock()
 		if more {
 			n, looks = n+1, 0
@@ -92,9 +94,9 @@ func (e *Engine) progress() {
 // retire returns when the watcher is out of the engine, for good. Called without the lock.
 func (e *Engine) retire() {
 	e.dismissThread()
-	e.watcher.Lock()
-	e.over = true
-	e.watcher.Unlock()
+	e.waiting.watcher.Lock()
+	e.waiting.over = true
+	e.waiting.watcher.Unlock()
 }
 
 // watcherLooks is how often the watcher looks again, giving its core away in between, while a long message flows: to be
@@ -105,16 +107,16 @@ const watcherLooks = 64
 const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
-	e.ticks++
-	if len(e.busy) > 0 && e.network.gatherer != nil {
-		e.network.gatherer.Cork()
-		defer e.network.gatherer.Uncork()
+	e.waiting.ticks++
+	if len(e.sending.busy) > 0 && e.ways.network.gatherer != nil {
+		e.ways.network.gatherer.Cork()
+		defer e.ways.network.gatherer.Uncork()
 	}
-	did := e.local.Poll()
-	if e.network.connected() && e.network.Poll() {
+	did := e.ways.local.Poll()
+	if e.ways.network.connected() && e.ways.network.Poll() {
 		did = true
 	}
-	if e.far != nil && e.pollFar() {
+	if e.guests.far != nil && e.pollFar() {
 		did = true
 	}
 	return e.followUp() || did
@@ -123,8 +125,8 @@ func (e *Engine) pollAll() bool {
 // wait returns when r is done. Engine lock held, given up while waiting.
 func (e *Engine) wait(r *Request) {
 	e.settle()
-	if !r.done {
-		e.waitFor(func() bool { return r.done }, r.peer)
+	if !r.state.done {
+		e.waitFor(func() bool { return r.state.done }, r.env.peer)
 	}
 }
 
@@ -139,17 +141,17 @@ func (e *Engine) waitFor(cond func() bool, from int32) {
 		defer e.waited(time.Now())
 	}
 	for !cond() {
-		if e.failed.Load() != nil {
+		if e.loss.failed.Load() != nil {
 			return
 		}
-		if e.poll(from) || len(e.calls) > 0 && e.callProgram() {
+		if e.poll(from) || len(e.collectives.calls) > 0 && e.callProgram() {
 			w.reset()
 			continue
 		}
 		w.pause(e, cond, from)
 	}
-	if !w.slept && e.budget < longSpin {
-		e.budget *= 2
+	if !w.slept && e.waiting.budget < longSpin {
+		e.waiting.budget *= 2
 	}
 }
 
@@ -176,7 +178,7 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
 	switch {
 	case e.home.InTurn: // what is awaited comes while this thread sleeps
-	case e.patient.Load() || e.files.Busy(): // what is awaited may need this core
+	case e.waiting.patient.Load() || e.files.Busy(): // what is awaited may need this core
 		if e.giveWay(w) {
 			return
 		}
@@ -189,7 +191,7 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 		}
 		return
 	}
-	e.budget = max(e.budget/2, shortSpin)
+	e.waiting.budget = max(e.waiting.budget/2, shortSpin)
 	e.sleep(cond)
 	w.reset()
 	w.slept = true
@@ -200,19 +202,19 @@ func (w *waiter) expired(e *Engine) bool {
 		w.since = time.Now()
 		return false
 	}
-	return time.Since(w.since) > e.budget
+	return time.Since(w.since) > e.waiting.budget
 }
 
 // spin waits a moment without the lock, so that other threads of the program get on.
 func (e *Engine) spin(from int32) {
-	alone := e.alone
+	alone := e.position.alone
 	e.mu.Unlock()
 	switch {
-	case e.nap > 0 && (alone || from >= 0 && e.peer(from).local < 0):
-		futex.Pause(e.nap)
+	case e.waiting.nap > 0 && (alone || from >= 0 && e.peer(from).local < 0):
+		futex.Pause(e.waiting.nap)
 	case alone:
-	case from >= 0 && e.peer(from).local >= 0 && !e.network.connected() && e.local.spinner != nil:
-		e.local.spinner.Spin(from, looks)
+	case from >= 0 && e.peer(from).local >= 0 && !e.ways.network.connected() && e.ways.local.spinner != nil:
+		e.ways.local.spinner.Spin(from, looks)
 	default:
 		futex.Pause(looks / 8)
 	}
@@ -269,35 +271,35 @@ func (e *Engine) sleep(cond func() bool) {
 	if !e.bell.PrepareSleep(value) {
 		return
 	}
-	e.sleepers++
-	if e.network.waker != nil {
-		e.network.waker.Arm()
+	e.waiting.sleepers++
+	if e.ways.network.waker != nil {
+		e.ways.network.waker.Arm()
 	}
-	if e.far != nil {
+	if e.guests.far != nil {
 		e.armFar()
 	}
 	if len(e.guests.here) > 0 {
 		e.noticeParted()
 	}
-	soon := len(e.pulling) > 0 && !e.home.InTurn // there is something to read
-	if !e.pollAll() && !cond() && e.failed.Load() == nil && !soon && len(e.calls) == 0 {
+	soon := len(e.direct.pulling) > 0 && !e.home.InTurn // there is something to read
+	if !e.pollAll() && !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
 		e.mu.Unlock()
 		e.bell.Wait(value, longSleep)
 		e.mu.Lock()
-		if e.bell.Bell() == value && e.local.examiner != nil {
-			e.local.examiner.CheckPeers() // nobody rang for a second
+		if e.bell.Bell() == value && e.ways.local.examiner != nil {
+			e.ways.local.examiner.CheckPeers() // nobody rang for a second
 			e.examineFar()
 		}
 	}
 	e.bell.DoneSleep(value)
-	e.sleepers--
+	e.waiting.sleepers--
 	e.rest()
 }
 
 // rest lets the watcher of the other MPI library rest if nobody needs it.
 func (e *Engine) rest() {
-	if e.vendor.rester != nil && e.sleepers == 0 && e.carried == 0 {
-		e.vendor.rester.Rest()
+	if e.ways.vendor.rester != nil && e.waiting.sleepers == 0 && e.ways.library.carried == 0 {
+		e.ways.vendor.rester.Rest()
 	}
 }
 
@@ -306,11 +308,11 @@ const longSleep = time.Hour
 
 // complete ends a request. Its owner may be asleep, or may have given it up.
 func (e *Engine) complete(r *Request) {
-	if r.cancelAsked {
-		r.ended = true
+	if r.state.cancelAsked {
+		r.state.ended = true
 		return
 	}
-	r.done = true
+	r.state.done = true
 	e.shared.UnderWay--
 	if e.watch.observes(RequestCompleted) {
 		e.noteCompleted(r)
@@ -321,13 +323,13 @@ func (e *Engine) complete(r *Request) {
 	}
 	if r.carried {
 		r.carried = false
-		e.carried--
+		e.ways.library.carried--
 		e.rest()
 	}
-	if r.buffer != nil {
+	if r.buffered.buffer != nil {
 		e.release(r)
 	}
-	if r.detached {
+	if r.state.detached {
 		e.discard(r)
 	}
 	e.ring() // also for a detached one: a thread may wait for the attached buffer

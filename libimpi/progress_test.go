@@ -57,21 +57,21 @@ func TestWhateverAThreadSleepsForRingsTheBell(t *testing.T) {
 	settle(b)
 	rings("the end of a buffered send, for who waits for the buffer", func() {
 		settle(a)
-		if a.buffer.used != 0 {
+		if a.predefined.buffer.used != 0 {
 			t.Fatal("the message is not out")
 		}
 	})
 	must(t, b.Wait(&recv, nil))
 
 	var ids []uint64
-	for len(a.busy) == 0 {
+	for len(a.sending.busy) == 0 {
 		ids = append(ids, c.Isend(at(buf), 16<<10, byteT, 1, 3, Standard))
 	}
 	a.FreeRequest(&ids[len(ids)-1])
 	settle(b)
 	rings("the end of the queues, for Finish", func() {
 		settle(a)
-		if len(a.busy) != 0 {
+		if len(a.sending.busy) != 0 {
 			t.Fatal("the queues are not empty")
 		}
 	})
@@ -86,7 +86,7 @@ func TestWhateverAThreadSleepsForRingsTheBell(t *testing.T) {
 		must(t, err)
 	})
 	rings("the loss of a peer", func() { a.Lost(1, errorf(abi.MPI_ERR_OTHER, "gone")) })
-	a.failed.Store(nil)
+	a.loss.failed.Store(nil)
 }
 
 // All kinds of waits, in threads that do sleep, since the other side is slow to act: the test ends only if they wake.
@@ -99,7 +99,7 @@ func TestSleepersWake(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				es := build(t)
 				for _, e := range es {
-					e.patient.Store(patient)
+					e.waiting.patient.Store(patient)
 				}
 				var asleep atomic.Int32
 				together(t, es, func(e *Engine) {
@@ -243,11 +243,11 @@ func TestProcessesOfAllClientsOnTheMachineAreCounted(t *testing.T) {
 			}
 		}
 		was := e.job
-		e.job, e.others = &job, tt.agents
+		e.job, e.position.others = &job, tt.agents
 		if n := e.cohabitants(); n != tt.want {
 			t.Errorf("%+v: %d, want %d", tt.hosts, n, tt.want)
 		}
-		e.job, e.others = was, 0
+		e.job, e.position.others = was, 0
 	}
 }
 
@@ -274,12 +274,12 @@ func TestANapTakesAsLongOnEveryMachine(t *testing.T) {
 // Pipes and rings cost no system call: only who waits for sockets leaves them alone for a moment.
 func TestOnlyWhoWaitsForSocketsNaps(t *testing.T) {
 	for _, e := range world(t, 2) {
-		if e.nap != 0 {
+		if e.waiting.nap != 0 {
 			t.Error("a process without sockets naps")
 		}
 	}
 	for _, e := range makeWorld(t, tcpWorld) {
-		if e.nap == 0 {
+		if e.waiting.nap == 0 {
 			t.Error("a process with sockets does not nap")
 		}
 	}

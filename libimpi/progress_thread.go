@@ -56,16 +56,16 @@ const (
 	threadNap = 50 * time.Microsecond
 	// threadStay is how long the progress thread polls after the last thing it has done.
 	threadStay = 50 * time.Microsecond
-	// After an alert in vain, which costs some microseconds of both cores, the progress thread pauses for a time between
-	// these: twice as long after each.
+	// After an alert in vain, which costs some microseconds of both cores, the progress thread pauses for a time
+	// between these: twice as long after each.
 	shortPause = 2 * time.Millisecond
 	longPause  = 64 * time.Millisecond
 )
 
 // bringOn counts a request that has just started, if the progress thread can advance it.
 func (e *Engine) bringOn(r *Request) {
-	within := r.peer < 0 || e.peer(r.peer).local >= 0
-	if e.thread.on && !r.done && !r.long && within && r.size > int64(e.local.Limits().Eager) {
+	within := r.env.peer < 0 || e.peer(r.env.peer).local >= 0
+	if e.thread.on && !r.state.done && !r.long && within && r.mem.size > int64(e.ways.local.Limits().Eager) {
 		r.long = true
 		e.thread.long++
 	}
@@ -82,20 +82,20 @@ func (e *Engine) away() {
 // watcher carries on from now on, and not only when it has found out that nobody polls.
 func (e *Engine) leaveRunning(r *Request) {
 	e.away()
-	byNetwork := e.network.waker != nil && r.size >= carried
-	byVendor := e.vendor.waker != nil && (r.size > int64(e.vendor.Limits().Eager) || e.waitsForRoom(r))
-	if r.done || !byNetwork && !byVendor {
+	byNetwork := e.ways.network.waker != nil && r.mem.size >= carried
+	byVendor := e.ways.vendor.waker != nil && (r.mem.size > int64(e.ways.vendor.Limits().Eager) || e.waitsForRoom(r))
+	if r.state.done || !byNetwork && !byVendor {
 		return
 	}
-	peer := r.peer
-	if peer == noPeer && r.source >= 0 {
-		peer = r.comm.group.World(int(r.source))
+	peer := r.env.peer
+	if peer == noPeer && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
 	}
 	if peer == e.me || peer != noPeer && e.peer(peer).local >= 0 {
 		return
 	}
 	if byNetwork {
-		e.network.waker.Arm()
+		e.ways.network.waker.Arm()
 	}
 	if byVendor {
 		e.carryOn(r)
@@ -104,15 +104,15 @@ func (e *Engine) leaveRunning(r *Request) {
 
 // waitsForRoom reports whether a send may not have left, because its receiver has not acknowledged enough.
 func (e *Engine) waitsForRoom(r *Request) bool {
-	return r.kind == sendRequest && r.peer >= 0 && e.peer(r.peer).queued
+	return r.kind == sendRequest && r.env.peer >= 0 && e.peer(r.env.peer).queued
 }
 
 // carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.
 func (e *Engine) carryOn(r *Request) {
-	e.vendor.waker.Arm()
+	e.ways.vendor.waker.Arm()
 	if !r.carried {
 		r.carried = true
-		e.carried++
+		e.ways.library.carried++
 	}
 }
 
@@ -163,11 +163,11 @@ func (e *Engine) help() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h.busy = true
-	before := e.ticks
+	before := e.waiting.ticks
 	e.mu.Unlock()
 	e.home.Attention.Nap(threadNap)
 	e.mu.Lock()
-	if e.ticks == before && h.inside == 0 {
+	if e.waiting.ticks == before && h.inside == 0 {
 		h.pause = 0
 		e.bring()
 		e.home.Attention.Relax()
@@ -187,7 +187,7 @@ func (e *Engine) help() {
 func (e *Engine) bring() {
 	h := &e.thread
 	since := time.Now()
-	for h.inside == 0 && h.long > 0 && !h.dismissed && e.failed.Load() == nil {
+	for h.inside == 0 && h.long > 0 && !h.dismissed && e.loss.failed.Load() == nil {
 		if e.pollLocal() {
 			since = time.Now()
 		} else if time.Since(since) > threadStay {
@@ -202,7 +202,7 @@ func (e *Engine) bring() {
 
 // pollLocal polls what is inside the machine: sockets have a watcher of their own.
 func (e *Engine) pollLocal() bool {
-	did := e.local.Poll()
+	did := e.ways.local.Poll()
 	return e.followUp() || did
 }
 

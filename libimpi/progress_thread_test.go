@@ -16,7 +16,7 @@ import (
 func doneWithoutUs(e *Engine, id uint64) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
 		e.mu.Lock()
-		done := e.find(id).done
+		done := e.find(id).state.done
 		e.mu.Unlock()
 		if done {
 			return true
@@ -77,7 +77,7 @@ func TestTheProgressThreadPausesAfterAlertsInVain(t *testing.T) {
 	for end := time.Now().Add(patience); !paused && time.Now().Before(end); {
 		e.home.Attention.Alert() // again: one that the progress thread answers before the program has polled is not in vain
 		e.mu.Lock()
-		e.ticks++ // the program polls
+		e.waiting.ticks++ // the program polls
 		paused = e.thread.pause > 0
 		e.mu.Unlock()
 	}
@@ -210,7 +210,7 @@ func TestEachTurnOfALongOperationAlerts(t *testing.T) {
 			}
 		}
 		for me, e := range es {
-			if !e.find(ids[me]).done {
+			if !e.find(ids[me]).state.done {
 				t.Fatalf("operation %d of kind %d: rank %d has not been alerted", i, i%longKinds, me)
 			}
 			must(t, e.Wait(&ids[me], nil))

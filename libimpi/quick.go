@@ -69,7 +69,7 @@ const (
 // leaveToC lets C end a persistent request, which is done without an error and has an empty status.
 func (e *Engine) leaveToC(r *Request) {
 	if p := e.requests.persistentOf(r.id); p != nil {
-		p.State, r.active = persistentSent, false
+		p.State, r.state.active = persistentSent, false
 	}
 }
 
@@ -132,7 +132,7 @@ func (e *Engine) adoptQuick() {
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
 			left--
-			if r.ctx.comm.lost != nil && e.inVain(r) {
+			if r.ctx.comm.foreigners.lost != nil && e.inVain(r) {
 				continue
 			}
 			r.ctx.post(r)
@@ -152,7 +152,7 @@ func (e *Engine) adopt(n uint32) *Request {
 	if s.Persistent != 0 {
 		r = e.requests.slots[s.Persistent-1]
 		e.activate(r)
-		r.source, r.peer = r.rank, noPeer
+		r.env.source, r.env.peer = r.env.rank, noPeer
 	} else {
 		r = e.newRecv(e.contexts.find(s.CID), s.Buf, count, t, int(s.Source), s.Tag)
 	}
@@ -180,11 +180,11 @@ func (e *Engine) takeStarted(id uint64) {
 	r := e.requests.slots[uint32(id)-1]
 	switch p.State {
 	case persistentSent:
-		r.active, r.done, r.seen, r.status = true, true, false, emptyStatus
+		r.state.active, r.state.done, r.state.seen, r.status = true, true, false, emptyStatus
 		p.State = persistentEngine
 	case persistentPosted:
 		if s := &e.requests.quick.Slots[p.Slot-1]; s.State == quickDone {
-			r.active, r.done, r.seen = true, true, false
+			r.state.active, r.state.done, r.state.seen = true, true, false
 			r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 			r.quick = p.Slot
 			s.State, s.Request = quickAdopted, r.id
@@ -236,7 +236,7 @@ func (e *Engine) adopted(id uint64) uint64 {
 func (e *Engine) adoptDone(n uint32) {
 	s := &e.requests.quick.Slots[n-1]
 	r := e.requests.get(nil)
-	r.kind, r.active, r.done, r.peer = recvRequest, true, true, noPeer
+	r.kind, r.state.active, r.state.done, r.env.peer = recvRequest, true, true, noPeer
 	r.status = Status{Source: s.Source, Tag: s.Tag, Bytes: int64(s.Bytes)}
 	r.quick = n
 	s.State, s.Request = quickAdopted, r.id

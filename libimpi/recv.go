@@ -77,7 +77,7 @@ func (e *Engine) sourceIn(ctx *context, lsrank, peer int32) int32 {
 
 // copyOf makes an unexpected message of the first packet of one. Whose rank it is from is not known yet.
 func (e *Engine) copyOf(h *transport.Header, payload []byte) *message {
-	m := e.messages.get(h.Len)
+	m := e.pressure.messages.get(h.Len)
 	copy(m.payload, payload)
 	m.tag, m.lsrank, m.peer, m.cid = h.Tag, h.LSRank, h.Src, h.CID
 	m.kind = uint8(h.Kind)
@@ -117,18 +117,18 @@ func (e *Engine) accept(r *Request, source int32, h *transport.Header, payload [
 // matched notes in a receive which message it has got, and what that says of its types.
 func (e *Engine) matched(r *Request, source, tag, peer int32, length int64, types uint64) {
 	rep := r.ctx.rep(peer)
-	r.peer = peer
+	r.env.peer = peer
 	r.setWire(rep)
-	r.length, r.stop = length, length
+	r.wire.length, r.wire.stop = length, length
 	r.status.Source, r.status.Tag = source, tag
 	r.status.Bytes, r.status.External = length, rep != datatype.Native
-	if length > r.total {
-		r.status.Bytes = r.total
-		r.status.Err = truncated(r, length, r.total)
+	if length > r.wire.total {
+		r.status.Bytes = r.wire.total
+		r.status.Err = truncated(r, length, r.wire.total)
 	}
 	if e.watch.on {
 		e.countReceived(r.ctx, peer, r.status.Bytes)
-		e.compareTypes(r, types, e.peer(peer), length, r.total, rep)
+		e.compareTypes(r, types, e.peer(peer), length, r.wire.total, rep)
 	}
 }
 
@@ -136,11 +136,11 @@ func (e *Engine) matched(r *Request, source, tag, peer int32, length int64, type
 // directly from the sender's memory, or its rest is asked for. That is done before the piece is stored: the sender is
 // at work meanwhile.
 func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte) {
-	h := &e.reply
-	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: peer, SrqID: srqid}
 	first := int64(len(piece))
-	if first >= r.length {
+	if first >= r.wire.length {
 		r.fill(piece)
+		h := e.packet(transport.SyncAck, peer)
+		h.SrqID = srqid
 		e.sendControl(h)
 		e.complete(r)
 		return
@@ -160,10 +160,11 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	r.expects = true
 	e.await(e.peer(peer))
 	if e.peer(peer).local < 0 {
-		e.flowing++
+		e.direct.flowing++
 	}
-	if r.srqid, r.addr = srqid, addr; first == 0 && e.canPull(r) && e.peer(peer).freeSlot() == transport.ClaimSlots {
-		e.pulling = append(e.pulling, r) // without claims: whole
+	if r.wire.srqid, r.wire.addr = srqid, addr; first == 0 && e.canPull(r) &&
+		e.peer(peer).freeSlot() == transport.ClaimSlots {
+		e.direct.pulling = append(e.direct.pulling, r) // without claims: whole
 		return
 	}
 	e.ask(r, first)
@@ -172,34 +173,35 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 
 // ask answers a DataSync by a SyncAck: the sender shall move the rest of the message, share it, or write all of it.
 func (e *Engine) ask(r *Request, first int64) {
-	h := &e.reply
-	*h = transport.Header{Kind: transport.SyncAck, Src: e.me, Dst: r.peer, SrqID: r.srqid, DrqID: r.id}
+	tag := int32(0)
 	if e.leaves(r, first) {
-		r.claims.both = true
+		r.wire.claims.both = true
 	} else {
-		h.Tag = e.openClaims(r, first)
+		tag = e.openClaims(r, first)
 	}
-	if r.claims.both {
-		h.Addr = uint64(uintptr(r.data))
+	h := e.packet(transport.SyncAck, r.env.peer)
+	h.SrqID, h.DrqID, h.Tag = r.wire.srqid, r.id, tag
+	if r.wire.claims.both {
+		h.Addr = uint64(uintptr(r.mem.data))
 	}
 	e.sendControl(h)
 }
 
 // readDirect copies a long message, but for the first bytes, out of the sender's memory.
 func (e *Engine) readDirect(r *Request, peer int32, addr uint64, first int64) bool {
-	if e.peer(peer).direct == nil || addr == 0 || !r.flat {
+	if e.peer(peer).direct == nil || addr == 0 || !r.wire.flat {
 		return false
 	}
-	n := min(r.length, r.total) - first
-	return n <= 0 || e.read(r, addr+uint64(first), bytesAt(offset(r.data, first), n))
+	n := min(r.wire.length, r.wire.total) - first
+	return n <= 0 || e.read(r, addr+uint64(first), bytesAt(offset(r.mem.data, first), n))
 }
 
 // Place implements transport.Placer: a continuation of a message whose receive is one run of bytes, and has room for
 // all of it, belongs there.
 func (e *Engine) Place(h *transport.Header) []byte {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || !r.flat ||
-		int64(h.Len) > min(r.length, r.total)-r.moved {
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects || !r.wire.flat ||
+		int64(h.Len) > min(r.wire.length, r.wire.total)-r.wire.moved {
 		return nil
 	}
 	return r.bytes(int64(h.Len))
@@ -208,13 +210,14 @@ func (e *Engine) Place(h *transport.Header) []byte {
 // continuation takes a further packet of a long message.
 func (e *Engine) continuation(h *transport.Header, payload []byte) {
 	r := e.requests.find(h.DrqID)
-	if r == nil || r.kind != recvRequest || r.peer != h.Src || !r.expects || int64(len(payload)) > r.stop-r.moved {
+	if r == nil || r.kind != recvRequest || r.env.peer != h.Src || !r.expects ||
+		int64(len(payload)) > r.wire.stop-r.wire.moved {
 		e.breach(h.Src, "continuation of a message that is not under way")
 		return
 	}
 	r.fill(payload)
-	if len(e.pulling) > 0 && e.pulling[0] == r {
-		e.pullSince = time.Time{} // it streams
+	if len(e.direct.pulling) > 0 && e.direct.pulling[0] == r {
+		e.direct.pullSince = time.Time{} // it streams
 	}
 	e.endOfStream(r)
 }
@@ -222,13 +225,13 @@ func (e *Engine) continuation(h *transport.Header, payload []byte) {
 // postRecv starts a receive: it takes a message that is already there, or is posted.
 func (e *Engine) postRecv(r *Request) {
 	e.adoptQuick()
-	m := r.ctx.space.Find(r.source, r.tag)
+	m := r.ctx.space.Find(r.env.source, r.env.tag)
 	if m == nil {
-		if r.ctx.comm.lost != nil && e.inVain(r) {
+		if r.ctx.comm.foreigners.lost != nil && e.inVain(r) {
 			return
 		}
 		r.ctx.post(r)
-		e.invite(r.ctx, r.source)
+		e.invite(r.ctx, r.env.source)
 	} else {
 		r.ctx.take(m)
 		e.receiveKept(r, m)
@@ -276,16 +279,16 @@ const maxReplies = 1 << 16
 // cancelAnswered takes the receiver's decision on a send that this process wants cancelled.
 func (e *Engine) cancelAnswered(h *transport.Header) {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.cancelAsked {
+	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.state.cancelAsked {
 		e.breach(h.Src, "answer to a cancellation that was not asked for")
 		return
 	}
-	if h.Kind == transport.CancelYes && (!r.expects || r.claims.open()) {
+	if h.Kind == transport.CancelYes && (!r.expects || r.wire.claims.open()) {
 		e.breach(h.Src, "cancellation of a message that has been received")
 		return
 	}
-	r.cancelAsked = false
-	p := e.peer(r.peer)
+	r.state.cancelAsked = false
+	p := e.peer(r.env.peer)
 	p.came()
 	if h.Kind == transport.CancelYes {
 		r.expects = false
@@ -295,9 +298,9 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		e.complete(r)
 		return
 	}
-	if r.ended {
+	if r.state.ended {
 		e.complete(r)
-	} else if r.status.Err != nil && r.expects && !r.claims.open() {
+	} else if r.status.Err != nil && r.expects && !r.wire.claims.open() {
 		// One that was given up (guest_loss.go), and that the receiver has dropped with the communicator: had it been
 		// matched, that would have been said before.
 		r.expects = false
@@ -313,11 +316,11 @@ func (e *Engine) breach(peer int32, what string) {
 }
 
 // LostPeer is why the first peer was lost; nil: all are there.
-func (e *Engine) LostPeer() *Error { return e.failed.Load() }
+func (e *Engine) LostPeer() *Error { return e.loss.failed.Load() }
 
 // LostClient is the client of the first peer that was lost, if that is another client; nil: there is none.
 func (e *Engine) LostClient() *int32 {
-	if lost := e.failed.Load(); lost != nil {
+	if lost := e.loss.failed.Load(); lost != nil {
 		return lost.Client
 	}
 	return nil
@@ -326,7 +329,7 @@ func (e *Engine) LostClient() *int32 {
 // Lost implements transport.Receiver: a peer is gone, and with it the job, unless it is of another one.
 func (e *Engine) Lost(peer int32, err error) {
 	if e.isGuest(peer) {
-		if p := e.peer(peer); p != &e.nobody {
+		if p := e.peer(peer); p != &e.guests.nobody {
 			e.guestLost(p, err)
 		}
 		return
@@ -335,13 +338,13 @@ func (e *Engine) Lost(peer int32, err error) {
 	if c := e.job.Procs[peer].Client; c != e.job.Procs[e.me].Client {
 		lost.Client = &c
 	}
-	if e.failed.CompareAndSwap(nil, lost) {
+	if e.loss.failed.CompareAndSwap(nil, lost) {
 		if e.watch.observes(PeerLost) {
 			e.watch.observer(PeerLost, nil, [5]int64{int64(peer)})
 		}
 		e.ring()
-		if e.onLost != nil {
-			go e.onLost(lost)
+		if e.loss.onLost != nil {
+			go e.loss.onLost(lost)
 		}
 	}
 }

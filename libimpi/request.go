@@ -49,10 +49,41 @@ const (
 //
 // All fields belong to the engine's lock, but for those set before the request is posted.
 type Request struct {
-	id   uint64
-	kind requestKind
-	mode sendMode
+	id    uint64
+	kind  requestKind
+	mode  sendMode
+	state requestState
 
+	comm *Comm
+	ctx  *context
+
+	env   envelope
+	next  *Request               // in a queue of a peer
+	waits match.Receive[Request] // receive: its place in its context
+
+	mem      memory
+	wire     transfer
+	declared declaration
+	buffered bufferRoom
+
+	// expects says that the peer owes a packet about this request: the answer to a DataSync that has left (send), or
+	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
+	expects bool
+	streams bool // send: stands in its peer's queue of streams
+	written bool // receive: better written by the sender than read (coll.Writable)
+	long    bool // counted in progressThread.long
+	carried bool // the vendor's library is looked after for its sake
+
+	of      compound // compoundRequest: what it is made of. A detached message: what it is a part of; nil if of nothing
+	part    int      // and which part
+	quick   uint32   // a receive that C posted: its slot in requestTable.quick, counted from 1; 0 for others
+	general General  // generalRequest: the program's functions; of a duplication: itself
+
+	status Status
+}
+
+// requestState is how far a request has come.
+type requestState struct {
 	done       bool
 	detached   bool // freed by the program while active: goes back to the pool when done
 	persistent bool
@@ -61,27 +92,27 @@ type Request struct {
 
 	cancelAsked bool // send: CANCEL is under way to the receiver
 	ended       bool // send: complete but for the answer to CANCEL
+}
 
-	comm *Comm
-	ctx  *context
+// envelope is what a message is matched by.
+type envelope struct {
+	source, tag int32 // what a receive asks for
+	peer        int32 // world rank of the process at the other end
+	rank        int32 // persistent: destination or source as the program gave it
+}
 
-	// Envelope. source and tag are what a receive asks for; peer is the world rank at the other end.
-	source, tag int32
-	peer        int32
-	rank        int32                  // persistent: destination or source as the program gave it
-	next        *Request               // in a queue of a peer
-	waits       match.Receive[Request] // receive: its place in its context
-	turn        uint64                 // buffered send: how many messages the buffer had taken before
-
-	// Buffer: what the program gave, and the same as one run of bytes if it is one.
+// memory is what the program gave, and the same as one run of bytes if it is one.
+type memory struct {
 	base   datatype.Pointer
 	count  int64
 	typ    *datatype.Type
 	data   datatype.Pointer
 	size   int64 // bytes, native
 	single bool  // data and size are valid: one run of bytes
+}
 
-	// Transfer.
+// transfer is a message on its way.
+type transfer struct {
 	rep    datatype.Rep
 	flat   bool // the bytes on the wire are those of the single run
 	cur    datatype.Cursor
@@ -95,60 +126,52 @@ type Request struct {
 	srqid  uint64 // receive that shares its message: the sender's id
 	addr   uint64 // and the address of the sender's buffer
 	claims claims // who moves what of a long message
+}
 
-	// expects says that the peer owes a packet about this request: the answer to a DataSync that has left (send), or
-	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
-	expects bool
-	streams bool // send: stands in its peer's queue of streams
-	written bool // receive: better written by the sender than read (coll.Writable)
-	long    bool // counted in progressThread.long
-	carried bool // the vendor's library is looked after for its sake
-
-	// What the program sends, for whoever watches the wire (transport.Header); a buffered send has copied it.
+// declaration is what the program sends, for whoever watches the wire (transport.Header); a buffered send has copied
+// it.
+type declaration struct {
 	elements int64
 	dtype    uint64
 	types    uint64 // what the message says of them where types are compared (p2p_verify.go)
+}
 
-	buffer   *attachedBuffer // buffered send: whose room it takes; nil for others
+// bufferRoom is the room that a buffered send takes.
+type bufferRoom struct {
+	buffer   *attachedBuffer // whose room; nil for other sends
 	reserved int64           // and how many bytes, given back at the end
-
-	of      compound // compoundRequest: what it is made of. A detached message: what it is a part of; nil if of nothing
-	part    int      // and which part
-	quick   uint32   // a receive that C posted: its slot in requestTable.quick, counted from 1; 0 for others
-	general General  // generalRequest: the program's functions; of a duplication: itself
-
-	status Status
+	turn     uint64          // how many messages the buffer had taken before
 }
 
 // setBuffer gives the request its memory.
 func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type) {
-	r.base, r.count, r.typ = base, count, t
-	r.elements, r.dtype = count, t.ID()
-	r.data, r.size, r.single = t.Span(base, count)
-	if !r.single {
-		r.size = t.Size() * count
+	r.mem.base, r.mem.count, r.mem.typ = base, count, t
+	r.declared.elements, r.declared.dtype = count, t.ID()
+	r.mem.data, r.mem.size, r.mem.single = t.Span(base, count)
+	if !r.mem.single {
+		r.mem.size = t.Size() * count
 	}
 }
 
 // setWire fixes the representation that the message has on its way.
 func (r *Request) setWire(rep datatype.Rep) {
-	r.rep = rep
-	r.moved, r.claims = 0, claims{}
-	r.total = r.size
+	r.wire.rep = rep
+	r.wire.moved, r.wire.claims = 0, claims{}
+	r.wire.total = r.mem.size
 	if rep == datatype.Native {
-		r.flat = r.single
+		r.wire.flat = r.mem.single
 	} else {
-		r.total = r.typ.PackedSize(r.count, rep)
-		r.flat = r.single && r.typ.Portable()
+		r.wire.total = r.mem.typ.PackedSize(r.mem.count, rep)
+		r.wire.flat = r.mem.single && r.mem.typ.Portable()
 	}
-	if !r.flat {
-		r.cur.Init(r.base, r.count, r.typ, rep)
+	if !r.wire.flat {
+		r.wire.cur.Init(r.mem.base, r.mem.count, r.mem.typ, rep)
 	}
 }
 
 // Pack produces the next bytes of a send (transport.Packer).
 func (r *Request) Pack(dst []byte) {
-	r.cur.Pack(dst)
+	r.wire.cur.Pack(dst)
 	if w := &r.comm.engine.watch; w.on {
 		w.counters.Packed += uint64(len(dst))
 	}
@@ -159,29 +182,29 @@ func (r *Request) bytes(n int64) []byte {
 	if n == 0 {
 		return nil
 	}
-	return bytesAt(offset(r.data, r.moved), n)
+	return bytesAt(offset(r.mem.data, r.wire.moved), n)
 }
 
 // fill stores the next piece of a matched message. What does not fit is dropped: the truncation has been
 // noted when the message was matched.
 func (r *Request) fill(p []byte) {
 	n := int64(len(p))
-	if room := r.total - r.moved; n > room {
+	if room := r.wire.total - r.wire.moved; n > room {
 		n = max(room, 0)
 	}
 	if n > 0 {
-		if r.flat {
+		if r.wire.flat {
 			if to := r.bytes(n); startOf(to) != startOf(p) { // unless it was placed there
 				bulk.Copy(to, p[:n])
 			}
 		} else {
-			r.cur.Unpack(p[:n])
+			r.wire.cur.Unpack(p[:n])
 			if w := &r.comm.engine.watch; w.on {
 				w.counters.Unpacked += uint64(n)
 			}
 		}
 	}
-	r.moved += int64(len(p))
+	r.wire.moved += int64(len(p))
 }
 
 // requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0. The memory of slots comes in chunks,
@@ -198,6 +221,11 @@ type requestTable struct {
 	generations []uint32 // by chunk: what its requests begin with when they have memory
 	unneeded    int      // how many requests have been idle all the time since the last review
 	ended       int      // how many have ended since
+
+	last struct { // what WaitAny or TestAny has completed last
+		id    uint64 // of a persistent request; 0: of another one
+		index int
+	}
 }
 
 const requestChunk = 64
@@ -317,7 +345,7 @@ func (t *requestTable) release(r *Request) {
 
 // deactivate ends an operation of a persistent request.
 func (t *requestTable) deactivate(r *Request) {
-	r.active = false
+	r.state.active = false
 	t.release(r)
 	if p := t.persistentOf(r.id); p != nil {
 		p.State = persistentInactive
@@ -327,7 +355,7 @@ func (t *requestTable) deactivate(r *Request) {
 // underWay reports whether a communicator has requests that are not complete, also such as the program has freed.
 func (t *requestTable) underWay(c *Comm) bool {
 	return c.uses > 0 && slices.ContainsFunc(t.slots, func(r *Request) bool {
-		return r != nil && r.comm == c && !r.done && (r.active || !r.persistent)
+		return r != nil && r.comm == c && !r.state.done && (r.state.active || !r.state.persistent)
 	})
 }
 

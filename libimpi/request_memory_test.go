@@ -23,14 +23,14 @@ func TestMemoryOfAPeakOfRequestsIsGivenBack(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	table := &e.requests
-	old := peak(table, e.world, most, 7919)
+	old := peak(table, e.predefined.world, most, 7919)
 	if table.live() < most {
 		t.Fatalf("memory for %d requests after %d at once", table.live(), most)
 	}
-	kept := table.get(e.world)
+	kept := table.get(e.predefined.world)
 	kept.kind = recvRequest
 	for range 6 * most {
-		peak(table, e.world, 2, 1)
+		peak(table, e.predefined.world, 2, 1)
 	}
 	if n := table.live(); n > 2*fewRequests {
 		t.Errorf("memory for %d requests is kept", n)
@@ -47,7 +47,7 @@ func TestMemoryOfAPeakOfRequestsIsGivenBack(t *testing.T) {
 	for _, id := range old {
 		seen[id] = true
 	}
-	for _, id := range peak(table, e.world, most, 3) {
+	for _, id := range peak(table, e.predefined.world, most, 3) {
 		if seen[id] {
 			t.Fatalf("%#x is given a second time", id)
 		}
@@ -63,9 +63,9 @@ func TestMemoryOfARegularPeakOfRequestsStays(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for round := range 20 {
-		peak(&e.requests, e.world, most, 7)
+		peak(&e.requests, e.predefined.world, most, 7)
 		for range between {
-			peak(&e.requests, e.world, 1, 1)
+			peak(&e.requests, e.predefined.world, 1, 1)
 		}
 		if n := e.requests.live(); n < most {
 			t.Fatalf("round %d: memory for %d requests", round, n)

@@ -482,7 +482,7 @@ func TestBufferedSendsNeedRoom(t *testing.T) {
 			until(t, es, "the buffer", func() bool {
 				a.mu.Lock()
 				defer a.mu.Unlock()
-				return a.buffer.used == 0
+				return a.predefined.buffer.used == 0
 			})
 			must(t, a.FlushBuffer())
 			req, err := c.Ibsend(at(out), 8, byteT, dest, 6)
@@ -512,7 +512,7 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 	persistent := e.World().RecvInit(at(buf), 8, byteT, 1, 0)
 	e.Start(persistent)
 	reported := make(chan *Error, 1)
-	e.onLost = func(err *Error) { reported <- err }
+	e.loss.onLost = func(err *Error) { reported <- err }
 	var started atomic.Int32
 	together(t, es, func(me *Engine) {
 		if me == e {
@@ -526,7 +526,7 @@ func TestWaitsEndWhenAPeerIsLost(t *testing.T) {
 		e.Lost(1, errorf(abi.MPI_ERR_OTHER, "gone again"))
 		e.mu.Unlock()
 	})
-	if err := <-reported; err != e.failed.Load() {
+	if err := <-reported; err != e.loss.failed.Load() {
 		t.Errorf("reported %v", err)
 	}
 	st := make([]CStatus, 3)

@@ -31,17 +31,17 @@ const firstLapse = time.Second
 
 // restrain is called for a process, in another machine, of which more than restrainAt bytes are kept.
 func (e *Engine) restrain(p *peer) {
-	if p.hold != nil && !p.held {
+	if p.hold != nil && !p.pressure.held {
 		e.hold(p, true)
 	}
-	if p.shutter == nil || p.shut || p.kept < p.lookAt {
+	if p.shutter == nil || p.pressure.shut || p.pressure.kept < p.pressure.lookAt {
 		return
 	}
-	if p.lookAt = max(p.lookAt, 2*e.restrainAt); p.kept < p.lookAt {
+	if p.pressure.lookAt = max(p.pressure.lookAt, 2*e.pressure.restrainAt); p.pressure.kept < p.pressure.lookAt {
 		return
 	}
 	if e.needs(p) {
-		p.lookAt = p.kept + e.restrainAt/8 // to look costs a walk through all communicators
+		p.pressure.lookAt = p.pressure.kept + e.pressure.restrainAt/8 // to look costs a walk through all communicators
 		return
 	}
 	e.close(p)
@@ -49,18 +49,18 @@ func (e *Engine) restrain(p *peer) {
 
 // close stops acknowledging what a process sends.
 func (e *Engine) close(p *peer) {
-	p.shut = true
-	e.shut = append(e.shut, p.rank)
+	p.pressure.shut = true
+	e.pressure.shut = append(e.pressure.shut, p.rank)
 	p.shutter.Shut(e.me, p.rank, true)
-	p.lapse = max(2*p.lapse, firstLapse)
-	p.timer = time.AfterFunc(p.lapse, func() { e.lapsed(p) })
+	p.pressure.lapse = max(2*p.pressure.lapse, firstLapse)
+	p.pressure.timer = time.AfterFunc(p.pressure.lapse, func() { e.lapsed(p) })
 }
 
 // lapsed opens a window for a moment. It is called on a goroutine of its own, and perhaps when all is over.
 func (e *Engine) lapsed(p *peer) {
-	e.watcher.Lock()
-	defer e.watcher.Unlock()
-	if e.over {
+	e.waiting.watcher.Lock()
+	defer e.waiting.watcher.Unlock()
+	if e.waiting.over {
 		return
 	}
 	e.mu.Lock()
@@ -70,30 +70,30 @@ func (e *Engine) lapsed(p *peer) {
 
 // reopen acknowledges what a process has sent, and will send.
 func (e *Engine) reopen(p *peer) {
-	if !p.shut {
+	if !p.pressure.shut {
 		return
 	}
-	p.shut = false
-	p.timer.Stop()
-	e.shut = slices.DeleteFunc(e.shut, func(rank int32) bool { return rank == p.rank })
+	p.pressure.shut = false
+	p.pressure.timer.Stop()
+	e.pressure.shut = slices.DeleteFunc(e.pressure.shut, func(rank int32) bool { return rank == p.rank })
 	p.shutter.Shut(e.me, p.rank, false)
 }
 
 // relax ends all restraint: few messages of a process are left.
 func (e *Engine) relax(p *peer) {
 	e.reopen(p)
-	p.lookAt, p.lapse = 0, 0
-	if p.held {
+	p.pressure.lookAt, p.pressure.lapse = 0, 0
+	if p.pressure.held {
 		e.hold(p, false)
 	}
 }
 
 // invite opens the windows of all whose message a receive or probe of this context and source takes.
 func (e *Engine) invite(ctx *context, source int32) {
-	if len(e.shut) == 0 {
+	if len(e.pressure.shut) == 0 {
 		return
 	}
-	for _, rank := range slices.Clone(e.shut) {
+	for _, rank := range slices.Clone(e.pressure.shut) {
 		if ctx.takes(source, rank) {
 			e.reopen(e.peer(rank))
 		}
@@ -109,7 +109,7 @@ func (c *context) takes(source, rank int32) bool {
 // await notes that a process will send something because it has been asked.
 func (e *Engine) await(p *peer) {
 	if p.local < 0 {
-		p.owes++
+		p.pressure.owes++
 		e.reopen(p)
 	}
 }
@@ -117,7 +117,7 @@ func (e *Engine) await(p *peer) {
 // came notes that it has done so.
 func (p *peer) came() {
 	if p.local < 0 {
-		p.owes--
+		p.pressure.owes--
 	}
 }
 
@@ -126,16 +126,19 @@ func (e *Engine) seek(ctx *context, source int32, find func() bool) {
 	if find() {
 		return
 	}
-	e.probes = append(e.probes, probe{ctx, source})
+	e.pressure.probes = append(e.pressure.probes, probe{ctx, source})
 	e.invite(ctx, source)
-	e.waitFor(func() bool { return find() || ctx.comm.lost != nil && ctx.comm.without(source) != nil }, anyPeer)
-	i := slices.Index(e.probes, probe{ctx, source})
-	e.probes = slices.Delete(e.probes, i, i+1)
+	e.waitFor(func() bool { return find() || ctx.comm.foreigners.lost != nil && ctx.comm.without(source) != nil }, anyPeer)
+	i := slices.Index(e.pressure.probes, probe{ctx, source})
+	e.pressure.probes = slices.Delete(e.pressure.probes, i, i+1)
 }
 
 // needs reports whether something is awaited from a process.
 func (e *Engine) needs(p *peer) bool {
-	if p.owes > 0 || slices.ContainsFunc(e.probes, func(x probe) bool { return x.ctx.takes(x.source, p.rank) }) {
+	if p.pressure.owes > 0 || slices.ContainsFunc(e.pressure.probes, func(x probe) bool {
+		return x.ctx.takes(x.source,
+			p.rank)
+	}) {
 		return true
 	}
 	for _, c := range e.contexts.low {

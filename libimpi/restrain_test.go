@@ -10,7 +10,7 @@ import (
 // that can.
 func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint64) {
 	t.Helper()
-	many := int(10*es[1].restrainAt/(n+recordSize)) + 100
+	many := int(10*es[1].pressure.restrainAt/(n+recordSize)) + 100
 	for i := range many {
 		ids = append(ids, c.Isend(at(buf), n, byteT, 1, int32(i), Standard))
 		step(es)
@@ -22,13 +22,13 @@ func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint6
 func isShut(e *Engine, rank int32) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].shut
+	return e.peers[rank].pressure.shut
 }
 
 func keptOf(e *Engine, rank int32) int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].kept
+	return e.peers[rank].pressure.kept
 }
 
 // A process of another library, or one that does not listen, floods a receiver that waits for nothing: what is kept is
@@ -37,12 +37,12 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	const n = 8000
 	world := func(t *testing.T) ([]*Engine, []byte) {
 		es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
-		es[1].mu.Lock()              // the watcher of sockets is at work
-		es[1].restrainAt = heldLeast // as if there were many
+		es[1].mu.Lock()                       // the watcher of sockets is at work
+		es[1].pressure.restrainAt = heldLeast // as if there were many
 		es[1].mu.Unlock()
 		return es, make([]byte, n)
 	}
-	bound := func(e *Engine) int64 { return 2*e.restrainAt + int64(e.job.HiWater+1)*(8192+recordSize) }
+	bound := func(e *Engine) int64 { return 2*e.pressure.restrainAt + int64(e.job.HiWater+1)*(8192+recordSize) }
 
 	t.Run("a receive of the last", func(t *testing.T) {
 		es, buf := world(t)
@@ -117,7 +117,7 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 		asking := es[0].World().Isend(at(buf), n, byteT, 1, 1<<20, Synchronous)
 		ids := pour(t, es, es[0].World(), n, buf)
 		must(t, es[0].Cancel(asking))
-		until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).done })
+		until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).state.done })
 		drain(t, es, ids, n)
 		finishAll(t, es, es[0], &asking)
 	})
@@ -162,7 +162,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 	}
 	for i, e := range es {
 		for rank := range e.peers {
-			if owes := e.peers[rank].owes; owes != 0 {
+			if owes := e.peers[rank].pressure.owes; owes != 0 {
 				t.Errorf("rank %d awaits %d packets of rank %d", i, owes, rank)
 			}
 		}
@@ -173,7 +173,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 func TestAToldSenderSendsEnvelopes(t *testing.T) {
 	es := makeWorld(t, options{clients: []int{1, 1}})
 	es[1].mu.Lock()
-	es[1].network.holder.Hold(1, 0, true)
+	es[1].ways.network.holder.Hold(1, 0, true)
 	es[1].mu.Unlock()
 	for range es[0].job.AckMark {
 		pass(t, es, 8)

@@ -18,25 +18,34 @@ import (
 //
 // All functions run under the engine's lock.
 
+// packet is a packet that is about to leave, with nothing in it but this. There is one for all, since the address of a
+// new one would escape: the caller fills it and hands it to a transport or to sendControl, which copy it, before it
+// calls anything else that sends.
+func (e *Engine) packet(kind transport.Kind, dst int32) *transport.Header {
+	h := &e.sending.packet
+	*h = transport.Header{Kind: kind, Src: e.me, Dst: dst}
+	return h
+}
+
 // start begins a send that has its comm, ctx, peer, tag, mode and buffer.
 func (e *Engine) start(r *Request) {
-	if r.peer == e.me {
+	if r.env.peer == e.me {
 		e.sendSelf(r)
 		return
 	}
-	if r.comm.lost != nil && e.inVain(r) {
+	if r.comm.foreigners.lost != nil && e.inVain(r) {
 		return
 	}
-	p := e.peer(r.peer)
-	r.setWire(r.ctx.rep(r.peer))
-	e.seq++
-	r.seq = e.seq
+	p := e.peer(r.env.peer)
+	r.setWire(r.ctx.rep(r.env.peer))
+	e.sending.seq++
+	r.wire.seq = e.sending.seq
 	if p.first.head == nil && len(p.control.waiting()) == 0 && e.sendFirst(p, r) {
 		e.bringOn(r)
 		return
 	}
 	p.first.push(r)
-	e.enqueue(r.peer, p)
+	e.enqueue(r.env.peer, p)
 	e.bringOn(r)
 }
 
@@ -44,37 +53,34 @@ func (e *Engine) start(r *Request) {
 func (e *Engine) enqueue(rank int32, p *peer) {
 	if !p.queued {
 		p.queued = true
-		e.busy = append(e.busy, rank)
-		e.shared.Queued = uint32(len(e.busy))
+		e.sending.busy = append(e.sending.busy, rank)
+		e.shared.Queued = uint32(len(e.sending.busy))
 	}
 }
 
 // sendFirst hands a message's first packet to the transport; false if there is no room.
 func (e *Engine) sendFirst(p *peer, r *Request) bool {
-	h := &e.header
-	h.Kind = transport.Data
-	h.Src, h.Dst = e.me, r.peer
-	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
-	h.MsgLen = uint64(r.total)
-	h.SrqID, h.DrqID, h.Addr = r.id, 0, 0
-	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
-	h.Len = int(r.total)
-	if r.total > int64(p.limits.Eager) {
+	h := e.packet(transport.Data, r.env.peer)
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.env.tag, r.ctx.cid
+	h.MsgLen, h.SrqID = uint64(r.wire.total), r.id
+	h.Seq, h.Count, h.Dtype = r.wire.seq, r.declared.elements, r.declared.dtype
+	h.Len = int(r.wire.total)
+	if r.wire.total > int64(p.limits.Eager) {
 		h.Kind = transport.DataSync
-		h.Len = int(min(int64(p.limits.Packet), r.total))
+		h.Len = int(min(int64(p.limits.Packet), r.wire.total))
 		if p.direct != nil {
 			// While the receiver copies this piece, the sender learns that it may go on.
 			h.Len = p.limits.Eager
 			switch {
 			case e.withhold(p, r.ctx):
 				h.Len = 0
-			case !r.flat:
-				h.Len = r.cur.Piece(h.Len, h.Len)
-			case e.direct && p.direct.CanRead(r.peer):
+			case !r.wire.flat:
+				h.Len = r.wire.cur.Piece(h.Len, h.Len)
+			case e.direct.on && p.direct.CanRead(r.env.peer):
 				h.Len = e.firstPiece(p, r)
 			}
-			if r.flat {
-				h.Addr = uint64(uintptr(r.data))
+			if r.wire.flat {
+				h.Addr = uint64(uintptr(r.mem.data))
 			}
 		} else if p.hold != nil && e.withhold(p, r.ctx) {
 			h.Len = 0
@@ -92,54 +98,51 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 		return false
 	}
 	if h.Kind == transport.Data {
-		p.sent(r.total)
+		p.sent(r.wire.total)
 		e.complete(r)
 		return true
 	}
 	p.asks(r)
 	r.expects = true
 	e.await(p)
-	r.stop = r.total
+	r.wire.stop = r.wire.total
 	return true
 }
 
 // pushWatched is push of a first packet while messages are counted, or their types compared.
 func (e *Engine) pushWatched(p *peer, r *Request, h *transport.Header) bool {
-	if r.buffer == nil { // otherwise the program's type is known no more
-		r.types = e.types(r.ctx, p, r.count, r.typ)
+	if r.buffered.buffer == nil { // otherwise the program's type is known no more
+		r.declared.types = e.types(r.ctx, p, r.mem.count, r.mem.typ)
 	}
-	h.DrqID = r.types
+	h.DrqID = r.declared.types
 	if !e.push(p, r, h) {
 		return false
 	}
-	e.countSent(r.ctx, p, r.total, int64(h.Len) == r.total)
+	e.countSent(r.ctx, p, r.wire.total, int64(h.Len) == r.wire.total)
 	return true
 }
 
 // push sends a packet with the next h.Len bytes of r.
 func (e *Engine) push(p *peer, r *Request, h *transport.Header) bool {
-	if r.flat {
+	if r.wire.flat {
 		if !p.tr.Send(h, r.bytes(int64(h.Len))) {
 			return false
 		}
 	} else if !p.tr.SendFrom(h, r) {
 		return false
 	}
-	r.moved += int64(h.Len)
+	r.wire.moved += int64(h.Len)
 	return true
 }
 
 // sendPiece sends the next continuation of a long message; false if there is no room.
 func (e *Engine) sendPiece(p *peer, r *Request) bool {
-	h := &e.header
-	h.Kind = transport.Data
-	h.Src, h.Dst = e.me, r.peer
-	h.LSRank, h.Tag, h.CID = r.comm.rank, r.tag, r.ctx.cid
-	h.MsgLen = uint64(r.total)
-	h.SrqID, h.DrqID, h.Addr = r.id, r.drqid, 0
-	h.Seq, h.Count, h.Dtype = r.seq, r.elements, r.dtype
-	unbuffered := r.flat && p.stream != nil
-	h.Len = int(min(r.stop-r.moved, int64(p.piece(r))))
+	h := e.packet(transport.Data, r.env.peer)
+	h.LSRank, h.Tag, h.CID = r.comm.rank, r.env.tag, r.ctx.cid
+	h.MsgLen, h.SrqID, h.DrqID = uint64(r.wire.total), r.id, r.wire.drqid
+	h.Seq, h.Count, h.Dtype = r.wire.seq, r.declared.elements, r.declared.dtype
+	unbuffered := r.wire.flat && p.stream != nil
+	h.Len = int(min(r.wire.stop-r.wire.moved, int64(p.piece(r))))
 	if uint64(h.Len) == h.MsgLen {
 		// The first packet was empty. A continuation is told from a whole message by being shorter.
 		h.Len /= 2
@@ -149,8 +152,8 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 	}
 	taken, ok := p.stream.SendLong(h, r.bytes(int64(h.Len)))
 	if ok {
-		r.moved += int64(taken)
-		r.owed = int64(h.Len - taken)
+		r.wire.moved += int64(taken)
+		r.wire.owed = int64(h.Len - taken)
 	}
 	return ok
 }
@@ -160,23 +163,23 @@ func (e *Engine) sendPiece(p *peer, r *Request) bool {
 // it.
 func (p *peer) piece(r *Request) int {
 	switch {
-	case p.direct == nil && r.flat && p.stream != nil:
+	case p.direct == nil && r.wire.flat && p.stream != nil:
 		return max(p.limits.Packet, p.longest)
 	case p.direct == nil:
 		return p.limits.Packet
-	case r.flat:
+	case r.wire.flat:
 		return min(sectionBytes, p.limits.Packet)
 	}
 	// Towards the end they are shorter, so that the receiver has little left to store when the sender is done.
-	about := min(max(int(r.total-r.moved)/2, sectionBytes/2), sectionBytes)
-	return r.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
+	about := min(max(int(r.wire.total-r.wire.moved)/2, sectionBytes/2), sectionBytes)
+	return r.wire.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
 }
 
 // sendRest sends what is left of the continuation that has begun to leave. It reports whether any of it left.
 func (e *Engine) sendRest(p *peer, r *Request) bool {
-	n := int64(p.stream.SendRest(r.peer, r.bytes(r.owed)))
-	r.moved += n
-	r.owed -= n
+	n := int64(p.stream.SendRest(r.env.peer, r.bytes(r.wire.owed)))
+	r.wire.moved += n
+	r.wire.owed -= n
 	return n > 0
 }
 
@@ -193,8 +196,8 @@ func (e *Engine) sendControl(h *transport.Header) {
 // flush hands over what waited for room. It reports whether anything left.
 func (e *Engine) flush() bool {
 	did := false
-	kept := e.busy[:0]
-	for _, rank := range e.busy {
+	kept := e.sending.busy[:0]
+	for _, rank := range e.sending.busy {
 		p := e.peer(rank)
 		if e.flushPeer(p) {
 			did = true
@@ -205,7 +208,7 @@ func (e *Engine) flush() bool {
 			p.queued = false
 		}
 	}
-	e.busy = kept
+	e.sending.busy = kept
 	e.shared.Queued = uint32(len(kept))
 	if len(kept) == 0 {
 		e.ring() // a thread may wait for this: Finish
@@ -215,9 +218,9 @@ func (e *Engine) flush() bool {
 
 func (e *Engine) flushPeer(p *peer) bool {
 	begun := false
-	if r := p.streams.head; r != nil && r.owed > 0 { // before all else: it is cut in two
+	if r := p.streams.head; r != nil && r.wire.owed > 0 { // before all else: it is cut in two
 		begun = e.sendRest(p, r)
-		if r.owed > 0 {
+		if r.wire.owed > 0 {
 			return begun
 		}
 		e.nextStream(p, r)
@@ -228,7 +231,7 @@ func (e *Engine) flushPeer(p *peer) bool {
 // nextStream gives the next long message to a peer its turn.
 func (e *Engine) nextStream(p *peer, r *Request) {
 	p.streams.pop()
-	if r.moved < r.stop || r.claimMore() {
+	if r.wire.moved < r.wire.stop || r.claimMore() {
 		p.streams.push(r)
 	} else {
 		e.endStream(r)
@@ -257,7 +260,7 @@ func (e *Engine) flushQueues(p *peer) bool {
 	}
 	for p.streams.head != nil {
 		r := p.streams.head
-		if r.moved < r.stop || r.claimMore() {
+		if r.wire.moved < r.wire.stop || r.claimMore() {
 			if e.write(r) { // the next part is not claimed before it can be written
 				p.streams.push(p.streams.pop())
 				return true
@@ -268,7 +271,7 @@ func (e *Engine) flushQueues(p *peer) bool {
 			}
 		}
 		did = true
-		if r.owed > 0 {
+		if r.wire.owed > 0 {
 			return did
 		}
 		e.nextStream(p, r)
@@ -279,7 +282,7 @@ func (e *Engine) flushQueues(p *peer) bool {
 // endStream ends the sender's part of a long message: all of it, or all but what the receiver reads.
 func (e *Engine) endStream(r *Request) {
 	r.streams = false
-	if r.moved == r.total || !r.expects {
+	if r.wire.moved == r.wire.total || !r.expects {
 		r.expects = false
 		e.complete(r)
 	}
@@ -306,8 +309,8 @@ func (e *Engine) syncAck(h *transport.Header) {
 	if r == nil {
 		return
 	}
-	r.drqid = h.DrqID
-	if r.moved >= r.total {
+	r.wire.drqid = h.DrqID
+	if r.wire.moved >= r.wire.total {
 		e.complete(r)
 		return
 	}
@@ -323,14 +326,14 @@ func (e *Engine) syncAck(h *transport.Header) {
 func (e *Engine) taken(h *transport.Header) {
 	r := e.awaiting(h)
 	if r != nil {
-		e.peer(h.Src).fresh.tell(h.MsgLen)
+		e.peer(h.Src).sharing.fresh.tell(h.MsgLen)
 	}
 	switch {
 	case r == nil:
-	case h.Tag < 0 || h.Tag > 0 && !r.claims.open():
+	case h.Tag < 0 || h.Tag > 0 && !r.wire.claims.open():
 		e.breach(h.Src, "Taken packet that returns sections never claimed")
 	case h.Tag > 0:
-		r.claims.again = int64(h.Tag)
+		r.wire.claims.again = int64(h.Tag)
 		e.stream(r)
 	case !r.streams:
 		e.complete(r)
@@ -339,10 +342,10 @@ func (e *Engine) taken(h *transport.Header) {
 
 // stream puts a long message, whose receiver waits for more of it, into the queue of its peer.
 func (e *Engine) stream(r *Request) {
-	if p := e.peer(r.peer); !r.streams {
+	if p := e.peer(r.env.peer); !r.streams {
 		r.streams = true
 		p.streams.push(r)
-		e.enqueue(r.peer, p)
+		e.enqueue(r.env.peer, p)
 	}
 }
 
@@ -350,7 +353,8 @@ func (e *Engine) stream(r *Request) {
 // not been answered. Anything else is a peer's mistake and is reported as its loss.
 func (e *Engine) awaiting(h *transport.Header) *Request {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.peer != h.Src || !r.expects || r.claims.open() && h.Kind != transport.Taken {
+	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.expects || r.wire.claims.open() &&
+		h.Kind != transport.Taken {
 		e.breach(h.Src, "answer to a message that was not sent or has been answered")
 		return nil
 	}
@@ -366,16 +370,16 @@ func (e *Engine) awaiting(h *transport.Header) *Request {
 func (e *Engine) sendSelf(r *Request) {
 	r.setWire(r.ctx.rep(e.me))
 	source := r.comm.rank
-	if e.requests.quick != nil && e.local.loop != nil && e.local.loop.OpenSelf() {
-		e.local.loop.TakeSelf() // what the fast path has sent to this process comes first
+	if e.requests.quick != nil && e.ways.local.loop != nil && e.ways.local.loop.OpenSelf() {
+		e.ways.local.loop.TakeSelf() // what the fast path has sent to this process comes first
 	}
 	e.adoptQuick()
-	recv := r.ctx.space.Arrive(source, r.tag)
-	keepCopy := r.mode != modeSynchronous && r.total <= selfEager && e.peers[e.me].kept < heldTotal
+	recv := r.ctx.space.Arrive(source, r.env.tag)
+	keepCopy := r.mode != modeSynchronous && r.wire.total <= selfEager && e.peers[e.me].pressure.kept < heldTotal
 	if e.watch.on {
-		e.countSent(r.ctx, &e.peers[e.me], r.total, recv != nil || keepCopy)
-		if r.buffer == nil {
-			r.types = e.types(r.ctx, &e.peers[e.me], r.count, r.typ)
+		e.countSent(r.ctx, &e.peers[e.me], r.wire.total, recv != nil || keepCopy)
+		if r.buffered.buffer == nil {
+			r.declared.types = e.types(r.ctx, &e.peers[e.me], r.mem.count, r.mem.typ)
 		}
 	}
 	if recv != nil {
@@ -384,14 +388,14 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	n := 0
 	if keepCopy {
-		n = int(r.total)
+		n = int(r.wire.total)
 	}
-	m := e.messages.get(n)
-	m.source, m.tag, m.lsrank, m.peer = source, r.tag, source, e.me
-	m.length, m.external, m.types = r.total, r.rep != datatype.Native, r.types
+	m := e.pressure.messages.get(n)
+	m.source, m.tag, m.lsrank, m.peer = source, r.env.tag, source, e.me
+	m.length, m.external, m.types = r.wire.total, r.wire.rep != datatype.Native, r.declared.types
 	if keepCopy {
-		if r.flat {
-			copy(m.payload, r.bytes(r.total))
+		if r.wire.flat {
+			copy(m.payload, r.bytes(r.wire.total))
 		} else {
 			r.Pack(m.payload)
 		}
@@ -408,30 +412,30 @@ const selfEager = 64 << 10
 
 // transfer copies a message from a send to a receive of this process.
 func (e *Engine) transfer(recv, send *Request) {
-	room, external := recv.size, send.rep != datatype.Native
+	room, external := recv.mem.size, send.wire.rep != datatype.Native
 	if external {
-		recv.setWire(send.rep)
-		room = recv.total
+		recv.setWire(send.wire.rep)
+		room = recv.wire.total
 	}
-	recv.status.Source, recv.status.Tag = send.comm.rank, send.tag
-	recv.status.Bytes, recv.status.External = send.total, external
+	recv.status.Source, recv.status.Tag = send.comm.rank, send.env.tag
+	recv.status.Bytes, recv.status.External = send.wire.total, external
 	if e.watch.on {
-		e.countReceived(recv.ctx, e.me, min(send.total, room))
-		e.compareTypes(recv, send.types, &e.peers[e.me], send.total, room, send.rep)
+		e.countReceived(recv.ctx, e.me, min(send.wire.total, room))
+		e.compareTypes(recv, send.declared.types, &e.peers[e.me], send.wire.total, room, send.wire.rep)
 	}
-	if send.total > room {
+	if send.wire.total > room {
 		recv.status.Bytes = room
-		recv.status.Err = truncated(recv, send.total, room)
+		recv.status.Err = truncated(recv, send.wire.total, room)
 	}
-	if external && recv.typ.Portable() != send.typ.Portable() {
-		convert(recv, send, min(send.total, room))
-	} else if send.single && recv.single {
-		n := min(send.size, recv.size)
+	if external && recv.mem.typ.Portable() != send.mem.typ.Portable() {
+		convert(recv, send, min(send.wire.total, room))
+	} else if send.mem.single && recv.mem.single {
+		n := min(send.mem.size, recv.mem.size)
 		if n > 0 {
-			copy(bytesAt(recv.data, n), bytesAt(send.data, n))
+			copy(bytesAt(recv.mem.data, n), bytesAt(send.mem.data, n))
 		}
 	} else {
-		datatype.Copy(recv.base, recv.count, recv.typ, send.base, send.count, send.typ)
+		datatype.Copy(recv.mem.base, recv.mem.count, recv.mem.typ, send.mem.base, send.mem.count, send.mem.typ)
 	}
 	e.complete(send)
 	e.complete(recv)
@@ -442,12 +446,12 @@ func convert(recv, send *Request, n int64) {
 	piece := make([]byte, min(n, 64<<10))
 	for n > 0 {
 		p := piece[:min(n, int64(len(piece)))]
-		if send.flat {
+		if send.wire.flat {
 			copy(p, send.bytes(int64(len(p))))
 		} else {
 			send.Pack(p)
 		}
-		send.moved += int64(len(p))
+		send.wire.moved += int64(len(p))
 		recv.fill(p)
 		n -= int64(len(p))
 	}

@@ -35,14 +35,16 @@ type Config struct {
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
-	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job, onLost: c.OnLost,
-		tagUB: c.Job.TagUB, mostTasks: mostTasks, jobID: c.JobID, nobody: nobody(),
-		onGone: c.OnGone}
-	if e.jobID == ([16]byte{}) {
-		e.jobID = jobIDOf(c.Job)
+	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job}
+	e.loss.onLost, e.loss.onGone = c.OnLost, c.OnGone
+	e.predefined.tagUB = c.Job.TagUB
+	e.collectives.mostTasks = mostTasks
+	e.position.jobID, e.guests.nobody = c.JobID, nobody()
+	if e.position.jobID == ([16]byte{}) {
+		e.position.jobID = jobIDOf(c.Job)
 	}
-	if e.now = c.Home.Now; e.now == nil {
-		e.now = time.Now
+	if e.direct.now = c.Home.Now; e.direct.now == nil {
+		e.direct.now = time.Now
 	}
 	if e.shared = c.Shared; e.shared == nil {
 		e.shared = new(Shared)
@@ -53,20 +55,21 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		e.requests.persistent = c.Started
 	}
 	sent := e.requests.get(nil) // the first slot: sentRequest
-	sent.kind, sent.active, sent.done, sent.peer, sent.status = sendRequest, true, true, noPeer, emptyStatus
+	sent.kind, sent.state.active, sent.state.done, sent.env.peer, sent.status = sendRequest, true, true, noPeer,
+		emptyStatus
 	if err := e.connect(ctx, c.Open); err != nil {
 		return nil, err
 	}
 	size := len(c.Home.World)
-	e.heldAt, e.restrainAt = limit(size), limit(len(e.peers)-size)
-	e.budget = longSpin
+	e.pressure.heldAt, e.pressure.restrainAt = limit(size), limit(len(e.peers)-size)
+	e.waiting.budget = longSpin
 	e.setPatient(e.cohabitants() > c.Home.Cores)
-	e.verifies.Store(c.Verify)
-	e.openBoard = c.OpenBoard
+	e.collectives.verifies.Store(c.Verify)
+	e.collectives.openBoard = c.OpenBoard
 	e.watch.on = c.Verify
 	e.SetReadAll(c.ReadAll)
 	e.thread.on = size > 1 && c.Home.Attention != nil &&
-		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.patient.Load())
+		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.waiting.patient.Load())
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)
@@ -74,26 +77,26 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	var err error
 	all := NewGroup(everybody)
 	if e.alike(all) {
-		e.memory = memoryHere()
+		e.position.memory = memoryHere()
 	}
-	if e.world, err = e.newComm(all, 0); err != nil {
+	if e.predefined.world, err = e.newComm(all, 0); err != nil {
 		return nil, err
 	}
-	e.world.Name = "MPI_COMM_WORLD"
+	e.predefined.world.Name = "MPI_COMM_WORLD"
 	ids, first := contexts.New(int(e.job.Clients), int(e.me), len(everybody))
-	e.ids = ids
-	e.world.supply.Stock(first)
-	if e.self, err = e.newComm(NewGroup([]int32{e.me}), contexts.Self); err != nil {
+	e.contexts.ids = ids
+	e.predefined.world.ids.supply.Stock(first)
+	if e.predefined.self, err = e.newComm(NewGroup([]int32{e.me}), contexts.Self); err != nil {
 		return nil, err
 	}
-	e.self.Name = "MPI_COMM_SELF"
+	e.predefined.self.Name = "MPI_COMM_SELF"
 	e.progress() // a program that computes first must acknowledge what others send: the watcher begins with a poll
 	return e, nil
 }
 
 // setPatient says whether ranks outnumber cores.
 func (e *Engine) setPatient(on bool) {
-	e.patient.Store(on)
+	e.waiting.patient.Store(on)
 	bulk.Crowded.Store(on)
 }
 
@@ -110,33 +113,35 @@ const (
 func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.local.reader != nil {
-		e.cost.read, e.cost.copied = e.local.reader.Cost()
+	if e.ways.local.reader != nil {
+		e.direct.cost.read, e.direct.cost.copied = e.ways.local.reader.Cost()
 	}
-	within := func(copies time.Duration) bool { return e.cost.read > 0 && e.cost.read <= copies*e.cost.copied }
-	e.past = bulk.Past()
-	e.direct = on || within(quickReads) || within(worthyReads) && !e.patient.Load()
+	within := func(copies time.Duration) bool {
+		return e.direct.cost.read > 0 && e.direct.cost.read <= copies*e.direct.cost.copied
+	}
+	e.direct.past = bulk.Past()
+	e.direct.on = on || within(quickReads) || within(worthyReads) && !e.waiting.patient.Load()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.readAll = on || !e.direct && e.patient.Load() && !bulk.Strings()
+	e.direct.readAll = on || !e.direct.on && e.waiting.patient.Load() && !bulk.Strings()
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
 func (e *Engine) SetVerify(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.verifies.Store(on)
+	e.collectives.verifies.Store(on)
 	e.watch.on = on || e.watch.counts
 }
 
 // Verifies reports whether collective operations compare their calls.
-func (e *Engine) Verifies() bool { return e.verifies.Load() }
+func (e *Engine) Verifies() bool { return e.collectives.verifies.Load() }
 
 // AvoidBoards keeps collective operations from boards, persistent ones that have been made apart. It has to be the same
 // at all processes, and no such operation may be under way in the job.
 func (e *Engine) AvoidBoards(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.noBoards.Store(on)
+	e.collectives.noBoards.Store(on)
 }
 
 // CollectiveUnderWay reports whether a nonblocking collective operation is.
@@ -144,42 +149,42 @@ func (e *Engine) CollectiveUnderWay() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.ContainsFunc(e.requests.slots, func(r *Request) bool {
-		return r != nil && r.active && !r.done && r.isTask()
+		return r != nil && r.state.active && !r.state.done && r.isTask()
 	})
 }
 
 // connect opens the transports and finds the one to each process.
 func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
-	e.machine = slices.Min(e.home.World)
-	e.spread = severalMachines(e.job)
-	e.alone = len(e.home.World) == 1
+	e.position.machine = slices.Min(e.home.World)
+	e.position.spread = severalMachines(e.job)
+	e.position.alone = len(e.home.World) == 1
 	links, err := open(ctx, e, e.progress)
 	if err != nil {
 		return err
 	}
-	e.local, e.network, e.others = carry(links.Local), carry(links.Network), links.Others
-	if e.vendor = carry(links.Vendor); e.vendor.connected() {
-		e.vendorName, e.far = links.VendorName, []*carrier{&e.vendor}
+	e.ways.local, e.ways.network, e.position.others = carry(links.Local), carry(links.Network), links.Others
+	if e.ways.vendor = carry(links.Vendor); e.ways.vendor.connected() {
+		e.ways.library.name, e.guests.far = links.VendorName, []*carrier{&e.ways.vendor}
 		e.openLines()
 	}
 	if links.Syscalls {
-		e.nap = tryNaps()
+		e.waiting.nap = tryNaps()
 	}
-	e.begin = links.Meet
-	e.indexer, _ = links.Local.(transport.Indexer)
+	e.guests.begin = links.Meet
+	e.guests.indexer, _ = links.Local.(transport.Indexer)
 	e.reachAll()
 	return nil
 }
 
 func (e *Engine) reachAll() {
 	e.peers = make([]peer, len(e.job.Procs))
-	e.size = int32(len(e.peers))
+	e.position.size = int32(len(e.peers))
 	for w := range e.peers {
 		e.peers[w].rank, e.peers[w].local = int32(w), -1
 	}
 	for local, w := range e.home.World {
 		if w != e.me {
-			e.peers[w].reachBy(&e.local)
+			e.peers[w].reachBy(&e.ways.local)
 			e.peers[w].local = local
 		}
 	}
@@ -189,11 +194,11 @@ func (e *Engine) reachAll() {
 			continue
 		}
 		p.rep = datatype.External32
-		if e.vendor.connected() && e.job.Procs[w].Client == e.job.Procs[e.me].Client {
-			p.reachBy(&e.vendor)
+		if e.ways.vendor.connected() && e.job.Procs[w].Client == e.job.Procs[e.me].Client {
+			p.reachBy(&e.ways.vendor)
 			continue
 		}
-		p.reachBy(&e.network)
+		p.reachBy(&e.ways.network)
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
 			p.hold = nil
 		}
@@ -205,13 +210,14 @@ func (e *Engine) reachAll() {
 func (e *Engine) Report(machine string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := reach.Report{Job: e.job, Near: e.home.World, Agent: e.others > 0, Machine: machine, Vendor: e.vendorName}
+	r := reach.Report{Job: e.job, Near: e.home.World, Agent: e.position.others > 0, Machine: machine,
+		Vendor: e.ways.library.name}
 	for _, w := range e.home.World {
 		if p := &e.peers[w]; p.direct != nil && p.direct.CanRead(w) {
 			r.Reads++
 		}
 	}
-	if e.vendor.connected() {
+	if e.ways.vendor.connected() {
 		r.Near = nil
 		for w := range e.job.Procs {
 			if e.job.Procs[w].Client == e.job.Procs[e.me].Client {
@@ -251,9 +257,9 @@ func (e *Engine) cohabitants() int {
 		}
 	}
 	if mine.Machine == 0 {
-		n += e.others
+		n += e.position.others
 	}
-	return max(n, len(e.home.World)+e.others)
+	return max(n, len(e.home.World)+e.position.others)
 }
 
 // Me is the process's rank in MPI_COMM_WORLD.
@@ -263,13 +269,13 @@ func (e *Engine) Me() int32 { return e.me }
 func (e *Engine) Job() *transport.Job { return e.job }
 
 // World and Self are the predefined communicators.
-func (e *Engine) World() *Comm { return e.world }
+func (e *Engine) World() *Comm { return e.predefined.world }
 
 // Self is MPI_COMM_SELF.
-func (e *Engine) Self() *Comm { return e.self }
+func (e *Engine) Self() *Comm { return e.predefined.self }
 
 // TagUB is the largest tag.
-func (e *Engine) TagUB() int32 { return e.tagUB }
+func (e *Engine) TagUB() int32 { return e.predefined.tagUB }
 
 // finishTime is how long the end of a job waits for the other hosts.
 const finishTime = 30 * time.Second
@@ -277,18 +283,18 @@ const finishTime = 30 * time.Second
 // Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
 // waits for room, then the links to guests, and the connections.
 func (e *Engine) Finish() error {
-	if err := e.world.Barrier(); err != nil {
+	if err := e.predefined.world.Barrier(); err != nil {
 		return err
 	}
 	return e.leave(func() bool { return false }) // what nobody has received by now nobody will
 }
 
 // Connected reports whether some processes of the job are reached over connections, which Finish ends for good.
-func (e *Engine) Connected() bool { return e.network.connected() || e.vendor.connected() }
+func (e *Engine) Connected() bool { return e.ways.network.connected() || e.ways.vendor.connected() }
 
 // MayLeave reports whether a process may end communication while others go on: none of these is of another
 // implementation, which would have it end with MPI_Finalize, as all others do.
-func (e *Engine) MayLeave() bool { return e.agreed(e.world.group, sameImpl) }
+func (e *Engine) MayLeave() bool { return e.agreed(e.predefined.world.group, sameImpl) }
 
 // Leave is Finish without the barrier: it waits for messages that the program has let go of, too, since their receivers
 // may come to them later.
@@ -297,7 +303,7 @@ func (e *Engine) Leave() error { return e.leave(e.hasLetGo) }
 // hasLetGo reports whether a send is under way that the program does not wait for.
 func (e *Engine) hasLetGo() bool {
 	return slices.ContainsFunc(e.requests.slots, func(r *Request) bool {
-		return r != nil && r.kind == sendRequest && r.detached && !r.done
+		return r != nil && r.kind == sendRequest && r.state.detached && !r.state.done
 	})
 }
 
@@ -313,9 +319,9 @@ func (e *Engine) leave(more func() bool) error {
 func (e *Engine) finishRemote(more func() bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	deadline := e.now().Add(finishTime)
+	deadline := e.direct.now().Add(finishTime)
 	e.waitFor(func() bool {
-		return len(e.busy) == 0 && !more() || e.now().After(deadline) && !e.owes()
+		return len(e.sending.busy) == 0 && !more() || e.direct.now().After(deadline) && !e.owes()
 	}, anyPeer)
 	if err := e.failure(); err != nil {
 		return err
@@ -332,7 +338,7 @@ func (e *Engine) finishRemote(more func() bool) error {
 // finishers are the transports whose use has to end in order: those to other clients first, which may have to hear from
 // all of this one.
 func (e *Engine) finishers() (all []transport.Finisher) {
-	for _, c := range [...]*carrier{&e.network, &e.vendor} {
+	for _, c := range [...]*carrier{&e.ways.network, &e.ways.vendor} {
 		if c.finisher != nil {
 			all = append(all, c.finisher)
 		}

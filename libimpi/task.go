@@ -23,12 +23,9 @@ type Task struct {
 	comm     *Comm
 	form     coll.Form
 	schedule *coll.Schedule
-	shift    int    // added to tags
-	routine  int    // which operation of the program it is, counted from 1 (coll.Routine); 0: it is none
-	number   int    // of those of its kind (task_number.go); 0: none
-	nth      uint64 // how many of its kind were begun before, and this one
-	older    *Task  // with a number, and newer
-	newer    *Task
+	shift    int // added to tags
+	routine  int // which operation of the program it is, counted from 1 (coll.Routine); 0: it is none
+	numbered taskNumber
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
 	// Of an operation on a board, which has no steps.
@@ -53,6 +50,13 @@ type Task struct {
 	queued  bool        // stands in Engine.ready or Engine.calls
 	over    bool        // has ended, maybe with messages under way
 	err     error       // of a message that did not come, or of a step; ends it
+}
+
+// taskNumber is the number of a task among those of its kind (task_number.go).
+type taskNumber struct {
+	number       int    // 0: none
+	nth          uint64 // how many of its kind were begun before, and this one
+	older, newer *Task  // with a number
 }
 
 // side is a communicator of a task, and what records for it.
@@ -89,7 +93,7 @@ const longExchange = 256 << 10
 
 // takesTurns reports whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
 // that operations cannot be told apart, and have to come one after the other.
-func (c *Comm) takesTurns() bool { return c.layout != nil && !c.layout.Own }
+func (c *Comm) takesTurns() bool { return c.seats.layout != nil && !c.seats.layout.Own }
 
 // Later begins to record an operation, of a form that is not blocking. It fails if there are too many, at all members.
 // For a persistent one it may wait for the other members.
@@ -107,12 +111,12 @@ func (c *Comm) Later(form coll.Form) (*Task, error) {
 }
 
 func (e *Engine) newTask() *Task {
-	n := len(e.tasks)
+	n := len(e.collectives.idle)
 	if n == 0 {
 		return new(Task)
 	}
-	t := e.tasks[n-1]
-	e.tasks = e.tasks[:n-1]
+	t := e.collectives.idle[n-1]
+	e.collectives.idle = e.collectives.idle[:n-1]
 	return t
 }
 
@@ -127,10 +131,10 @@ func (t *Task) of(c *Comm) Collectives {
 	side := &t.sides[number]
 	side.comm = c
 	side.on.Init(t.schedule, number, int(c.rank), c.group.Size(), t.shift)
-	side.on.Place(c.machines)
+	side.on.Place(c.seats.machines)
 	switch {
 	case c != t.comm:
-		side.on.Offer(coll.Seating{Crowded: c.crowded, TwoCores: c.few})
+		side.on.Offer(coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.few})
 	case t.form == coll.Persistent:
 		side.on.Offer(c.laneSeating())
 	default:
@@ -163,7 +167,7 @@ func (t *Task) Start() uint64 {
 		r.status.Err = AsError(failed)
 		e.complete(r)
 	}
-	if r.size = t.longest; long {
+	if r.mem.size = t.longest; long {
 		e.bringOn(r)
 	}
 	e.leaveRunning(r)
@@ -182,7 +186,7 @@ func (t *Task) StartAside(told func(*Error)) {
 		return
 	}
 	r := e.requests.find(id)
-	if t.told, r.detached = told, true; r.done {
+	if t.told, r.state.detached = told, true; r.state.done {
 		e.discard(r)
 	}
 }
@@ -194,7 +198,7 @@ func (t *Task) Keep() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := t.newRequest(e)
-	r.persistent, r.active = true, false
+	r.state.persistent, r.state.active = true, false
 	e.shared.UnderWay--
 	if t.lane.commBoard != nil {
 		e.Offer(r.id, Persistent{Kind: persistentCollective, Buf: t.lane.inC.At})
@@ -204,9 +208,9 @@ func (t *Task) Keep() uint64 {
 
 func (t *Task) newRequest(e *Engine) *Request {
 	r := e.newCompound(t.comm.p2p, t)
-	r.rank, r.source = noPeer, noPeer
-	if t.request = r; t.comm.local != nil {
-		t.comm.local.uses++
+	r.env.rank, r.env.source = noPeer, noPeer
+	if t.request = r; t.comm.inter.local != nil {
+		t.comm.inter.local.uses++
 	}
 	return r
 }
@@ -243,7 +247,7 @@ func (t *Task) recycle(e *Engine) {
 	receives := t.messages.receives[:0]
 	*t = Task{}
 	t.parts, t.special, t.exchange, t.messages.receives, t.pieces.slots = parts, special, exchange, receives, slots
-	e.tasks = append(e.tasks, t)
+	e.collectives.idle = append(e.collectives.idle, t)
 }
 
 // Is says which operation of the program the task is, for who watches.
@@ -280,7 +284,7 @@ func (t *Task) start(e *Engine) {
 	}
 	t.advance(e)
 	if t.request != nil {
-		t.request.size = t.longest
+		t.request.mem.size = t.longest
 	}
 }
 
@@ -290,8 +294,8 @@ func (t *Task) released() {
 	if told, failed := t.told, t.request.status.Err; told != nil {
 		defer told(failed)
 	}
-	if t.comm.local != nil {
-		t.comm.local.letGo()
+	if t.comm.inter.local != nil {
+		t.comm.inter.local.letGo()
 	}
 	if t.err == nil || t.lane.commBoard != nil {
 		t.recycle(e)
@@ -302,7 +306,7 @@ func (t *Task) released() {
 
 func (t *Task) endNumber() {
 	switch {
-	case t.number == 0:
+	case t.numbered.number == 0:
 	case t.form == coll.Persistent:
 		t.comm.tasks.kept.remove(t)
 	default:
@@ -352,7 +356,7 @@ func (t *Task) step(e *Engine) bool {
 	case coll.StepCombine:
 		if st.Op.OfProgram() {
 			t.queued = true
-			e.calls = append(e.calls, t)
+			e.collectives.calls = append(e.collectives.calls, t)
 			e.ring()
 			return false
 		}
@@ -465,7 +469,7 @@ func (t *Task) arrived(message *Request) error {
 func (t *Task) ready(e *Engine) {
 	if !t.queued && !t.running {
 		t.queued = true
-		e.ready = append(e.ready, t)
+		e.collectives.ready = append(e.collectives.ready, t)
 	}
 }
 
@@ -514,16 +518,16 @@ func (c *Comm) awaitTurn() {
 
 // goOn takes the steps of tasks that are ready, and tells whether there were any. Engine lock held.
 func (e *Engine) goOn() bool {
-	if len(e.ready) == 0 {
+	if len(e.collectives.ready) == 0 {
 		return false
 	}
-	for i := 0; i < len(e.ready); i++ { // it may grow
-		t := e.ready[i]
-		e.ready[i] = nil
+	for i := 0; i < len(e.collectives.ready); i++ { // it may grow
+		t := e.collectives.ready[i]
+		e.collectives.ready[i] = nil
 		t.queued = false
 		t.advance(e)
 	}
-	e.ready = e.ready[:0]
+	e.collectives.ready = e.collectives.ready[:0]
 	return true
 }
 
@@ -531,9 +535,9 @@ func (e *Engine) goOn() bool {
 // thread of the program. Engine lock held, given up for the calls.
 func (e *Engine) callProgram() bool {
 	called := false
-	for len(e.calls) > 0 {
-		t := e.calls[0]
-		e.calls = append(e.calls[:0], e.calls[1:]...)
+	for len(e.collectives.calls) > 0 {
+		t := e.collectives.calls[0]
+		e.collectives.calls = append(e.collectives.calls[:0], e.collectives.calls[1:]...)
 		st, _ := t.schedule.Next()
 		e.mu.Unlock()
 		err := st.Do()

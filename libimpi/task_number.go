@@ -37,9 +37,9 @@ func (n *taskNumbers) take(number int) {
 // add gives a task its number.
 func (n *taskNumbers) add(t *Task, number int) {
 	n.take(number)
-	t.number, t.nth = number, n.given
-	if t.older = n.newest; t.older != nil {
-		t.older.newer = t
+	t.numbered.number, t.numbered.nth = number, n.given
+	if t.numbered.older = n.newest; t.numbered.older != nil {
+		t.numbered.older.numbered.newer = t
 	} else {
 		n.oldest = t
 	}
@@ -48,17 +48,17 @@ func (n *taskNumbers) add(t *Task, number int) {
 
 // remove makes a task's number free.
 func (n *taskNumbers) remove(t *Task) {
-	if t.older != nil {
-		t.older.newer = t.newer
+	if t.numbered.older != nil {
+		t.numbered.older.numbered.newer = t.numbered.newer
 	} else {
-		n.oldest = t.newer
+		n.oldest = t.numbered.newer
 	}
-	if t.newer != nil {
-		t.newer.older = t.older
+	if t.numbered.newer != nil {
+		t.numbered.newer.numbered.older = t.numbered.older
 	} else {
-		n.newest = t.older
+		n.newest = t.numbered.older
 	}
-	t.older, t.newer, t.number = nil, nil, 0
+	t.numbered.older, t.numbered.newer, t.numbered.number = nil, nil, 0
 }
 
 // takeBack makes the number of the task that was last begun as if it had never been given.
@@ -73,11 +73,11 @@ func (n *taskNumbers) once(most int) (number int, user *Task) {
 	if number = n.last + 1; number > most {
 		number = 1
 	}
-	if n.oldest == nil || n.given+1-n.oldest.nth < uint64(most) {
+	if n.oldest == nil || n.given+1-n.oldest.numbered.nth < uint64(most) {
 		return number, nil
 	}
-	for t := n.oldest; t != nil; t = t.newer {
-		if t.number == number {
+	for t := n.oldest; t != nil; t = t.numbered.newer {
+		if t.numbered.number == number {
 			return number, t
 		}
 	}
@@ -97,8 +97,8 @@ func (n *taskNumbers) next(most int) int {
 // inUse are the numbers of tasks, by number - 1.
 func (n *taskNumbers) inUse(most int) []uint64 {
 	used := make([]uint64, (most+63)/64)
-	for t := n.oldest; t != nil; t = t.newer {
-		used[(t.number-1)/64] |= 1 << ((t.number - 1) % 64)
+	for t := n.oldest; t != nil; t = t.numbered.newer {
+		used[(t.numbered.number-1)/64] |= 1 << ((t.numbered.number - 1) % 64)
 	}
 	return used
 }
@@ -111,29 +111,29 @@ func (c *Comm) enumerate(t *Task) error {
 	e := c.engine
 	if t.form != coll.Persistent {
 		n := &c.tasks.once
-		number, user := n.once(e.mostTasks)
+		number, user := n.once(e.collectives.mostTasks)
 		if user != nil {
 			n.take(number) // as at the others
 			return errorf(abi.MPI_ERR_OTHER, "%d collective operations have been started on %s since one that is still "+
-				"under way; more cannot be told from it", e.mostTasks-1, c.describe())
+				"under way; more cannot be told from it", e.collectives.mostTasks-1, c.describe())
 		}
 		n.add(t, number)
 		t.shift = number << taskTagBits
 		return nil
 	}
 	n := &c.tasks.kept
-	number := n.next(e.mostTasks)
+	number := n.next(e.collectives.mostTasks)
 	if number == 0 {
 		if err := c.renewNumbers(); err != nil {
 			return err
 		}
-		if number = n.next(e.mostTasks); number == 0 {
+		if number = n.next(e.collectives.mostTasks); number == 0 {
 			return errorf(abi.MPI_ERR_OTHER, "all of the %d persistent collective operations that %s can have are in use",
-				e.mostTasks, c.describe())
+				e.collectives.mostTasks, c.describe())
 		}
 	}
 	n.add(t, number)
-	t.shift = (e.mostTasks + number) << taskTagBits
+	t.shift = (e.collectives.mostTasks + number) << taskTagBits
 	return nil
 }
 
@@ -141,13 +141,13 @@ func (c *Comm) enumerate(t *Task) error {
 // groups of an intercommunicator count together. Engine lock held, given up meanwhile.
 func (c *Comm) renewNumbers() error {
 	e, n := c.engine, &c.tasks.kept
-	mine := n.inUse(e.mostTasks)
+	mine := n.inUse(e.collectives.mostTasks)
 	taken := make([]uint64, len(mine))
 	e.mu.Unlock()
 	either := op.Predefined(abi.MPI_BOR)
 	err := c.Allreduce(countBuf(mine), countBuf(taken), either)
-	if err == nil && c.local != nil {
-		err = c.local.Allreduce(coll.InPlace(), countBuf(mine), either)
+	if err == nil && c.inter.local != nil {
+		err = c.inter.local.Allreduce(coll.InPlace(), countBuf(mine), either)
 	}
 	e.mu.Lock()
 	for i := range mine {

@@ -11,7 +11,7 @@ import (
 func fewNumbers(t *testing.T, clients []int, most int) []*Engine {
 	es := makeWorld(t, options{clients: clients})
 	for _, e := range es {
-		e.mostTasks = most
+		e.collectives.mostTasks = most
 	}
 	return es
 }

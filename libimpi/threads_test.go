@@ -25,7 +25,7 @@ func TestThreadsOfOneProcessExchangeAtOnce(t *testing.T) {
 				numbers := make(chan int32, 64)
 				const threads = 4
 				for i := range es {
-					es[i].patient.Store(patient)
+					es[i].waiting.patient.Store(patient)
 					for n := range int32(threads) {
 						numbers <- int32(i)<<8 | n
 					}

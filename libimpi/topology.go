@@ -14,17 +14,17 @@ import (
 // Comm_split. IMPI 0.0 does not say so, and knows no other topologies.
 
 // Topology is the communicator's topology, nil if it has none.
-func (c *Comm) Topology() topo.Topology { return c.topology }
+func (c *Comm) Topology() topo.Topology { return c.neighborhood.topology }
 
 // edges are the caller's neighbors, found out once.
 func (c *Comm) edges() (*coll.Edges, error) {
-	if e := c.neighbors.Load(); e != nil {
+	if e := c.neighborhood.neighbors.Load(); e != nil {
 		return e, nil
 	}
-	in, out := c.topology.Neighbors(c.Rank())
-	e, err := coll.NewEdges(c.Rank(), in, out, c.topology.Kind() == abi.MPI_CART)
+	in, out := c.neighborhood.topology.Neighbors(c.Rank())
+	e, err := coll.NewEdges(c.Rank(), in, out, c.neighborhood.topology.Kind() == abi.MPI_CART)
 	if err == nil {
-		c.neighbors.Store(e)
+		c.neighborhood.neighbors.Store(e)
 	}
 	return e, err
 }
@@ -43,7 +43,7 @@ func (c *Comm) Degrees() (in, out int, err error) {
 func (c *Comm) createOf(g *Group, t topo.Topology) (*Comm, error) {
 	made, err := c.Create(g)
 	if made != nil {
-		made.topology = t
+		made.neighborhood.topology = t
 	}
 	return made, err
 }
@@ -62,7 +62,7 @@ func (c *Comm) SubCart(t *topo.Cart, remain []bool) (*Comm, error) {
 	part, color, key := t.Sub(c.Rank(), remain)
 	made, err := c.Split(color, key)
 	if made != nil {
-		made.topology = part
+		made.neighborhood.topology = part
 	}
 	return made, err
 }

@@ -36,12 +36,12 @@ type line struct {
 
 // openLines finds what lines there are.
 func (e *Engine) openLines() {
-	if e.vendor.collective != nil {
-		e.freeLines = 1<<e.vendor.collective.Lines() - 1
+	if e.ways.vendor.collective != nil {
+		e.ways.library.freeLines = 1<<e.ways.vendor.collective.Lines() - 1
 	}
 	for i := range e.job.Procs {
 		if e.job.Procs[i].Client == e.job.Procs[e.me].Client {
-			e.companions++
+			e.position.companions++
 		}
 	}
 }
@@ -49,8 +49,9 @@ func (e *Engine) openLines() {
 // Vendor implements coll.Vendored.
 func (k *collective) Vendor(among coll.Comm) bool {
 	c, e := k.c, k.c.engine
-	if e.companions < 2 || among.Size() != e.companions || (among == coll.Comm(k)) != (c.layout == nil) ||
-		c.guests != nil || c.local != nil {
+	if e.position.companions < 2 || among.Size() != e.position.companions ||
+		(among == coll.Comm(k)) != (c.seats.layout == nil) ||
+		c.foreigners.known != nil || c.inter.local != nil {
 		return false
 	}
 	if !c.line.asked {
@@ -64,8 +65,8 @@ func (k *collective) Vendor(among coll.Comm) bool {
 func (c *Comm) takeLine(among coll.Comm) {
 	e := c.engine
 	e.mu.Lock()
-	offer := e.freeLines
-	e.freeLines = 0
+	offer := e.ways.library.freeLines
+	e.ways.library.freeLines = 0
 	e.mu.Unlock()
 	common := make([]uint64, 1)
 	err := coll.Allreduce(among, countBuf([]uint64{offer}), countBuf(common), op.Predefined(abi.MPI_BAND))
@@ -78,14 +79,14 @@ func (c *Comm) takeLine(among coll.Comm) {
 		}
 	}
 	e.mu.Lock()
-	e.freeLines |= offer
+	e.ways.library.freeLines |= offer
 	e.mu.Unlock()
 }
 
 // leaveLine gives the line of a communicator back that has been freed. Engine lock held.
 func (c *Comm) leaveLine() {
 	if c.line.number > 0 {
-		c.engine.freeLines |= 1 << (c.line.number - 1)
+		c.engine.ways.library.freeLines |= 1 << (c.line.number - 1)
 		c.line.number = 0
 	}
 }
@@ -97,8 +98,8 @@ func (k *collective) Leave(o transport.Operation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l.under, l.over = o, false
-	e.vendor.collective.Begin(l.number-1, &l.under)
-	if e.left++; e.left%networkEvery == 0 {
+	e.ways.vendor.collective.Begin(l.number-1, &l.under)
+	if e.ways.library.left++; e.ways.library.left%networkEvery == 0 {
 		e.poll(anyPeer) // also where operations are over at once: others may wait for this process
 	}
 	if !l.over {
@@ -108,7 +109,7 @@ func (k *collective) Leave(o transport.Operation) error {
 	case !l.over:
 		return e.failure()
 	case l.err != nil:
-		return errorf(abi.MPI_ERR_OTHER, "in a collective operation of all that talk by %s: %v", e.vendorName, l.err)
+		return errorf(abi.MPI_ERR_OTHER, "in a collective operation of all that talk by %s: %v", e.ways.library.name, l.err)
 	}
 	return nil
 }

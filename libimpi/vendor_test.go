@@ -221,8 +221,8 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		}
 		// A send that could not begin is nothing to look after.
 		failing := e.World().SendInit(countBuf(who).Base, int64(len(who)), countType, (rank+1)%n, 1, Buffered)
-		if err := e.Start(failing); err == nil || e.carried != 0 {
-			t.Errorf("without a buffer: %v; %d messages are looked after", err, e.carried)
+		if err := e.Start(failing); err == nil || e.ways.library.carried != 0 {
+			t.Errorf("without a buffer: %v; %d messages are looked after", err, e.ways.library.carried)
 		}
 		must(t, e.FreeRequest(&failing))
 		if err := e.Finish(); err != nil {
@@ -235,7 +235,7 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		}
 	}
 	for i, r := range by {
-		if r.rests == 0 || r.armed > 0 || es[i].sleepers != 0 {
+		if r.rests == 0 || r.armed > 0 || es[i].waiting.sleepers != 0 {
 			t.Errorf("process %d: armed %d times since the last rest, of %d", i, r.armed, r.rests)
 		}
 	}

@@ -22,14 +22,14 @@ import (
 
 // Verifies reports whether calls on the communicator are compared.
 func (c *Comm) Verifies() bool {
-	if !c.engine.verifies.Load() || c.takesTurns() {
+	if !c.engine.collectives.verifies.Load() || c.takesTurns() {
 		return false
 	}
-	if c.local == nil {
+	if c.inter.local == nil {
 		return true
 	}
 	_, foreign := c.foreign()
-	return foreign == nil && !c.local.takesTurns()
+	return foreign == nil && !c.inter.local.takesTurns()
 }
 
 // Agree compares a call that is no operation on data with those of the other members. on is what it is for, as messages
@@ -96,7 +96,8 @@ const noTag = -1
 // program's. Only then it asks for this member's.
 func (v Collectives) verify(mine func() coll.Call) error {
 	c := v.c
-	if !c.engine.verifies.Load() || v.converted || v.task == nil && !c.ops.goesOn || c.beside != nil || !c.Verifies() {
+	if !c.engine.collectives.verifies.Load() || v.converted || v.task == nil && !c.ops.goesOn ||
+		c.inter.beside != nil || !c.Verifies() {
 		return nil
 	}
 	call := mine()
@@ -111,7 +112,7 @@ func (v Collectives) compare(on string, call coll.Call) error {
 	if on == "" {
 		on = v.c.describe()
 	}
-	if v.c.local != nil {
+	if v.c.inter.local != nil {
 		return v.compareInter(on, call)
 	}
 	return coll.Verify(v.numbered(), on, &call)
@@ -125,7 +126,7 @@ func (v Collectives) numbered() coll.Comm {
 	e := v.c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	number, _ := v.c.tasks.once.once(e.mostTasks)
+	number, _ := v.c.tasks.once.once(e.collectives.mostTasks)
 	v.c.tasks.once.take(number)
 	return coll.Shifted(v.on, number<<taskTagBits)
 }

@@ -110,7 +110,7 @@ func (w *windowEngine) Allgather(own, all []uint64) error {
 // Await implements onesided.Machine, as Wake and Relax do.
 func (w *windowEngine) Await(word *uint64, least uint64) error {
 	e := w.e
-	if !e.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
+	if !e.waiting.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
 		for range boardLooks {
 			futex.Pause(1)
 			if atomic.LoadUint64(word) >= least {
@@ -145,7 +145,7 @@ func (w *windowEngine) Ring()   { w.e.ring() }
 
 // WaitFor waits for a condition.
 func (w *windowEngine) WaitFor(c onesided.Condition) {
-	w.e.waitFor(func() bool { return c.Holds() || w.comm.lost != nil }, anyPeer)
+	w.e.waitFor(func() bool { return c.Holds() || w.comm.foreigners.lost != nil }, anyPeer)
 }
 
 // Poll makes progress.
@@ -157,7 +157,7 @@ func (w *windowEngine) Poll() {
 
 // Failure is the loss of a member.
 func (w *windowEngine) Failure() error {
-	if lost := w.comm.gone.Load(); lost != nil {
+	if lost := w.comm.foreigners.gone.Load(); lost != nil {
 		return lost
 	}
 	return w.e.failure()
@@ -177,7 +177,7 @@ func (end whenOver) partDone(_ *Engine, message *Request) {
 		end(false, err)
 		return
 	}
-	end(message.status.Bytes == message.size, nil)
+	end(message.status.Bytes == message.mem.size, nil)
 }
 
 // space is the context of a space.
@@ -249,12 +249,12 @@ func (w *windowEngine) Breach(rank int, what string) { w.e.breach(w.comm.group.W
 // Reaches tells whether a member's memory can be read and written.
 func (w *windowEngine) Reaches(rank int) bool {
 	e, world := w.e, w.comm.group.World(rank)
-	return e.local.writer != nil && e.LocalRank(world) >= 0 && e.local.reader.CanRead(world)
+	return e.ways.local.writer != nil && e.LocalRank(world) >= 0 && e.ways.local.reader.CanRead(world)
 }
 
 // Move reads or writes it.
 func (w *windowEngine) Move(rank int, here, there []transport.Run, put bool) bool {
-	return w.e.local.writer.Move(w.comm.group.World(rank), here, there, put)
+	return w.e.ways.local.writer.Move(w.comm.group.World(rank), here, there, put)
 }
 
 // Serve gives requests to a window from now on.

@@ -80,7 +80,7 @@ func TestWindowsBehaveOnAllWays(t *testing.T) {
 			t.Run(way.name+", "+b.Name, func(t *testing.T) {
 				es := makeWorld(t, way.o)
 				for i := 0; i < len(es) && way.name == "not reached"; i++ {
-					es[i].local.writer = unreached{es[i].local.writer}
+					es[i].ways.local.writer = unreached{es[i].ways.local.writer}
 				}
 				if from := map[string]int{"nothing found": 1 << 30, "found later": 2}[way.name]; from != 0 {
 					for _, e := range es {
@@ -124,7 +124,7 @@ func TestMemoryThatIsGoneInTheMiddle(t *testing.T) {
 	sum := op.Predefined(abi.MPI_SUM)
 	for _, class := range []int{abi.MPI_ERR_RMA_RANGE, abi.MPI_ERR_PROC_ABORTED} {
 		es := makeWorld(t, options{clients: []int{2}, fake: &fake.Options{Seed: 7, Late: 10}})
-		es[0].local.writer = lostAtPut{es[0].local.writer, func() {
+		es[0].ways.local.writer = lostAtPut{es[0].ways.local.writer, func() {
 			if class == abi.MPI_ERR_PROC_ABORTED {
 				fakeOf(es[1]).Kill(1)
 			}

@@ -131,7 +131,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 
 // kernelCopies says whether the kernel copies quickly between processes, whatever has been measured.
 func (e *Engine) kernelCopies(quickly bool) {
-	e.direct = quickly
+	e.direct.on = quickly
 	e.findAll(false) // no read is slow
 }
 
@@ -273,8 +273,8 @@ func idle(tb testing.TB, e *Engine, used int) {
 	if s := *e.shared; s != (Shared{}) && used == 0 {
 		tb.Errorf("rank %d: counted for the fast path: %+v", e.me, s)
 	}
-	if e.flowing != 0 {
-		tb.Errorf("rank %d: %d messages flow", e.me, e.flowing)
+	if e.direct.flowing != 0 {
+		tb.Errorf("rank %d: %d messages flow", e.me, e.direct.flowing)
 	}
 	seen := map[*Request]bool{}
 	for _, r := range e.requests.idle {
@@ -282,12 +282,14 @@ func idle(tb testing.TB, e *Engine, used int) {
 			tb.Errorf("rank %d: a request is twice in the pool", e.me)
 		}
 		seen[r] = true
-		if r.kind != noRequest || r.done || r.detached || r.active || r.expects || r.next != nil || r.waits.Waits() {
+		if r.kind != noRequest || r.state.done || r.state.detached || r.state.active || r.expects || r.next != nil ||
+			r.waits.Waits() {
 			tb.Errorf("rank %d: a request in the pool is not blank: %+v", e.me, *r)
 		}
 	}
 	for i := range e.peers {
-		if p := &e.peers[i]; len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil || p.slots != 0 {
+		if p := &e.peers[i]; len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil ||
+			p.sharing.slots != 0 {
 			tb.Errorf("rank %d: something is queued for rank %d", e.me, i)
 		}
 	}
@@ -299,11 +301,11 @@ func idle(tb testing.TB, e *Engine, used int) {
 	if n := len(e.contexts.early); n != 0 {
 		tb.Errorf("rank %d: early messages for %d contexts", e.me, n)
 	}
-	if len(e.pulling) != 0 {
-		tb.Errorf("rank %d: %d receives are being read", e.me, len(e.pulling))
+	if len(e.direct.pulling) != 0 {
+		tb.Errorf("rank %d: %d receives are being read", e.me, len(e.direct.pulling))
 	}
-	if e.buffer.used != 0 {
-		tb.Errorf("rank %d: %d bytes of the attached buffer in use", e.me, e.buffer.used)
+	if e.predefined.buffer.used != 0 {
+		tb.Errorf("rank %d: %d bytes of the attached buffer in use", e.me, e.predefined.buffer.used)
 	}
 }
 
