@@ -18,6 +18,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/startup"
 )
 
@@ -280,7 +281,7 @@ func impi_Get_hw_resource_info(hw_info uintptr) int32 {
 		return k.fail()
 	}
 	i := &info{}
-	types, at := libimpi.HardwareTypes()
+	types, at := topo.HardwareTypes()
 	for n, t := range types {
 		value := "false"
 		if at[n] >= 0 {

@@ -45,7 +45,7 @@ func (a *fileAccess) args(fn string, write bool, kind *file.Access, fh uintptr, 
 	a.Buf.Type = a.typ(b.dt, "datatype")
 	a.buffer(b.p, b.count, a.Buf.Type, "buf")
 	a.Buf.Base, a.Buf.Count = at(b.p), b.count
-	if (kind.Where == file.Shared || kind.Where == file.Ordered) && a.f.Apart() {
+	if (kind.Where == file.Shared || kind.Where == file.Ordered) && a.f.ViewsDiffer() {
 		a.set(abi.MPI_ERR_NOT_SAME, "the members of %s have different views, and the shared file pointer needs the same one",
 			a.f)
 	}
@@ -230,7 +230,7 @@ func impi_File_set_view(fh uintptr, disp int64, etype, filetype, datarep, info u
 			k.err = refused
 		}
 	}
-	if err := k.f.SetView(v, hints, k.err); err != nil {
+	if err := k.f.SetView(v, hints, libimpi.Refusal(k.err)); err != nil {
 		return k.failed(err)
 	}
 	k.f.etype, k.f.filetype = v.Etype, v.Filetype

@@ -501,7 +501,7 @@ func apart(w startup.Welcome, me int32) startup.Welcome {
 // arriveTime is how long the report waits for the other ranks of this machine, which are all about to attach.
 const arriveTime = 2 * time.Second
 
-// report says on stderr by what ranks talk (libimpi/report.go), if the user has asked for it. near is how many ranks
+// report says on stderr by what ranks talk (libimpi/reach), if the user has asked for it. near is how many ranks
 // share this machine's memory. Whether this one may read another's memory shows when that one has attached.
 func (p *process) report(near int) error {
 	wanted, err := parseSwitch("IMPI_REPORT")

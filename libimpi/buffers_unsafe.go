@@ -15,6 +15,12 @@ var (
 	countType = datatype.Named(abi.MPI_UINT64_T) // IMPI_UINT8
 )
 
+// numberBuf is a slice as MPI_INT64_Ts.
+func numberBuf(s []int64) coll.Buf { return coll.Numbers(s) }
+
+// byteBuf is a slice as MPI_BYTEs.
+func byteBuf(s []byte) coll.Buf { return coll.Bytes(s) }
+
 // intBuf is a slice as MPI_INTs.
 func intBuf(s []int32) coll.Buf {
 	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: intType}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/external"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -20,7 +21,17 @@ type Collectives struct {
 	on   span.Comm
 	task *Task // nil: at once
 
-	converted bool // what members give and get is external32 (external.go)
+	converted bool // what members give and get is external32 (package external)
+}
+
+// converts reports whether the operation is carried out on external32, since members are not alike (package external).
+// Its operations on packed data are not converted once more.
+func (v Collectives) converts() bool { return !v.c.native && !v.converted }
+
+// external begins such an operation.
+func (v Collectives) external() *external.Call {
+	v.converted = true
+	return external.NewCall(v, v.on, v.c.Ranks(), v.c.inter.local != nil)
 }
 
 // own are the operations of the local group beside an intercommunicator, at the same time as these.
@@ -210,7 +221,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalBcast(b, root)
+		return v.external().Bcast(b, root)
 	}
 	board, err := v.boardFor(b.Size(), 1)
 	switch {
@@ -276,7 +287,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalGather(send, recv, root)
+		return v.external().Gather(send, recv, root)
 	}
 	size := send.Size()
 	if send.IsInPlace() {
@@ -302,7 +313,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalGatherv(send, recv, root)
+		return v.external().Gatherv(send, recv, root)
 	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Gatherv(b, send, &recv, root) })
 	switch {
@@ -322,7 +333,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalScatter(send, recv, root)
+		return v.external().Scatter(send, recv, root)
 	}
 	size := recv.Size()
 	if recv.IsInPlace() {
@@ -348,7 +359,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalScatterv(send, recv, root)
+		return v.external().Scatterv(send, recv, root)
 	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Scatterv(b, &send, recv, root) })
 	switch {
@@ -370,7 +381,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalAllgather(send, recv)
+		return v.external().Allgather(send, recv)
 	}
 	board, err := v.boardFor(recv.Size(), 1)
 	switch {
@@ -396,7 +407,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalAllgatherv(send, recv)
+		return v.external().Allgatherv(send, recv)
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
 	tooLong := longest <= 0 || longest > longestOnBoard
@@ -427,7 +438,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalAlltoall(send, recv)
+		return v.external().Alltoall(send, recv)
 	}
 	board, err := v.boardFor(recv.Size(), v.c.Size())
 	switch {
@@ -451,7 +462,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalAlltoallv(send, recv)
+		return v.external().Alltoallv(send, recv)
 	}
 	out, in := coll.Varying(send), coll.Varying(recv)
 	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
@@ -474,7 +485,7 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalAlltoallw(send, recv)
+		return v.external().Alltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
 	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
@@ -588,7 +599,7 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 		return err
 	}
 	if v.converts() {
-		return v.externalNeighbors(send, recv, edges)
+		return v.external().Neighbors(send, recv, edges)
 	}
 	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Neighbors(b, edges, &send, &recv) })
 	if done || err != nil {

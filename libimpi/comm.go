@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file/members"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
@@ -44,9 +45,9 @@ type Comm struct {
 
 	counters CommCounters // while the engine is watched
 
-	board commBoard // of its short collective operations (board.go)
-	line  line      // of those that another MPI library carries out (vendor.go)
-	files fileSpace // what files that are opened on it find (file_members.go)
+	board commBoard     // of its short collective operations (board.go)
+	line  line          // of those that another MPI library carries out (vendor.go)
+	files members.Space // what files that are opened on it find
 }
 
 // groupPair is what an intercommunicator and the communicator of its local group know of each other.
@@ -233,7 +234,7 @@ func (c *Comm) Native() bool { return c.native }
 // communicator are alike; else in external32, as IMPI mandates between clients. It depends on all members, and not on
 // the two ends of a message, because it is what MPI_Pack makes for the communicator: what was packed may be received as
 // what it is, and the other way round (MPI 5.0, 5.2), also inside a client, and by the process itself. Collective
-// operations see to that themselves (external.go): their own messages inside a client are as in memory.
+// operations see to that themselves (coll/external): their own messages inside a client are as in memory.
 func (ctx *context) rep(world int32) datatype.Rep {
 	c := ctx.comm
 	if c.native || ctx == c.coll && c.engine.peer(world).rep == datatype.Native {

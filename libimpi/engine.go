@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -67,7 +68,7 @@ type Engine struct {
 
 	collectives collectiveState
 	thread      progressThread  // goes on with long transfers while the program computes
-	files       fileTasks       // under way while the program goes on
+	files       file.Pool       // accesses that are under way while the program goes on
 	spares      onesided.Spares // of freed windows
 
 	predefined predefined

@@ -2,9 +2,7 @@ package libimpi
 
 import (
 	"bytes"
-	"errors"
 	"runtime"
-	"sync/atomic"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
@@ -243,7 +241,6 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 		ids, st := make([]uint64, many), make([]CStatus, many)
 		for i := range ids {
 			var err error
-			f.slow.Store(i%2 == 0)
 			ids[i], err = f.Start("MPI_File_iwrite_at_all", bytesAccess(true, i%3 == 0, place(i), pattern(size-i, i+int(me))))
 			must(t, err)
 		}
@@ -285,70 +282,60 @@ func TestManyAccessesAreUnderWay(t *testing.T) {
 	})
 }
 
-// Independent accesses go on by a few goroutines; collective ones one after the other.
-func TestAccessesHaveFewThreads(t *testing.T) {
-	e := world(t, 1)[0]
-	f := openOn(t, e.World(), filetest.NewDisk())
-	const many = 5 * mostFileThreads
-	var running, most atomic.Int32
-	var order []int
-	gate := make(chan bool)
-	ids := make([]uint64, 2*many)
-	for i := range many {
-		ids[i] = f.begin(file.Access{}, func() (int64, error) {
-			n := running.Add(1)
-			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-			}
-			<-gate
-			running.Add(-1)
-			return int64(i), nil
-		}).request.id
-		ids[many+i] = f.begin(file.Access{Collective: true}, func() (int64, error) {
-			order = append(order, i)
-			return 0, errors.New("refused")
-		}).request.id
-	}
-	var st CStatus
-	if done, err := e.Test(&ids[0], &st); done || err != nil {
-		t.Errorf("an access is done before it: %v", err)
-	}
-	must(t, e.Cancel(ids[0])) // which has no effect
-	wantClass(t, e.Cancel(ids[many]), abi.MPI_ERR_REQUEST)
-	close(gate)
-	must(t, e.Wait(&ids[0], &st))
-	if st.Cancelled() {
-		t.Error("it is cancelled")
-	}
-	must(t, e.WaitAll(ids[1:many], nil))
-	err := e.WaitAll(ids[many:], make([]CStatus, many))
-	wantClass(t, err, abi.MPI_ERR_IN_STATUS)
-	if most.Load() > mostFileThreads {
-		t.Errorf("%d at once", most.Load())
-	}
-	for i, at := range order {
-		if i != at {
-			t.Fatalf("collective accesses came in the order %d", order)
-		}
-	}
-	must(t, f.Close())
-	idle(t, e, len(e.requests.slots)-len(e.requests.idle)-1)
-}
-
 func TestTheErrorOfAnAccessIsItsFiles(t *testing.T) {
-	e := world(t, 1)[0]
-	f := openOn(t, e.World(), filetest.NewDisk())
-	id := f.begin(file.Access{}, func() (int64, error) {
+	e, disk := world(t, 1)[0], filetest.NewDisk()
+	disk.Fault = func(bool, int64, int) (int, error) {
 		return 3, &file.Error{Class: abi.MPI_ERR_NO_SPACE, Text: "the disk is full"}
-	}).request.id
+	}
+	f := openOn(t, e.World(), disk)
+	write := bytesAccess(true, false, 0, make([]byte, 100<<10))
+	start := func() uint64 {
+		id, err := f.Start("MPI_File_iwrite_at", write)
+		must(t, err)
+		return id
+	}
+	id := start()
 	var st CStatus
 	err := e.Wait(&id, &st)
 	wantClass(t, err, abi.MPI_ERR_NO_SPACE)
 	if AsError(err).File != f || st.Bytes() != 3 {
 		t.Errorf("%v, %d bytes", err, st.Bytes())
 	}
-	free := f.begin(file.Access{}, func() (int64, error) { return 0, nil }).request.id
+	free := start()
 	must(t, e.FreeRequest(&free))
 	must(t, f.Close()) // when that is done, too
+	idle(t, e, 0)
+}
+
+// Accesses cannot be cancelled: to try has no effect on an independent one, and is an error for a collective one, as
+// for any collective operation.
+func TestAccessesAreNotCancelled(t *testing.T) {
+	e, disk := world(t, 1)[0], filetest.NewDisk()
+	gate := make(chan bool)
+	disk.Before = func(bool, int64, int) { <-gate }
+	f := openOn(t, e.World(), disk)
+	var ids [2]uint64
+	for i := range ids {
+		var err error
+		ids[i], err = f.Start("MPI_File_iwrite_at", bytesAccess(true, i == 1, 0, make([]byte, 100<<10)))
+		must(t, err)
+	}
+	var st CStatus
+	if done, err := e.Test(&ids[0], &st); done || err != nil || !f.Pending() {
+		t.Errorf("an access is done before it: %v", err)
+	}
+	must(t, e.Cancel(ids[0]))
+	wantClass(t, e.Cancel(ids[1]), abi.MPI_ERR_REQUEST)
+	close(gate)
+	must(t, e.Wait(&ids[0], &st))
+	if st.Cancelled() {
+		t.Error("it is cancelled")
+	}
+	must(t, e.Wait(&ids[1], nil))
+	if f.Pending() {
+		t.Error("an access is pending that the program has completed")
+	}
+	must(t, f.Close())
 	idle(t, e, 0)
 }
 
@@ -369,7 +356,7 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 		t.Error("the file is closed without the other member")
 	}
 	e.mu.Lock()
-	for files[0].busy {
+	for e.files.Busy() {
 		e.mu.Unlock()
 		runtime.Gosched()
 		e.mu.Lock()
@@ -378,7 +365,6 @@ func TestALostMemberEndsACollectiveAccess(t *testing.T) {
 	e.loss.failed.Store(nil)
 }
 
-var _ file.Members = (*fileMembers)(nil)
 var _ coll.Comm = (*collective)(nil)
 
 // Collective accesses of two files are under way at the same time, and end in another order.

@@ -2,7 +2,7 @@ package libimpi
 
 import "github.com/libimpi/libimpi/abi"
 
-// The loss of a guest ends what needs it, and the job goes on (architecture.md, Failure). These end with an error that
+// The loss of a guest ends what needs it, and the job goes on (docs/failure.md). These end with an error that
 // names the guest:
 //
 //   - messages to it and from it;

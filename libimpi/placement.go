@@ -6,7 +6,6 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/topology"
-	"github.com/libimpi/libimpi/topology/hardware"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -79,7 +78,7 @@ func (c *Comm) mapped(n int, place func(paths [][]int32) []int32) int {
 	if !c.sameImpl() {
 		return c.kept(n).Rank(c.engine.me)
 	}
-	return c.moved(place(paths(c.engine.job, c.group.worlds()))).Rank(c.engine.me)
+	return c.moved(place(topo.Paths(c.engine.job, c.group.worlds()))).Rank(c.engine.me)
 }
 
 // createDist makes a communicator of a distributed graph, each process giving its own part. A process that becomes
@@ -101,65 +100,6 @@ func (c *Comm) createDist(t *topo.DistGraph, reorder bool) (*Comm, error) {
 	return c.createOf(c.moved(at), t)
 }
 
-// paths leads to each of some processes through the levels of the job's tables: clients that have machines in common,
-// the client, the host if one stands for several machines, as an agent may, and the machine. Hosts inside a machine
-// separate nothing: their processes share its memory.
-func paths(job *transport.Job, worlds []int32) [][]int32 {
-	first := map[[16]byte]int32{}            // process on each machine
-	machine := make([]int32, len(job.Procs)) // of each process
-	near := make([]int32, job.Clients)       // clients on one machine, as disjoint sets
-	for i := range near {
-		near[i] = int32(i)
-	}
-	outer := true // a machine is not of several hosts
-	for w := range job.Procs {
-		p := &job.Procs[w]
-		f, known := first[p.HostID]
-		if !known {
-			f = int32(w)
-			first[p.HostID] = f
-		}
-		machine[w] = f
-		of := &job.Procs[f]
-		join(near, p.Client, of.Client)
-		if p.Client == of.Client && p.Host != of.Host {
-			outer = false
-		}
-	}
-	list := make([][]int32, len(worlds))
-	for i, w := range worlds {
-		p := &job.Procs[w]
-		list[i] = []int32{find(near, p.Client), p.Client, 0, machine[w]}
-		if outer {
-			list[i][2] = p.Host
-		}
-	}
-	return list
-}
-
-// find is the smallest number in the set of a.
-func find(sets []int32, a int32) int32 {
-	for sets[a] != a {
-		sets[a] = sets[sets[a]]
-		a = sets[a]
-	}
-	return a
-}
-
-// join makes one set of the two that a and b are in.
-func join(sets []int32, a, b int32) {
-	a, b = find(sets, a), find(sets, b)
-	sets[max(a, b)] = min(a, b)
-}
-
-// Of the parts of a machine those from packages to cores separate processes: the machine does not, and two that share a
-// hardware thread are no nearer to each other than two on one core.
-var firstPart, pastParts = slices.Index(hardware.Types, "Package"), slices.Index(hardware.Types, "PU")
-
-// tells is how many integers a process tells of itself: where it is (whereabouts), and how many integers of edges it
-// has.
-var tells = lengthOfWhereabouts + 1
-
 // placed finds the processes that are to be the n nodes of a topology: at[v] is the rank in c of node v. All members
 // call it. edges are those of the caller's node, as outward tells them, of a topology that nobody knows in full; rank
 // 0's call of find gets them one after the other, with the number of integers from each node.
@@ -167,11 +107,11 @@ func (c *Comm) placed(n int, edges []int32,
 	find func(paths [][]int32, edges, counts []int32) []int32) ([]int32, error) {
 	var all, every, counts []int32
 	if c.rank == 0 {
-		all = make([]int32, tells*c.Size())
+		all = make([]int32, topo.Tells*c.Size())
 	}
 	recv := intBuf(all)
-	recv.Count = int64(tells)
-	if err := c.Gather(intBuf(append(c.whereabouts(), int32(len(edges)))), recv, 0); err != nil {
+	recv.Count = int64(topo.Tells)
+	if err := c.Gather(intBuf(append(topo.Here(c.MachineColor()), int32(len(edges)))), recv, 0); err != nil {
 		return nil, err
 	}
 	list, counts, err := c.told(all)
@@ -191,38 +131,16 @@ func (c *Comm) placed(n int, edges []int32,
 	if err := c.Bcast(intBuf(at), 0); err != nil {
 		return nil, err
 	}
-	return at, c.checkPlaces(at)
+	return at, topo.CheckPlaces(at, c.Size(), c.describe())
 }
 
 // told reads what all processes tell: the paths to them, and the lengths of their edges. Where nothing is told there
 // are no paths, and no edges.
 func (c *Comm) told(all []int32) (list [][]int32, counts []int32, err error) {
-	if counts = make([]int32, c.Size()); all == nil {
-		return nil, counts, nil
+	if all == nil {
+		return nil, make([]int32, c.Size()), nil
 	}
-	list = paths(c.engine.job, c.group.worlds())
-	for r := range list {
-		of := all[r*tells : (r+1)*tells]
-		list[r] = append(list[r], of[memoryAt])
-		list[r] = append(list[r], of[partsAt+firstPart:partsAt+pastParts]...)
-		if counts[r] = of[tells-1]; counts[r] < 0 {
-			return nil, nil, errorf(abi.MPI_ERR_INTERN, "rank %d of %s has %d integers of edges", r, c.describe(), counts[r])
-		}
-	}
-	return list, counts, nil
-}
-
-// checkPlaces looks at what rank 0 has answered: each process at most once.
-func (c *Comm) checkPlaces(at []int32) error {
-	seen := make([]bool, c.Size())
-	for v, r := range at {
-		if r < 0 || int(r) >= len(seen) || seen[r] {
-			return errorf(abi.MPI_ERR_INTERN, "rank 0 of %s gives node %d to rank %d, which does not exist or has one",
-				c.describe(), v, r)
-		}
-		seen[r] = true
-	}
-	return nil
+	return topo.Told(all, topo.Paths(c.engine.job, c.group.worlds()), c.describe())
 }
 
 // The processes that exchange nodes use tags above those of the algorithms.
@@ -270,4 +188,53 @@ func (c *Comm) trade(send []int32, to int, recv []int32, from, tag int) error {
 		return err
 	}
 	return sendErr
+}
+
+// Splitting by hardware (MPI 5.0, 7.4.2).
+
+// SplitHardware splits c among the parts of a type; nil for processes that are not restricted to one, or if typ is none
+// that is known (MPI_COMM_TYPE_HW_GUIDED).
+func (c *Comm) SplitHardware(typ string, key int32) (*Comm, error) {
+	places, err := c.places()
+	if err != nil {
+		return nil, err
+	}
+	return c.Split(places.Of(typ), key)
+}
+
+// SplitUnguided splits c among the parts of the largest type of which each holds some but not all processes, and
+// returns the type, "" if there is none: then nobody gets a communicator (MPI_COMM_TYPE_HW_UNGUIDED).
+func (c *Comm) SplitUnguided(key int32) (made *Comm, typ string, err error) {
+	places, err := c.places()
+	if err != nil {
+		return nil, "", err
+	}
+	typ, color := places.Largest()
+	made, err = c.Split(color, key)
+	return made, typ, err
+}
+
+// places are the whereabouts of each process of a communicator; of an intercommunicator, of both groups, in an order
+// that both have.
+func (c *Comm) places() (p topo.Places, err error) {
+	home := c
+	if c.inter.local != nil {
+		home = c.inter.local
+	}
+	p.All, p.Mine = make([]int32, topo.Whereabouts*home.Size()), home.Rank()
+	recv := intBuf(p.All)
+	recv.Count = int64(topo.Whereabouts)
+	if err = home.Allgather(intBuf(topo.Here(c.MachineColor())), recv); err != nil || c.inter.local == nil {
+		return p, err
+	}
+	theirs := make([]int32, topo.Whereabouts*c.Ranks())
+	if err = c.swapEqual(p.All, theirs); err != nil {
+		return p, err
+	}
+	if c.engine.before(home.group.World(0), c.group.World(0)) {
+		p.All = append(p.All, theirs...)
+	} else {
+		p.All, p.Mine = append(theirs, p.All...), c.Ranks()+p.Mine
+	}
+	return p, nil
 }

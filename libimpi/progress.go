@@ -178,7 +178,7 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 	w.polls++
 	switch {
 	case e.home.InTurn: // what is awaited comes while this thread sleeps
-	case e.waiting.patient.Load() || e.files.underWay > 0: // what is awaited may need this core
+	case e.waiting.patient.Load() || e.files.Busy(): // what is awaited may need this core
 		if e.giveWay(w) {
 			return
 		}

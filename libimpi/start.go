@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/reach"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bulk"
 	"github.com/libimpi/libimpi/transport/futex"
@@ -202,6 +203,29 @@ func (e *Engine) reachAll() {
 			p.hold = nil
 		}
 	}
+}
+
+// Report returns by what the processes of the job talk, as this one sees it, in lines for a user. machine is what this
+// machine is called.
+func (e *Engine) Report(machine string) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := reach.Report{Job: e.job, Near: e.home.World, Agent: e.position.others > 0, Machine: machine,
+		Vendor: e.ways.library.name}
+	for _, w := range e.home.World {
+		if p := &e.peers[w]; p.direct != nil && p.direct.CanRead(w) {
+			r.Reads++
+		}
+	}
+	if e.ways.vendor.connected() {
+		r.Near = nil
+		for w := range e.job.Procs {
+			if e.job.Procs[w].Client == e.job.Procs[e.me].Client {
+				r.Near = append(r.Near, int32(w))
+			}
+		}
+	}
+	return r.Lines()
 }
 
 // reachBy makes c the transport to a peer.

@@ -221,7 +221,7 @@ func (r *Request) isTask() bool {
 	if r.kind != compoundRequest {
 		return false
 	}
-	if access, is := r.of.(*fileTask); is {
+	if access, is := r.of.(*fileAccesses); is {
 		return access.collective
 	}
 	switch r.of.(type) {

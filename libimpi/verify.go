@@ -16,7 +16,7 @@ import (
 //	an operation on data: Collectives.X -> verify
 //	any other call:       the bridge    -> Comm.Agree, or File.Agree
 //
-// Nonblocking access to files is compared when its turn comes (file_request.go).
+// Nonblocking access to files is compared when its turn comes (file/queue.go).
 //
 // What such a call does inside is not compared once more: only operations of the program's are.
 

@@ -1,5 +1,6 @@
 // Package topo has the virtual topologies of MPI (MPI 5.0, chapter 8) as values: grids, graphs, and a process's part
 // of a distributed graph, with what follows from them alone. Communicators carry them (libimpi/topology.go).
+// It also says where processes are, by the job's tables and inside their machines.
 package topo
 
 import "fmt"

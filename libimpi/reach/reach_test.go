@@ -1,4 +1,4 @@
-package libimpi
+package reach
 
 import (
 	"net/netip"
@@ -35,48 +35,48 @@ func TestAReportSaysByWhatRanksTalk(t *testing.T) {
 	const head = " ranks, by machine, and by what they talk. Line 0 is what rank 0 has found out, the others are what " +
 		"the tables of the job say:"
 	for name, tt := range map[string]struct {
-		r    reach
+		r    Report
 		want []string
 	}{
-		"alone": {reach{job: reportOf(reported{1, 0, 1, host{}}), near: []int32{0}},
+		"alone": {Report{Job: reportOf(reported{1, 0, 1, host{}}), Near: []int32{0}},
 			[]string{"1 rank on here, which has nobody to talk to"}},
 		"a machine whose ranks read": {
-			reach{job: reportOf(reported{4, 0, 1, host{}}), near: []int32{0, 1, 2, 3}, reads: 3},
+			Report{Job: reportOf(reported{4, 0, 1, host{}}), Near: []int32{0, 1, 2, 3}, Reads: 3},
 			[]string{"4 ranks on here talk by shared memory, and read each other's memory"}},
-		"one whose ranks may not": {reach{job: reportOf(reported{4, 0, 1, host{}}), near: []int32{0, 1, 2, 3}},
+		"one whose ranks may not": {Report{Job: reportOf(reported{4, 0, 1, host{}}), Near: []int32{0, 1, 2, 3}},
 			[]string{"4 ranks on here talk by shared memory, and do not read each other's memory"}},
-		"one where some may": {reach{job: reportOf(reported{4, 0, 1, host{}}), near: []int32{0, 1, 2, 3}, reads: 2},
+		"one where some may": {Report{Job: reportOf(reported{4, 0, 1, host{}}), Near: []int32{0, 1, 2, 3}, Reads: 2},
 			[]string{"4 ranks on here talk by shared memory, and rank 0 reads the memory of 2 of 3"}},
-		"another library": {reach{job: reportOf(reported{2, 0, 1, host{}}), near: []int32{0, 1}, vendor: "MPICH 5"},
+		"another library": {Report{Job: reportOf(reported{2, 0, 1, host{}}), Near: []int32{0, 1}, Vendor: "MPICH 5"},
 			[]string{"2 ranks on here talk by MPICH 5"}},
-		"another library on two machines, and another client": {reach{job: reportOf(reported{2, 0, 1, host{}},
-			reported{1, 0, 2, host{}}, reported{2, 1, 3, host{}}), near: []int32{0, 1, 2}, vendor: "MPICH 5"},
+		"another library on two machines, and another client": {Report{Job: reportOf(reported{2, 0, 1, host{}},
+			reported{1, 0, 2, host{}}, reported{2, 1, 3, host{}}), Near: []int32{0, 1, 2}, Vendor: "MPICH 5"},
 			[]string{"5" + head,
 				"  0: ranks 0-1 on here, client 0: MPICH 5; MPICH 5 with 1; tcp with 2",
 				"  1: rank 2 on 10.0.0.2, client 0: MPICH 5 with 0; tcp with 2",
 				"  2: ranks 3-4 on 10.0.0.3, client 1: shared memory; tcp with 0-1"}},
-		"three machines": {reach{job: reportOf(reported{1, 0, 1, host{Streams: 4}}, reported{1, 0, 2, host{Streams: 4}},
-			reported{1, 0, 3, host{Streams: 2}}, reported{1, 0, 1, host{Streams: 4}}), near: []int32{0, 3}, reads: 1},
+		"three machines": {Report{Job: reportOf(reported{1, 0, 1, host{Streams: 4}}, reported{1, 0, 2, host{Streams: 4}},
+			reported{1, 0, 3, host{Streams: 2}}, reported{1, 0, 1, host{Streams: 4}}), Near: []int32{0, 3}, Reads: 1},
 			[]string{"4" + head,
 				"  0: ranks 0,3 on here: shared memory, and read each other's memory; tcp (4 connections) with 1; " +
 					"tcp (2 connections) with 2",
 				"  1: rank 1 on 10.0.0.2: tcp (4 connections) with 0; tcp (2 connections) with 2",
 				"  2: rank 2 on 10.0.0.3: tcp (2 connections) with 0-1"}},
-		"clients, an agent, TLS": {reach{job: reportOf(reported{2, 0, 1, host{Machine: 5}},
+		"clients, an agent, TLS": {Report{Job: reportOf(reported{2, 0, 1, host{Machine: 5}},
 			reported{2, 1, 9, host{Machine: 5, Sealed: true}}, reported{1, 2, 3, host{Machine: 6, Others: 1}}),
-			near: []int32{0, 1}, reads: 1},
+			Near: []int32{0, 1}, Reads: 1},
 			[]string{"5" + head,
 				"  0: ranks 0-1 on here, client 0: shared memory, and read each other's memory; tcp with TLS with 1; " +
 					"tcp by an agent with 2",
 				"  1: ranks 2-3 on here, client 1: shared memory; tcp with TLS with 0; tcp by an agent with 2",
 				"  2: rank 4 on 10.0.0.3, client 2: tcp by an agent with 0-1"}},
-		"an agent of our own": {reach{job: reportOf(reported{1, 0, 1, host{}}, reported{1, 1, 2, host{}}), near: []int32{0},
-			agent: true},
+		"an agent of our own": {Report{Job: reportOf(reported{1, 0, 1, host{}}, reported{1, 1, 2, host{}}), Near: []int32{0},
+			Agent: true},
 			[]string{"2" + head, "  0: rank 0 on here, client 0: tcp by an agent with 1",
 				"  1: rank 1 on 10.0.0.2, client 1: tcp by an agent with 0"}},
 	} {
-		tt.r.name = "here"
-		if got := tt.r.lines(); !slices.Equal(got, tt.want) {
+		tt.r.Machine = "here"
+		if got := tt.r.Lines(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 		}
 	}
@@ -85,7 +85,7 @@ func TestAReportSaysByWhatRanksTalk(t *testing.T) {
 func TestAReportOfAnotherImplementationClaimsNothingOfItsInside(t *testing.T) {
 	j := reportOf(reported{1, 0, 1, transport.Host{}}, reported{2, 1, 2, transport.Host{}})
 	j.Hosts[1].SameImpl = false
-	lines := reach{job: j, near: []int32{0}, name: "here"}.lines()
+	lines := Report{Job: j, Near: []int32{0}, Machine: "here"}.Lines()
 	if want := "  1: ranks 1-2 on 10.0.0.2, client 1: what their own MPI has; tcp with 0"; lines[2] != want {
 		t.Errorf("%q, want %q", lines[2], want)
 	}
@@ -96,9 +96,9 @@ func TestAReportOfManyMachinesIsBounded(t *testing.T) {
 	for i := range 50 {
 		list = append(list, reported{2, 0, byte(i + 1), transport.Host{}})
 	}
-	lines := reach{job: reportOf(list...), near: []int32{0, 1}, reads: 1, name: "here"}.lines()
+	lines := Report{Job: reportOf(list...), Near: []int32{0, 1}, Reads: 1, Machine: "here"}.Lines()
 	last := lines[len(lines)-1]
-	if len(lines) != reportRows+2 || last != "     and 18 machines more, 50 in all" {
+	if len(lines) != mostRows+2 || last != "     and 18 machines more, 50 in all" {
 		t.Errorf("%d lines, the last is %q", len(lines), last)
 	}
 	if want := "tcp with 1-49"; !strings.HasSuffix(lines[1], want) {
