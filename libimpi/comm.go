@@ -213,7 +213,7 @@ func (e *Engine) crowded(g *Group) bool {
 func (e *Engine) alike(g *Group) bool {
 	if guests, _ := e.guestsOf(g); guests != nil {
 		return e.position.memory != [16]byte{} &&
-			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.memory != e.position.memory })
+			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.Memory != e.position.memory })
 	}
 	if e.job.Clients <= 1 {
 		return true

@@ -79,7 +79,7 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int,
 	}
 	defer home.closeAgreement()
 	var world []int32
-	m := &encounter{c: home, root: leader, ctx: stdcontext.Background()}
+	m := home.newEncounter(stdcontext.Background(), leader, nil)
 	var failed error
 	if home.Rank() == leader {
 		leaders, err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader))

@@ -442,27 +442,3 @@ func TestPartitionedMessagesAndMachinesOfSeveralJobs(t *testing.T) {
 		forgotten(t, es)
 	})
 }
-
-// What a hostile job says is refused, whatever it is.
-func FuzzWhatASideSays(f *testing.F) {
-	p := introduction{identity: identity{[16]byte{1}, 2}, tagUB: 5, guests: []identity{{[16]byte{3}, 4}}}
-	f.Add(encodeWords(nil, [][]byte{p.encode(), {}}))
-	f.Add(encodeNo(nil, errTest))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if no := readNo(b); no != nil && len(no.Text) > mostText {
-			t.Errorf("a text of %d bytes", len(no.Text))
-		}
-		words, rest, err := readWords(b)
-		if err != nil {
-			return
-		}
-		if again := append(encodeWords(nil, words), rest...); !bytes.Equal(again, b) {
-			t.Errorf("%x is read as %x", b, again)
-		}
-		for _, w := range words {
-			if p, err := readIntroduction(w); err == nil && !bytes.Equal(p.encode(), w) {
-				t.Errorf("%x is read as %+v", w, p)
-			}
-		}
-	})
-}

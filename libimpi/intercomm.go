@@ -134,7 +134,7 @@ func (c *Comm) sizeFor(peer *Comm, remoteLeader int) uint64 {
 
 // createInterOfJobs is the rest of CreateInter for processes of several jobs, who may not all know each other.
 func (c *Comm) createInterOfJobs(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
-	m := &encounter{c: c, root: leader, ctx: stdcontext.Background()}
+	m := c.newEncounter(stdcontext.Background(), leader, nil)
 	var failed error
 	if c.Rank() == leader {
 		failed = m.openLine(peer, remoteLeader, tag)
