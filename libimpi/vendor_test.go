@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -56,7 +57,7 @@ func client(t *testing.T, n int) (*fake.World, []*Engine, []*library) {
 		for p := range job.Procs {
 			job.Procs[p].HostID = job.Procs[0].HostID
 		}
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: background.Never})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		job := w.Job(i)
 		job.Procs = slices.Clone(job.Procs)
 		job.Procs[1].HostID = job.Procs[0].HostID
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: background.Never})
 		if err != nil {
 			t.Fatal(err)
 		}
