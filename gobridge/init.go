@@ -1,6 +1,17 @@
+// Package main is libmpi.so: the place where C and Go meet.
+//
+// The generated shim (package shim) defines PMPI_X and weak MPI_X. Each calls the export impi_X of this package,
+// with handles and all pointers as uintptr: MPI's sentinels (MPI_IN_PLACE is 1) must never be Go pointers. An
+// export serves MPI_X and MPI_X_c alike; it checks its arguments, calls the engine and answers an error code.
+//
+// Errors: the export registers the error (fail) and answers its code. The shim then asks what the error
+// handler wants (impi_error_action) and does it in C, with no Go frame on the stack, so that a handler may
+// longjmp. Other callbacks of the program are called from Go with no lock of the engine held.
 package main
 
 // #include "shim/shim.h"
+// #cgo LDFLAGS: -Wl,--wrap=pthread_create
+// #include "shim/z_exports.h"
 import "C"
 
 import (
@@ -19,6 +30,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
+	_ "github.com/libimpi/libimpi/gobridge/shim"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/startup"
@@ -479,3 +491,5 @@ func impi_Is_thread_main(flag uintptr) int32 {
 	putFlag(flag, unix.Gettid() == started().main)
 	return 0
 }
+
+func main() {}

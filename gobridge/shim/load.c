@@ -47,7 +47,7 @@ static void thread_made(int err)
 
 /* sysmon, Go's monitor thread, gets a timer slack of SLACK, so that its looks after a call into Go do not disturb what
  * computes (docs/decisions/14). Threads inherit slack, and sysmon alone is to have it. The linker wraps Go's
- * pthread_create (main.go): the first starts the runtime, and the first that this one makes is sysmon. */
+ * pthread_create (init.go): the first starts the runtime, and the first that this one makes is sysmon. */
 typedef void *start_function(void *);
 /* Weak: only the library is linked with the wrapper, not the tests of this package. */
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, start_function *, void *);

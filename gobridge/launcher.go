@@ -1,0 +1,523 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/gobridge/pmix"
+	"github.com/libimpi/libimpi/gobridge/vendor"
+	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/links"
+	"github.com/libimpi/libimpi/startup/manager"
+	"github.com/libimpi/libimpi/startup/manager/pmi"
+	"github.com/libimpi/libimpi/startup/ports"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/shm"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"golang.org/x/sys/unix"
+)
+
+// How a process joins its job (init.go says when).
+
+// onOneMachine reports whether all processes have the same address, and with it the same clock.
+func onOneMachine(j *transport.Job) bool {
+	for _, p := range j.Procs {
+		if p.HostID != j.Procs[0].HostID {
+			return false
+		}
+	}
+	return true
+}
+
+// joinTime bounds the connections to other clients' hosts, once all tables are there.
+const joinTime = 60 * time.Second
+
+// start finds the job and joins it.
+func (p *process) start() (err error) {
+	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
+		return err
+	}
+	link, w, err := startup.Attach(lookupEnv)
+	if foreign := (*startup.ForeignError)(nil); errors.Is(err, startup.ErrSingleton) || errors.As(err, &foreign) {
+		return p.startWithout(err)
+	}
+	if err != nil {
+		return err
+	}
+	p.link, p.spawnedBy, p.universe = link, w.Parent, w.Universe
+	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
+	if w.IMPI && !w.Agent {
+		if listener, err = tcp.ListenBetween(w.Bind, w.Ports[0], w.Ports[1]); err != nil {
+			return fmt.Errorf("listening for other clients at %v: %w", w.Bind, err)
+		}
+		defer listener.Close()
+		if err := link.Host(startup.Host{Addr: listener.Addr(), PID: uint32(os.Getpid())}); err != nil {
+			return err
+		}
+	}
+	if job == nil {
+		var agent [2]int
+		if job, agent, err = link.Job(0); err != nil {
+			return err
+		}
+		w.Local = link.Local()
+		if w.Agent {
+			sockets = &agent
+		}
+	}
+	return p.join(job, w, listener, sockets)
+}
+
+// join builds the engine on what the launcher gave.
+func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
+	if p.vendor != nil {
+		w = apart(w, job.Me)
+	}
+	fd := w.Shared
+	if fd < 0 {
+		if fd, err = shm.Create(1); err != nil {
+			return err
+		}
+		w.LocalRank, w.LocalSize = 0, 1
+	}
+	if p.segment, err = shm.Attach(fd, int(w.LocalRank)); err != nil {
+		return err
+	}
+	set, err := p.settings(job)
+	if err != nil {
+		return err
+	}
+	world, err := localRanks(job, w)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), joinTime)
+	defer cancel()
+	reach := links.Config{
+		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: set.silence,
+		NoRead: environment("IMPI_SINGLE_COPY") == "0",
+		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+	}
+	if p.vendor != nil {
+		if reach.Vendor, err = p.startVendor(job); err != nil {
+			return err
+		}
+	}
+	reach.Meet = meetConfig(job, w, reach)
+	p.meeting = reach.Meet
+	p.engine, err = libimpi.New(ctx, libimpi.Config{
+		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
+		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Verify: set.verify, OnLost: lost,
+		Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		OnGone: func(c *libimpi.Comm) {
+			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
+				b.showLocal(p.engine)
+			}
+		},
+		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
+	})
+	if err != nil {
+		return err
+	}
+	conceal(p.engine)
+	if p.link != nil {
+		p.watchLauncher()
+	}
+	return p.report(len(world))
+}
+
+// joinSettings are the settings that join hands on.
+type joinSettings struct {
+	silence time.Duration
+	thread  background.Policy
+	verify  bool
+}
+
+// settings reads the settings of a job that is about to begin, and does what those want that concern the process as a
+// whole.
+func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
+	if set.silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
+		return set, err
+	}
+	if set.thread, err = background.ParsePolicy(environment("IMPI_PROGRESS")); err != nil {
+		return set, err
+	}
+	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {
+		return set, err
+	}
+	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
+		return set, fmt.Errorf("IMPI_ALGORITHM: %v", err)
+	}
+	if reproduce, err := parseSwitch("IMPI_REPRODUCIBLE"); err != nil {
+		return set, err
+	} else if reproduce {
+		coll.Reproduce()
+	}
+	if job.Clients == 1 {
+		parameters, _, err := coll.ReadTold(environment(startup.EnvParameters))
+		if err != nil {
+			return set, fmt.Errorf("%s, which a launcher sets: %v", startup.EnvParameters, err)
+		}
+		coll.Tune(parameters)
+	}
+	if environment(startup.EnvVerbose) != "" {
+		coll.Count(true)
+	}
+	p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT"))
+	return set, err
+}
+
+// meetConfig is how this process meets those of other jobs: at the address that the launcher has chosen, unless it is
+// good for this machine only, and with TLS if the job itself uses it.
+func meetConfig(job *transport.Job, w startup.Welcome, reach links.Config) ports.Config {
+	c := ports.Config{Ports: w.Ports, Silence: reach.Silence, Warn: reach.Warn}
+	if !w.Bind.IsLoopback() {
+		c.Bind = w.Bind
+	}
+	_, c.Sealed = lookupEnv(auth.EnvTLS)
+	for _, h := range job.Hosts {
+		c.Sealed = c.Sealed || h.Sealed
+	}
+	return c
+}
+
+// watchLauncher ends the process with its launcher.
+func (p *process) watchLauncher() {
+	p.link.Watch(func(err error) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
+		unix.Exit(1)
+	})
+}
+
+// jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several,
+// the engine takes the job's tables, which all clients have (zero).
+func jobID(job *transport.Job, w startup.Welcome) (id [16]byte) {
+	switch {
+	case job.Clients > 1:
+	case w.JobID == "":
+		rand.Read(id[:])
+	default:
+		sum := sha256.Sum256([]byte(w.JobID))
+		copy(id[:], sum[:])
+	}
+	return id
+}
+
+// localRanks are the world ranks of the processes that share this machine's memory, by their place in it: ranks of one
+// client.
+func localRanks(job *transport.Job, w startup.Welcome) ([]int32, error) {
+	world := w.Local
+	if world == nil {
+		for r := range w.LocalSize {
+			world = append(world, job.Me-w.LocalRank+r)
+		}
+	}
+	if int(w.LocalSize) != len(world) || world[w.LocalRank] != job.Me {
+		return nil, fmt.Errorf("the launcher says that rank %d is the %dth of %d processes that share memory, %v", job.Me,
+			w.LocalRank, w.LocalSize, world)
+	}
+	for _, r := range world {
+		if r < 0 || int(r) >= len(job.Procs) || job.Procs[r].Client != job.Procs[job.Me].Client {
+			return nil, fmt.Errorf("the launcher says that rank %d shares memory with rank %d, which the job's tables do not "+
+				"have in its client", job.Me, r)
+		}
+	}
+	return world, nil
+}
+
+// startAlone makes a job of one process.
+func (p *process) startAlone() error {
+	job := &transport.Job{
+		Clients: 1, Hosts: []transport.Host{{NProcs: 1}},
+		Procs:      []transport.Proc{{HostID: netip.IPv6Loopback().As16(), PID: int64(os.Getpid())}},
+		MaxDataLen: 1, TagUB: 1<<31 - 1, AckMark: 1, HiWater: 1,
+	}
+	return p.join(job, startup.Welcome{LocalSize: 1, Shared: -1}, nil, nil)
+}
+
+// Processes that another process manager has started (startup/manager).
+
+// managers are the ways to find it, in the order in which they are asked.
+var managers = []manager.Opener{pmi.Open, pmix.Open}
+
+// findManager returns the manager that has started this process; nil: none has, or the user wants the process alone.
+func findManager(env manager.Env) (manager.Manager, error) {
+	if alone, _ := env(startup.EnvSingleton); alone == "ok" {
+		return nil, nil
+	}
+	for _, open := range managers {
+		if m, err := open(env); m != nil || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// startWithout joins the job of another manager, or makes one of this process alone. none is why there is no launcher
+// of ours.
+func (p *process) startWithout(none error) error {
+	if p.vendor != nil {
+		return p.startByVendor(none)
+	}
+	m, err := findManager(lookupEnv)
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		return p.startManaged(m)
+	case errors.Is(none, startup.ErrSingleton):
+		return p.startAlone()
+	}
+	return none
+}
+
+// startManaged joins the job of a manager.
+func (p *process) startManaged(m manager.Manager) error {
+	p.manager = m
+	join := manager.Join
+	if p.vendor != nil {
+		join = manager.JoinApart
+	}
+	w, listener, err := join(context.Background(), m, func(err error) {
+		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
+		unix.Exit(1)
+	})
+	if err != nil {
+		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
+	}
+	p.universe = w.Universe
+	return p.join(w.Job, w, listener, nil)
+}
+
+// finishManaged tells the manager that this process ends in order.
+func (p *process) finishManaged() error {
+	m := p.manager
+	if m == nil {
+		return nil
+	}
+	p.manager = nil
+	if err := m.Finalize(context.Background()); err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// lossTime is how long a process that has lost another waits for the manager, which may know better why the job ends.
+const lossTime = 3 * time.Second
+
+// awaitManager gives the manager time to end the job, and this process with it, if another is lost.
+func (p *process) awaitManager(loss bool) {
+	if loss && p != nil && p.manager != nil {
+		time.Sleep(lossTime)
+	}
+}
+
+// abortManaged has the manager end the job. It returns false if there is none, or none that listens.
+func (p *process) abortManaged(code int, text string) bool {
+	if p == nil || p.manager == nil {
+		return false
+	}
+	awaitReader(unix.Stderr, relayTime)
+	return p.manager.Abort(code, text) == nil
+}
+
+// relayTime is how long a manager may take to read why a process ends the job: what it has not read when it is told to,
+// it drops.
+const relayTime = 200 * time.Millisecond
+
+// awaitReader waits until another process has read all that was written to a pipe or a socket, or limit is over.
+func awaitReader(fd int, limit time.Duration) {
+	for end := time.Now().Add(limit); unread(fd) > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// unread is how many bytes wait in a pipe or a socket for the process at its other end. Of anything else it is 0.
+func unread(fd int) int {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	request := uint(unix.TIOCINQ) // of both ends of a pipe
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFIFO:
+	case unix.S_IFSOCK:
+		request = unix.SIOCOUTQ
+	default:
+		return 0
+	}
+	n, err := unix.IoctlGetInt(fd, request)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// patience is how long processes of another job are waited for: what the info key timeout says, in seconds, as in other
+// implementations, or else the setting IMPI_CONNECT_TIMEOUT. 0 is nothing said.
+type patience time.Duration
+
+// nobodyComes is what members hear of a root that has started programs without MPI.
+const nobodyComes = patience(-time.Second)
+
+// defaultConnectTime and mostConnectTime, in seconds, are of the setting.
+const (
+	defaultConnectTime = 120
+	mostConnectTime    = 1 << 30
+)
+
+func (p patience) String() string { return time.Duration(p).String() }
+
+// context is one that ends when the time is over; never, if nothing is said.
+func (p patience) context() (context.Context, context.CancelFunc) {
+	if p == 0 {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithTimeout(context.Background(), time.Duration(p))
+}
+
+// seconds are the whole seconds of it, and one more for what is left: how others are told.
+func (p patience) seconds() int32 {
+	if p == nobodyComes {
+		return -1
+	}
+	return int32((time.Duration(p) + time.Second - 1) / time.Second)
+}
+
+func patienceOf(seconds int32) patience { return patience(time.Duration(seconds) * time.Second) }
+
+// patience reads the info key.
+func (k *check) patience(with *info) patience {
+	if with == nil {
+		return 0
+	}
+	value, ok := with.get("timeout")
+	if !ok {
+		return 0
+	}
+	s, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(s) || s <= 0 || s > mostConnectTime {
+		k.set(abi.MPI_ERR_INFO_VALUE, "the value of info key timeout (%.100q) is not a positive number of seconds", value)
+		return 0
+	}
+	return max(1, patience(s*float64(time.Second)))
+}
+
+// parseConnectTime reads the setting.
+func parseConnectTime(text string) (patience, error) {
+	if text == "" {
+		return patienceOf(defaultConnectTime), nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostConnectTime {
+		return 0, fmt.Errorf("IMPI_CONNECT_TIMEOUT=%q is not a number of seconds from 1 to %d", text, mostConnectTime)
+	}
+	return patienceOf(int32(n)), nil
+}
+
+// Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL, gobridge/vendor). A rank of such a client
+// shares memory with nobody. The library is started by whoever has started the ranks:
+//
+//	our launcher        -> Attach, the job's tables -> the library starts, by the PMI-1 that the launcher speaks
+//	the library's own   -> the library starts, and is the manager of the job (startByVendor)
+
+// startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
+func (p *process) startByVendor(none error) error {
+	if err := p.launchVendor(); err != nil {
+		return err
+	}
+	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
+		if foreign.Size > 1 {
+			return p.vendor.Unlike(foreign.Launcher, foreign.Size)
+		}
+		return none
+	}
+	return p.startManaged(p.vendor.Manager())
+}
+
+func (p *process) launchVendor() error {
+	defer pmi.KeepFromChildren(lookupEnv)
+	return p.vendor.Start()
+}
+
+// alone reports whether the user wants each process to be alone.
+func (p *process) alone() bool { return environment(startup.EnvSingleton) == "ok" }
+
+// startVendor starts the library, unless it has told us of the job already, and finds out which process of the client
+// is which of the library.
+func (p *process) startVendor(job *transport.Job) (*links.Vendor, error) {
+	size := 0
+	for i := range job.Procs {
+		if job.Procs[i].Client == job.Procs[job.Me].Client {
+			size++
+		}
+	}
+	if p.manager == nil {
+		if err := p.launchVendor(); err != nil {
+			return nil, err
+		}
+	}
+	if p.vendor.Size() != size {
+		return nil, p.vendor.Unlike("libimpi's launcher", size)
+	}
+	world, err := p.vendor.Gather(job.Me)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range world {
+		if w < 0 || int(w) >= len(job.Procs) || job.Procs[w].Client != job.Procs[job.Me].Client {
+			return nil, fmt.Errorf("rank %d of %s is rank %d of MPI_COMM_WORLD, which is not of this client", i,
+				p.vendor.Name(), w)
+		}
+	}
+	return &links.Vendor{MPI: p.vendor, World: world, Rank: p.vendor.Rank(), Name: p.vendor.Name()}, nil
+}
+
+// apart is a welcome of a process that shares no memory with others.
+func apart(w startup.Welcome, me int32) startup.Welcome {
+	if w.Shared >= 0 {
+		unix.Close(w.Shared)
+	}
+	w.Shared, w.LocalRank, w.LocalSize, w.Local = -1, 0, 1, []int32{me}
+	return w
+}
+
+// arriveTime is how long the report waits for the other ranks of this machine, which are all about to attach.
+const arriveTime = 2 * time.Second
+
+// report says on stderr by what ranks talk (libimpi/reach), if the user has asked for it. near is how many ranks
+// share this machine's memory. Whether this one may read another's memory shows when that one has attached.
+func (p *process) report(near int) error {
+	wanted, err := parseSwitch("IMPI_REPORT")
+	if err != nil || p.engine.Me() != 0 || !wanted && environment(startup.EnvVerbose) == "" {
+		return err
+	}
+	limit := time.Now().Add(arriveTime)
+	for i := range near {
+		for !p.segment.Arrived(i) && time.Now().Before(limit) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	host, _ := os.Hostname()
+	for _, line := range p.engine.Report(host) {
+		fmt.Fprintf(os.Stderr, "libimpi: %s\n", line)
+	}
+	return nil
+}
