@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -230,7 +231,8 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	for i, want := range []PeerClass{PeerSelf, PeerMachine, PeerClient} { // for a tool they are where they are
+	// For a tool they are where they are.
+	for i, want := range []counters.Class{counters.Self, counters.Machine, counters.Client} {
 		if got := es[0].class(&es[0].peers[i]); got != want {
 			t.Errorf("process %d is of class %d, not %d", i, got, want)
 		}
