@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file/members"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
@@ -43,7 +44,7 @@ type Comm struct {
 	parts  partitionedSpace
 	tasks  taskCounter
 
-	counters CommCounters // while the engine is watched
+	counters counters.Comm // while the engine is watched
 
 	board commBoard     // of its short collective operations (board.go)
 	line  line          // of those that another MPI library carries out (vendor.go)

@@ -108,7 +108,7 @@ func (x *exchange) send(e *Engine, buf datatype.Pointer, count int64, t *datatyp
 		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.World(int(dest)), tag, modeStandard).join(x, 1))
 	}
 	x.less(e)
-	e.away()
+	e.thread.Away()
 	return id
 }
 

@@ -38,6 +38,7 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -67,9 +68,9 @@ type Engine struct {
 	direct   directCopies
 
 	collectives collectiveState
-	thread      progressThread  // goes on with long transfers while the program computes
-	files       file.Pool       // accesses that are under way while the program goes on
-	spares      onesided.Spares // of freed windows
+	thread      background.Thread // goes on with long transfers while the program computes
+	files       file.Pool         // accesses that are under way while the program goes on
+	spares      onesided.Spares   // of freed windows
 
 	predefined predefined
 	watch      watch // what tools want to know (counters.go)

@@ -57,7 +57,7 @@ func (c *fileComm) Unmap() {
 	c.mapped = onesided.Mapped{}
 }
 
-// Isend implements members.Messages, as the following do.
+// Isend implements file.Messages, as the following do.
 func (c *fileComm) Isend(b []byte, to, tag int) (coll.Req, error) {
 	return coll.Req(c.isend(c.p2p, startOf(b), int64(len(b)), byteType, to, int32(tag), modeStandard)), nil
 }

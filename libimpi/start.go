@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/reach"
 	"github.com/libimpi/libimpi/transport"
@@ -22,7 +23,7 @@ type Config struct {
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
 	Verify    bool              // compare what all members of a collective operation say, before it moves data
-	Thread    ThreadPolicy      // when a thread of our own goes on with long messages
+	Thread    background.Policy // when a thread of our own goes on with long messages
 	Shared    *Shared           // where to count for the fast path; may be nil
 	Quick     *Quick            // the receives that the fast path posts; may be nil
 	HeldType  HeldType          // the types of such receives
@@ -68,8 +69,9 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e.collectives.openBoard = c.OpenBoard
 	e.watch.on = c.Verify
 	e.SetReadAll(c.ReadAll)
-	e.thread.on = size > 1 && c.Home.Attention != nil &&
-		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.waiting.patient.Load())
+	if size > 1 && c.Home.Attention != nil && c.Thread.Allows(e.waiting.patient.Load()) {
+		e.thread.Use(threadEngine{e}, c.Home.Attention)
+	}
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)

@@ -233,7 +233,7 @@ func (w *windowEngine) Complete(request uint64, err error) {
 }
 
 // Away lets the program go on.
-func (w *windowEngine) Away() { w.e.away() }
+func (w *windowEngine) Away() { w.e.thread.Away() }
 
 // Rep implements onesided.Peers, as the following do: nobody but the two of them packs what one sends to the other.
 func (w *windowEngine) Rep(rank int) datatype.Rep {
