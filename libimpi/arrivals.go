@@ -33,10 +33,10 @@ func (w *windowEngine) arrived(source int32) {
 		}
 		ctx.take(m)
 		if w.e.watch.on {
-			w.e.countReceived(ctx, m.peer, m.length)
+			w.e.countReceived(ctx, m.Peer, m.Length)
 		}
-		if m.kind == uint8(transport.Data) {
-			w.window.Serve(source, m.payload)
+		if m.Kind == uint8(transport.Data) {
+			w.window.Serve(source, m.Payload)
 			w.e.giveBack(m)
 			continue
 		}
@@ -47,14 +47,14 @@ func (w *windowEngine) arrived(source int32) {
 // receiveRequest takes one that comes piece by piece.
 func (w *windowEngine) receiveRequest(source int32, m *message) {
 	e := w.e
-	if m.length > onesided.MaxRequest {
-		e.breach(m.peer, "request of one-sided communication that is too long")
+	if m.Length > onesided.MaxRequest {
+		e.breach(m.Peer, "request of one-sided communication that is too long")
 		e.giveBack(m)
 		return
 	}
 	w.origins[source].busy = true
-	b := coll.Bytes(make([]byte, m.length))
-	r := e.newRecv(w.comm.p2p, b.Base, b.Count, b.Type, int(source), m.tag).join(&longRequest{w: w, source: source}, 0)
+	b := coll.Bytes(make([]byte, m.Length))
+	r := e.newRecv(w.comm.p2p, b.Base, b.Count, b.Type, int(source), m.Tag).join(&longRequest{w: w, source: source}, 0)
 	e.receiveKept(r, m)
 }
 

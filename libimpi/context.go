@@ -42,17 +42,17 @@ func (c *context) post(r *Request) {
 
 // keep adds a message that found no receive.
 func (c *context) keep(m *message) {
-	m.waits.Of, m.cid = m, c.cid
-	c.space.Keep(&m.waits, m.source, m.tag)
+	m.Waits.Of, m.CID = m, c.cid
+	c.space.Keep(&m.Waits, m.Source, m.Tag)
 }
 
 // take removes an unexpected message: it is matched, or dropped.
 func (c *context) take(m *message) {
-	c.space.Take(&m.waits)
-	c.comm.engine.peer(m.peer).forget(m)
+	c.space.Take(&m.Waits)
+	c.comm.engine.peer(m.Peer).unmatched.Forget(m)
 }
 
 // findSelf returns the unexpected message that refers to a send of this process.
 func (c *context) findSelf(r *Request) *message {
-	return c.space.Newest(func(m *message) bool { return m.self == r })
+	return c.space.Newest(func(m *message) bool { return m.Self == r })
 }

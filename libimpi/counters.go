@@ -98,9 +98,9 @@ func (e *Engine) Levels(takeIn bool) (l counters.Levels) {
 		addLevels(&l, c)
 	}
 	for i := range e.peers {
-		l.UnexpectedBytes += e.peers[i].pressure.kept
+		l.UnexpectedBytes += e.peers[i].pressure.Kept()
 	}
-	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.kept })
+	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.Kept() })
 	if q := e.requests.quick; q != nil {
 		l.Posted += int(q.Posted)
 	}
@@ -258,7 +258,7 @@ func (e *Engine) noteUnexpected(ctx *context, m *message) {
 		if ctx != c.p2p {
 			c = nil // none of the program's
 		}
-		w.observer(MessageUnexpected, c, [5]int64{int64(m.peer), int64(m.tag), int64(ctx.cid), m.length})
+		w.observer(MessageUnexpected, c, [5]int64{int64(m.Peer), int64(m.Tag), int64(ctx.cid), m.Length})
 	}
 }
 

@@ -224,9 +224,7 @@ func (e *Engine) seeOff() bool {
 // part ends the link to a guest, and forgets the process.
 func (e *Engine) part(p *peer) {
 	g := p.guest
-	if p.pressure.shut {
-		e.reopen(p)
-	}
+	e.pressure.Reopen(&p.pressure)
 	if g.by != nil && g.parter != nil {
 		g.parter.Part(p.rank)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/reach"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bulk"
@@ -62,7 +63,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	size := len(c.Home.World)
-	e.pressure.heldAt, e.pressure.restrainAt = limit(size), limit(len(e.peers)-size)
+	e.pressure = pressure.Bounds{HeldAt: pressure.Limit(size), RestrainAt: pressure.Limit(len(e.peers) - size),
+		Do: actions{e}}
 	e.waiting.budget = longSpin
 	e.setPatient(e.cohabitants() > c.Home.Cores)
 	e.collectives.verifies.Store(c.Verify)
@@ -202,7 +204,7 @@ func (e *Engine) reachAll() {
 		}
 		p.reachBy(&e.ways.network)
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
-			p.hold = nil
+			p.hold, p.pressure.Hears = nil, false
 		}
 	}
 }
@@ -237,6 +239,7 @@ func (p *peer) reachBy(c *carrier) {
 	if p.stream != nil {
 		p.longest = p.stream.Stream(p.rank)
 	}
+	p.pressure = pressure.Peer{Rank: p.rank, Hears: p.hold != nil, Shuts: p.shutter != nil}
 }
 
 // cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and

@@ -299,7 +299,7 @@ func idle(tb testing.TB, e *Engine, used int) {
 			tb.Errorf("rank %d: context %d holds receives or messages, and counts %d", e.me, c.cid, c.space.Waiting())
 		}
 	}
-	if n := len(e.contexts.early); n != 0 {
+	if n := e.contexts.early.Contexts(); n != 0 {
 		tb.Errorf("rank %d: early messages for %d contexts", e.me, n)
 	}
 	if len(e.direct.pulling) != 0 {
