@@ -232,8 +232,8 @@ func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
 				} {
 					c, err := e.World().Split(7, tt.keys[e.me])
 					must(t, err)
-					if !slices.Equal(c.group.worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
-						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.worlds(), c.rank)
+					if !slices.Equal(c.group.Worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
+						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.Worlds(), c.rank)
 					}
 					// Messages go by the new ranks.
 					var st Status

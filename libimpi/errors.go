@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/libimpi/group"
 	"github.com/libimpi/libimpi/libimpi/meeting"
 	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/onesided"
@@ -55,6 +56,8 @@ func AsError(err error) *Error {
 	case *onesided.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *file.Error:
+		return &Error{Class: e.Class, Text: e.Text}
+	case *group.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *meeting.Error:
 		return &Error{Class: e.Class, Text: e.Text}

@@ -274,7 +274,7 @@ func (e *Engine) partAll(deadline time.Time) {
 
 // guestsOf are the members of a group that are of other jobs. lost is why one of them is not there; nil: all are.
 func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
-	if !g.beyond(int32(len(e.peers))) {
+	if !g.Beyond(int32(len(e.peers))) {
 		return nil, nil
 	}
 	for i := range g.Size() {
@@ -288,16 +288,8 @@ func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
 	return list, lost
 }
 
-// beyond reports whether a member's number is at least n.
-func (g *Group) beyond(n int32) bool {
-	if g.list == nil {
-		return g.count > 0 && max(g.first, g.first+int32(g.count-1)*g.stride) >= n
-	}
-	return slices.Max(g.list) >= n
-}
-
 // foreignJobs reports whether members of a group are of other jobs.
-func (e *Engine) foreignJobs(g *Group) bool { return g.beyond(int32(len(e.peers))) }
+func (e *Engine) foreignJobs(g *Group) bool { return g.Beyond(int32(len(e.peers))) }
 
 // severalJobs reports whether the communicator has processes of other jobs than this one's. If so, all its processes
 // say the same.

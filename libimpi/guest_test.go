@@ -198,7 +198,7 @@ func bcOr(bc, ab *Comm) *Comm {
 // compareAcross makes communicators of groups of processes of several jobs.
 func compareAcross(t *testing.T, whole *Comm, a, b int) {
 	e, g := whole.engine, whole.Group()
-	back, err := g.RangeIncl([]Range{{g.Size() - 1, 0, -1}})
+	back, err := g.RangeIncl([]Range{{First: g.Size() - 1, Last: 0, Stride: -1}})
 	must(t, err)
 	if got := g.Compare(back); got != abi.MPI_SIMILAR && g.Size() > 1 {
 		t.Errorf("a group turned round compares as %d", got)
@@ -213,7 +213,7 @@ func compareAcross(t *testing.T, whole *Comm, a, b int) {
 	}
 	work(t, c, 1)
 	must(t, c.Free())
-	first, err := g.RangeIncl([]Range{{0, a + b - 1, 1}})
+	first, err := g.RangeIncl([]Range{{First: 0, Last: a + b - 1, Stride: 1}})
 	must(t, err)
 	last := g.Difference(first)
 	mine, theirs := first, last
