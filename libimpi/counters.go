@@ -29,7 +29,7 @@ type Observer func(what Happening, c *Comm, numbers [5]int64)
 
 // watch is the engine's part in all this.
 type watch struct {
-	on       bool // counts, or verifies types (p2p_verify.go)
+	on       bool // counts, or verifies types (verify.go)
 	counts   bool
 	counters counters.Counters
 	peaks    counters.Peaks // of unexpected messages

@@ -324,7 +324,7 @@ func (q *requestQueue) remove(r *Request) bool {
 type contextTable struct {
 	low   []*context
 	high  map[uint64]*context
-	early unexpected.Early[Request] // messages for those that are not known yet (early.go)
+	early unexpected.Early[Request] // messages for those that are not known yet (context.go)
 	spare []*context                // of freed communicators (comm.go)
 	ids   contexts.IDs              // that are in use
 }

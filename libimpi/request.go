@@ -33,7 +33,7 @@ const (
 	sendRequest
 	recvRequest
 	compoundRequest // made of messages, or of other things that the engine waits for (compound.go)
-	generalRequest  // completed by the program (general.go)
+	generalRequest  // completed by the program (compound.go)
 )
 
 type sendMode uint8
@@ -134,7 +134,7 @@ type transfer struct {
 type declaration struct {
 	elements int64
 	dtype    uint64
-	types    uint64 // what the message says of them where types are compared (p2p_verify.go)
+	types    uint64 // what the message says of them where types are compared (verify.go)
 }
 
 // bufferRoom is the room that a buffered send takes.

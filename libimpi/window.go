@@ -80,7 +80,7 @@ type windowEngine struct {
 	window  *onesided.Window   // that takes requests, from Serve on
 	data    *context           // of onesided.Data
 	corked  transport.Gatherer // between Cork and Uncork; nil: there is nothing to gather
-	origins []arrivals         // by rank (arrivals.go)
+	origins []arrivals         // by rank
 
 	serves atomic.Bool // it takes those that arrive
 }
