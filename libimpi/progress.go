@@ -59,7 +59,7 @@ func (e *Engine) poll(from int32) bool {
 // followUp does what polls bring about: what waits for room, collective operations, messages that are shared.
 func (e *Engine) followUp() bool {
 	did := e.goOn()
-	if len(e.collectives.onBoards) > 0 && e.goOnBoards() {
+	if len(e.collectives.onBoards) > 0 && e.advanceOnBoards() {
 		did = true
 	}
 	if len(e.sending.busy) > 0 && e.flush() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
@@ -17,34 +18,21 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		return tryUneven(c, b, p, coll.Seating{})
+		return tryUneven(c, b, p)
 	})
 }
 
-// Some pieces find room on the board, and others, for which the memory is missing, go by messages.
-func TestBoardsMoveUnevenPieces(t *testing.T) {
-	t.Parallel()
-	for _, bytes := range []int{1 << 14, 20000, 1 << 15} {
-		for _, blocks := range []bool{false, true} {
-			onBoardsOf(t, bytes+64, blocks, func(c *colltest.Comm, b *colltest.Board, p int) error {
-				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0})
-			})
-		}
-	}
-}
-
-// tryUneven tries exchanges of blocks of all lengths between ranks that have this for long ones.
-func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating) error {
+// tryUneven tries exchanges of blocks of all lengths.
+func tryUneven(c *colltest.Comm, b *colltest.Board, p int) error {
 	var x coll.Exchange
-	begin := func() *coll.Exchange { return x.Begin(seating) }
 	for _, s := range vShapes {
 		for _, root := range roots(p) {
 			if err := colltest.First(
 				colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return exchange(c, b, begin().Gatherv(b, out, &in, root))
+					return exchange(c, b, x.Gatherv(b, out, &in, root))
 				}),
 				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-					return exchange(c, b, begin().Scatterv(b, &out, in, root))
+					return exchange(c, b, x.Scatterv(b, &out, in, root))
 				})); err != nil {
 				return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 			}
@@ -61,12 +49,12 @@ func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating)
 				if longest(in) > 1<<14 {
 					return coll.Allgatherv(c, out, in)
 				}
-				return exchange(c, b, begin().Allgatherv(b, out, &in))
+				return exchange(c, b, x.Allgatherv(b, out, &in))
 			}),
 			tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return exchange(c, b, begin().Neighbors(b, e, send, recv))
+				return exchange(c, b, x.Neighbors(b, e, send, recv))
 			}),
-			exchange(c, b, begin().Alltoallv(b, &out, &in))); err != nil {
+			exchange(c, b, x.Alltoallv(b, &out, &in))); err != nil {
 			return fmt.Errorf("count=%d: %w", s.count, err)
 		}
 		for i := range p {
@@ -85,7 +73,7 @@ func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
 		return x.Do(c, b)
 	}
 	m := &started{Comm: c}
-	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) })
+	err := b.Repeat(board.AnyLength, func() (bool, error) { return x.Run(m, b) })
 	if failed := c.Wait(m.messages...); err == nil {
 		err = failed
 	}
@@ -121,7 +109,7 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
 			in := recv.V(counts, displs)
-			err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Gatherv(b, send.Buf, &in, 0))
+			err := exchange(c, b, new(coll.Exchange).Gatherv(b, send.Buf, &in, 0))
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)
@@ -225,7 +213,6 @@ func TestNeighborsInARing(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
-			seating := coll.Seating{Part: int64(p % 3 << 14)}
 			around := []int32{int32(left), int32(right)}
 			e, err := coll.NewEdges(c.Rank(), around, around, true)
 			if err != nil {
@@ -234,7 +221,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(seating).Neighbors(b, e, send, recv))
+					return exchange(c, b, new(coll.Exchange).Neighbors(b, e, send, recv))
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -268,20 +255,21 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, crowded := range []bool{false, true} {
+		for round := range 2 {
 			out, in := make([]byte, total), make([]byte, total)
 			for i := range out {
 				out[i] = byte(i*7 + me)
 			}
-			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
+			blocksOf := func(b coll.Buf) coll.Blocks {
+				return coll.Varying(coll.VBuf{Base: b.Base, Counts: sizes, Displs: displs, Type: b.Type})
+			}
 			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
-			x := new(coll.Exchange).Begin(coll.Seating{Crowded: crowded})
-			if err := exchange(c, b, x.Neighbors(b, e, &send, &recv)); err != nil {
+			if err := exchange(c, b, new(coll.Exchange).Neighbors(b, e, &send, &recv)); err != nil {
 				return err
 			}
 			for i := range in {
 				if want := byte(i*7 + int(from[0])); in[i] != want {
-					return fmt.Errorf("crowded=%v: byte %d is %d and not %d", crowded, i, in[i], want)
+					return fmt.Errorf("round %d: byte %d is %d and not %d", round, i, in[i], want)
 				}
 			}
 		}
@@ -308,9 +296,11 @@ func TestABlockOfOnesOwnMayBeTooLong(t *testing.T) {
 		}
 		room[me] = less
 		out, in := make([]byte, total), make([]byte, total)
-		send := coll.Varying(coll.VBuf{coll.Bytes(out).Base, counts, displs, coll.Bytes(out).Type})
-		recv := coll.Varying(coll.VBuf{coll.Bytes(in).Base, room, displs, coll.Bytes(in).Type})
-		if err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Alltoallv(b, &send, &recv)); err == nil {
+		send := coll.Varying(coll.VBuf{Base: coll.Bytes(out).Base, Counts: counts, Displs: displs,
+			Type: coll.Bytes(out).Type})
+		recv := coll.Varying(coll.VBuf{Base: coll.Bytes(in).Base, Counts: room, Displs: displs,
+			Type: coll.Bytes(in).Type})
+		if err := exchange(c, b, new(coll.Exchange).Alltoallv(b, &send, &recv)); err == nil {
 			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
 		}
 		return nil
