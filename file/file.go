@@ -24,20 +24,29 @@ type Members interface {
 	Size() int
 	// Machine is a number of the machine where a member is: members of one machine share memory.
 	Machine(rank int) int
+	// Memory returns each bytes of memory for each member, by rank, which the members of a machine map; nil for
+	// members of other machines. It is collective, and the memory is kept until the file is closed.
+	Memory(each int) ([]datatype.Pointer, error)
+	Exchange
+	Messages
+	Pointer // the shared file pointer
+}
+
+// Exchange is what members tell each other. Its calls are collective, and block; an error is the loss of a member.
+type Exchange interface {
 	Barrier() error
 	// Allgather gathers len(own) numbers of each member, in the order of ranks; all has room for them.
 	Allgather(own, all []int64) error
 	// Gather gathers bytes of each member, of any length.
 	Gather(own []byte) (all [][]byte, err error)
-	// Memory returns each bytes of memory for each member, by rank, which the members of a machine map; nil for
-	// members of other machines. It is collective, and the memory is kept until the file is closed.
-	Memory(each int) ([]datatype.Pointer, error)
-	// Isend and Irecv start messages of bytes, Wait ends them.
+}
+
+// Messages are messages of bytes between two members. Isend and Irecv start them, and Wait ends them; their memory
+// stays as it is until then.
+type Messages interface {
 	Isend(b []byte, to, tag int) (coll.Req, error)
 	Irecv(b []byte, from, tag int) (coll.Req, error)
 	Wait(reqs ...coll.Req) error
-	// Pointer is the shared file pointer.
-	Pointer
 }
 
 // Pointer is a number that all members see, in etypes.

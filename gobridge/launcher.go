@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/gobridge/pmix"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/links"
@@ -141,7 +142,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 // joinSettings are the settings that join hands on.
 type joinSettings struct {
 	silence time.Duration
-	thread  libimpi.ThreadPolicy
+	thread  background.Policy
 	verify  bool
 }
 
@@ -151,7 +152,7 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 	if set.silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
 		return set, err
 	}
-	if set.thread, err = libimpi.ParseThreadPolicy(environment("IMPI_PROGRESS")); err != nil {
+	if set.thread, err = background.ParsePolicy(environment("IMPI_PROGRESS")); err != nil {
 		return set, err
 	}
 	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/mpit"
 )
 
@@ -32,7 +33,7 @@ type variableHandle struct {
 
 	measure   mpit.Measure
 	clock     mpit.Measure // of MatchRate: nanoseconds
-	peak      libimpi.Peak // of UnexpectedPeak
+	peak      counters.Peak // of UnexpectedPeak
 	following bool         // the peak grows
 }
 

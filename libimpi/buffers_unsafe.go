@@ -45,9 +45,3 @@ func addressAt(p datatype.Pointer) uint64 { return uint64(uintptr(p)) }
 
 // addressOf is the address of a slice as a number.
 func addressOf(b []byte) uint64 { return addressAt(startOf(b)) }
-
-// pointerAt is the address of the program's memory that a number names.
-func pointerAt(addr uint64) datatype.Pointer {
-	at := uintptr(addr)
-	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
-}

@@ -144,7 +144,7 @@ func (e *Engine) readsAlone(r *Request, peer int32, first int64) bool {
 // swapLimit is the longest message that is read in one go because as much goes the other way. What the program does not
 // wait for, the progress thread may go on with, in parts.
 func (e *Engine) swapLimit() int64 {
-	if e.thread.inside > 0 {
+	if e.thread.Inside() > 0 {
 		return swapBytes
 	}
 	return swapLater

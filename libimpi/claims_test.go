@@ -320,12 +320,15 @@ func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
 		{swapLater, 0, true}, {swapLater + 1, 0, false},
 		{swapLater + 1, 1, true}, {swapBytes, 1, true}, {swapBytes + 1, 1, false},
 	} {
-		e.thread.inside = c.waiting
+		for e.thread.Inside() < c.waiting {
+			e.thread.Enter()
+		}
 		if got := e.readsAlone(&Request{wire: transfer{flat: true, length: c.bytes, total: c.bytes}}, 1, 0); got != c.alone {
 			t.Errorf("%d bytes, %d threads wait: read in one go: %v", c.bytes, c.waiting, got)
 		}
 	}
-	e.thread.inside, e.peers[1].sharing.offered = 0, 0
+	e.thread.Leave()
+	e.peers[1].sharing.offered = 0
 }
 
 func TestMessagesLeftToTheirSendersArrive(t *testing.T) {

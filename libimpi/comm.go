@@ -11,8 +11,22 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file/members"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/counters"
+	"github.com/libimpi/libimpi/libimpi/group"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
+
+// Group is package group's.
+type Group = group.Group
+
+// Range is a (first, last, stride) triplet of ranks (MPI 5.0, 7.3.2).
+type Range = group.Range
+
+// EmptyGroup is MPI_GROUP_EMPTY.
+var EmptyGroup = group.Empty
+
+// NewGroup makes a group of distinct world ranks; it keeps the slice.
+func NewGroup(world []int32) *Group { return group.New(world) }
 
 // Comm is a communicator: a group and two message spaces, one for point-to-point and one for
 // collective messages. How their context ids are found is told in package contexts.
@@ -43,7 +57,7 @@ type Comm struct {
 	parts  partitionedSpace
 	tasks  taskCounter
 
-	counters CommCounters // while the engine is watched
+	counters counters.Comm // while the engine is watched
 
 	board commBoard     // of its short collective operations (board.go)
 	line  line          // of those that another MPI library carries out (vendor.go)
@@ -141,7 +155,7 @@ func (e *Engine) newComm(g *Group, cid uint64) (*Comm, error) {
 	c := &Comm{engine: e, group: g, rank: int32(g.Rank(e.me))}
 	c.seats.layout, c.inter.ruled = layout, layout != nil && !layout.Own
 	if layout == nil {
-		c.seats.machines = e.machinesOf(g.worlds())
+		c.seats.machines = e.machinesOf(g.Worlds())
 	}
 	e.open(c, cid)
 	return c, nil
@@ -213,7 +227,7 @@ func (e *Engine) crowded(g *Group) bool {
 func (e *Engine) alike(g *Group) bool {
 	if guests, _ := e.guestsOf(g); guests != nil {
 		return e.position.memory != [16]byte{} &&
-			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.memory != e.position.memory })
+			!slices.ContainsFunc(guests, func(p *peer) bool { return p.guest.Memory != e.position.memory })
 	}
 	if e.job.Clients <= 1 {
 		return true
@@ -251,7 +265,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	}
 	several := false
 	client := make([]int32, g.Size())
-	for i, w := range g.worlds() {
+	for i, w := range g.Worlds() {
 		client[i] = e.job.Procs[w].Client
 		several = several || client[i] != client[0]
 	}
@@ -446,7 +460,7 @@ func (e *Engine) FastRank(world int32) int {
 func (c *Comm) Colors() [4]int32 {
 	job := c.engine.job
 	clients, hosts := map[int32]bool{}, map[int32]bool{}
-	for _, w := range c.everybody().worlds() {
+	for _, w := range c.everybody().Worlds() {
 		if c.engine.isGuest(w) {
 			continue // of another MPI_COMM_WORLD
 		}

@@ -267,7 +267,7 @@ func (c *Comm) MachineColor() int32 {
 	if !c.severalJobs() {
 		return c.engine.position.machine
 	}
-	for i, w := range c.inOrder().worlds() {
+	for i, w := range c.inOrder().Worlds() {
 		if w == c.engine.me || c.engine.peer(w).local >= 0 {
 			return int32(i)
 		}

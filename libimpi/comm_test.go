@@ -232,8 +232,8 @@ func TestSplitOrdersByKeyAndThenByRank(t *testing.T) {
 				} {
 					c, err := e.World().Split(7, tt.keys[e.me])
 					must(t, err)
-					if !slices.Equal(c.group.worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
-						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.worlds(), c.rank)
+					if !slices.Equal(c.group.Worlds(), tt.want) || c.rank != int32(slices.Index(tt.want, e.me)) {
+						t.Errorf("keys %v: ranks %v, mine %d", tt.keys, c.group.Worlds(), c.rank)
 					}
 					// Messages go by the new ranks.
 					var st Status
@@ -289,8 +289,11 @@ func agreed(t *testing.T, e *Engine, cid uint64) *Comm {
 
 // earlyFor is how many messages wait for a context.
 func (t *contextTable) earlyFor(cid uint64) (n int) {
-	for m := t.early[cid].head; m != nil; m = m.next {
-		n++
+	all, _ := t.early.Check()
+	for m := range all {
+		if m.CID == cid {
+			n++
+		}
 	}
 	return n
 }
@@ -325,7 +328,7 @@ func TestMessagesWaitForTheirCommunicator(t *testing.T) {
 				t.Errorf("%d packets are waiting, want %d", k, n)
 			}
 			d := agreed(t, b, cid)
-			if waiting() != 0 || len(b.contexts.early) != 0 {
+			if waiting() != 0 || b.contexts.early.Contexts() != 0 {
 				t.Errorf("%d messages are waiting still", waiting())
 			}
 			for i := range n {
@@ -351,8 +354,8 @@ func TestCancelledEarlyMessagesLeaveNothing(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 5}, nil)
 	}
-	if kept := e.peers[1].pressure.kept; kept != 0 || len(e.contexts.early) != 0 {
-		t.Errorf("%d bytes for %d communicators", kept, len(e.contexts.early))
+	if kept := e.peers[1].pressure.Kept(); kept != 0 || e.contexts.early.Contexts() != 0 {
+		t.Errorf("%d bytes for %d communicators", kept, e.contexts.early.Contexts())
 	}
 }
 

@@ -179,13 +179,13 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 	if err := e.check(ids); err != nil {
 		return err
 	}
-	e.beginWait()
+	e.thread.Enter()
 	for _, id := range ids {
 		if r := e.active(id); r != nil {
 			e.wait(r)
 		}
 	}
-	e.endWait()
+	e.thread.Leave()
 	return e.collectAll(ids, st)
 }
 

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"time"
 
+	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/libimpi/match"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -10,52 +11,6 @@ import (
 // What tools may know of the engine (MPI 5.0, 15.3). Levels, such as lengths of queues, are found when somebody asks.
 // What has to be counted is counted while somebody has asked for it (Watch), and costs a look at a flag at other times.
 // The engine sees all of it only while the bridge's C leaves messages to it, which the bridge sees to.
-
-// PeerClass is where the process at the other end of a message is.
-type PeerClass int
-
-// The classes.
-const (
-	PeerSelf    PeerClass = iota
-	PeerMachine           // another process of this machine, of another job, too
-	PeerClient            // of this client, on another machine
-	PeerAbroad            // of another client, or of another job on another machine
-	peerClasses
-)
-
-// Traffic is messages, and the bytes of their data.
-type Traffic struct{ Messages, Bytes uint64 }
-
-func (t *Traffic) add(bytes int64) {
-	t.Messages++
-	t.Bytes += uint64(bytes)
-}
-
-// Counters count what has happened while the engine was watched.
-type Counters struct {
-	Sent, Received    [peerClasses]Traffic // by PeerClass; those of collective operations and of windows, too
-	Eager, Rendezvous uint64               // messages that were sent whole, and those of which the rest waited
-	Matches           uint64
-	Packed, Unpacked  uint64 // bytes
-	Unexpected        uint64 // messages that came before their receive
-	Waits             uint64
-	Waiting           time.Duration
-	Collectives       uint64 // that have started
-}
-
-// CommCounters are those of what the program does on one communicator.
-type CommCounters struct {
-	Sent, Received Traffic
-	Collectives    uint64
-}
-
-// Levels are what there is of something at a moment.
-type Levels struct {
-	Unexpected, Posted int
-	UnexpectedBytes    int64
-	Active             int // operations that are not complete
-	Requests           int // for which there is memory
-}
 
 // Happening is something that a tool may want to hear of at once.
 type Happening int
@@ -74,10 +29,10 @@ type Observer func(what Happening, c *Comm, numbers [5]int64)
 
 // watch is the engine's part in all this.
 type watch struct {
-	on       bool // counts, or verifies types (p2p_verify.go)
+	on       bool // counts, or verifies types (verify.go)
 	counts   bool
-	counters Counters
-	peaks    []*Peak
+	counters counters.Counters
+	peaks    counters.Peaks // of unexpected messages
 	observer Observer
 	observed uint32 // 1<<Happening
 }
@@ -101,14 +56,14 @@ func (e *Engine) Observe(set uint32, o Observer) {
 func (w *watch) observes(what Happening) bool { return w.observed&(1<<what) != 0 }
 
 // Counters are what has been counted so far.
-func (e *Engine) Counters() Counters {
+func (e *Engine) Counters() counters.Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.watch.counters
 }
 
 // Counters are what has been counted on the communicator so far.
-func (c *Comm) Counters() CommCounters {
+func (c *Comm) Counters() counters.Comm {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()
 	return c.counters
@@ -130,22 +85,22 @@ func (e *Engine) Network() (c transport.Counts) {
 }
 
 // Levels are those of this moment, of all communicators together. What has arrived is taken in first, if asked for.
-func (e *Engine) Levels(takeIn bool) (l Levels) {
+func (e *Engine) Levels(takeIn bool) (l counters.Levels) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if takeIn {
 		e.pollAll()
 	}
 	for _, c := range e.contexts.low {
-		l.add(c)
+		addLevels(&l, c)
 	}
 	for _, c := range e.contexts.high {
-		l.add(c)
+		addLevels(&l, c)
 	}
 	for i := range e.peers {
-		l.UnexpectedBytes += e.peers[i].pressure.kept
+		l.UnexpectedBytes += e.peers[i].pressure.Kept()
 	}
-	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.kept })
+	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.Kept() })
 	if q := e.requests.quick; q != nil {
 		l.Posted += int(q.Posted)
 	}
@@ -156,7 +111,8 @@ func (e *Engine) Levels(takeIn bool) (l Levels) {
 	return l
 }
 
-func (l *Levels) add(c *context) {
+// addLevels adds those of a context.
+func addLevels(l *counters.Levels, c *context) {
 	if c != nil && !c.windows() {
 		l.Unexpected += c.space.Kept()
 		l.Posted += c.space.Posted()
@@ -164,7 +120,7 @@ func (l *Levels) add(c *context) {
 }
 
 // Levels are those of the program's messages on the communicator, none once that is freed.
-func (c *Comm) Levels(takeIn bool) (l Levels) {
+func (c *Comm) Levels(takeIn bool) (l counters.Levels) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,7 +130,7 @@ func (c *Comm) Levels(takeIn bool) (l Levels) {
 	if e.contexts.find(c.p2p.cid) != c.p2p || c.p2p.comm != c {
 		return l
 	}
-	l.add(c.p2p)
+	addLevels(&l, c.p2p)
 	if q := e.requests.quick; q != nil && q.Posted > 0 {
 		l.Posted += q.postedOn(c.p2p.cid)
 	}
@@ -195,94 +151,79 @@ func (q *Quick) postedOn(cid uint64) (n int) {
 	return n
 }
 
-// Peak is the most unexpected messages that there have been at a time.
-type Peak struct{ most int }
-
-// Follow makes a peak grow from now on, from what there is at the moment. What has arrived is taken in first, if asked
-// for.
-func (e *Engine) Follow(p *Peak, takeIn bool) {
+// Follow makes a peak of unexpected messages grow from now on, from what there is at the moment. What has arrived is
+// taken in first, if asked for.
+func (e *Engine) Follow(p *counters.Peak, takeIn bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if takeIn {
 		e.pollAll()
 	}
-	e.watch.peaks = append(e.watch.peaks, p)
-	p.most = max(p.most, e.unexpected())
+	e.watch.peaks.Follow(p, e.unexpected())
 }
 
 // Unfollow freezes a peak.
-func (e *Engine) Unfollow(p *Peak) {
+func (e *Engine) Unfollow(p *counters.Peak) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i, other := range e.watch.peaks {
-		if other == p {
-			e.watch.peaks = append(e.watch.peaks[:i:i], e.watch.peaks[i+1:]...)
-			return
-		}
-	}
+	e.watch.peaks.Unfollow(p)
 }
 
-// Peak is its value, or begins anew with the least that it can be; both at once, if asked for.
-func (e *Engine) Peak(p *Peak, reset bool) int {
+// Peak returns its value, and makes it begin anew with the least that it can be, if asked for.
+func (e *Engine) Peak(p *counters.Peak, reset bool) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	most := p.most
+	most := p.Most
 	if reset {
-		p.most = e.unexpected()
+		p.Most = e.unexpected()
 	}
 	return most
 }
 
 // SetPeak makes n its value.
-func (e *Engine) SetPeak(p *Peak, n int) {
+func (e *Engine) SetPeak(p *counters.Peak, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p.most = n
+	p.Most = n
 }
 
 // unexpected is how many unexpected messages there are.
 func (e *Engine) unexpected() int {
-	var l Levels
+	var l counters.Levels
 	for _, c := range e.contexts.low {
-		l.add(c)
+		addLevels(&l, c)
 	}
 	for _, c := range e.contexts.high {
-		l.add(c)
+		addLevels(&l, c)
 	}
 	return l.Unexpected
 }
 
 // class is where a process is.
-func (e *Engine) class(p *peer) PeerClass {
+func (e *Engine) class(p *peer) counters.Class {
 	switch {
 	case p.rank == e.me:
-		return PeerSelf
+		return counters.Self
 	case p.local >= 0 || p.guest != nil && p.guest.near:
-		return PeerMachine
+		return counters.Machine
 	case p.guest != nil:
-		return PeerAbroad
+		return counters.Abroad
 	}
 	its, mine := &e.job.Procs[p.rank], &e.job.Procs[e.me]
 	switch {
 	case its.Client != mine.Client:
-		return PeerAbroad
+		return counters.Abroad
 	case e.ways.vendor.connected() && its.HostID == mine.HostID: // it shares no memory with us
-		return PeerMachine
+		return counters.Machine
 	}
-	return PeerClient
+	return counters.Client
 }
 
 // countSent counts a message that leaves, whole or with the rest to follow.
 func (e *Engine) countSent(ctx *context, p *peer, bytes int64, whole bool) {
-	w := &e.watch.counters
-	w.Sent[e.class(p)].add(bytes)
-	if whole {
-		w.Eager++
-	} else {
-		w.Rendezvous++
-	}
+	e.watch.counters.AddSent(e.class(p), bytes, whole)
 	if c := ctx.comm; ctx == c.p2p && !ctx.windows() {
-		c.counters.Sent.add(bytes)
+		c.counters.Sent.Add(bytes)
 	}
 }
 
@@ -296,11 +237,9 @@ func (e *Engine) countShort(ctx *context, p *peer, tag int32, bytes int64) {
 
 // countReceived counts a message that has found its receive.
 func (e *Engine) countReceived(ctx *context, peer int32, bytes int64) {
-	w := &e.watch.counters
-	w.Received[e.class(e.peer(peer))].add(bytes)
-	w.Matches++
+	e.watch.counters.AddReceived(e.class(e.peer(peer)), bytes)
 	if c := ctx.comm; ctx == c.p2p && !ctx.windows() {
-		c.counters.Received.add(bytes)
+		c.counters.Received.Add(bytes)
 	}
 }
 
@@ -312,16 +251,14 @@ func (e *Engine) noteUnexpected(ctx *context, m *message) {
 	w := &e.watch
 	w.counters.Unexpected++
 	if len(w.peaks) > 0 {
-		for n, i := e.unexpected(), 0; i < len(w.peaks); i++ {
-			w.peaks[i].most = max(w.peaks[i].most, n)
-		}
+		w.peaks.Grow(e.unexpected())
 	}
 	if w.observes(MessageUnexpected) {
 		c := ctx.comm
 		if ctx != c.p2p {
 			c = nil // none of the program's
 		}
-		w.observer(MessageUnexpected, c, [5]int64{int64(m.peer), int64(m.tag), int64(ctx.cid), m.length})
+		w.observer(MessageUnexpected, c, [5]int64{int64(m.Peer), int64(m.Tag), int64(ctx.cid), m.Length})
 	}
 }
 
@@ -362,8 +299,7 @@ func (e *Engine) tellCompleted(c *Comm, kind, peer, tag, bytes int64) {
 
 // waited counts a wait that is over.
 func (e *Engine) waited(since time.Time) {
-	e.watch.counters.Waits++
-	e.watch.counters.Waiting += time.Since(since)
+	e.watch.counters.AddWait(time.Since(since))
 }
 
 // Started notes that a collective operation begins, and Ended that it is over here. Called without the lock.

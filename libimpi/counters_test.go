@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"sync/atomic"
 	"testing"
+
+	"github.com/libimpi/libimpi/libimpi/counters"
 )
 
 // In every world, whatever the messages are like: what is counted is what was sent, at both ends, by class of peer, and
@@ -47,12 +49,12 @@ func TestWhatIsCountedIsWhatWasSent(t *testing.T) {
 			e.Watch(false)
 			must(t, e.World().Barrier()) // the others may need this process
 		})
-		var sent, received, wantSent, wantReceived [peerClasses]Traffic
-		onSent, onReceived, matches, started := Traffic{}, Traffic{}, uint64(0), uint64(0)
+		var sent, received, wantSent, wantReceived [counters.Classes]counters.Traffic
+		onSent, onReceived, matches, started := counters.Traffic{}, counters.Traffic{}, uint64(0), uint64(0)
 		for i := range all {
 			m := &all[i]
-			wantSent[es[m.from].class(&es[m.from].peers[m.to])].add(int64(len(m.data)))
-			wantReceived[es[m.to].class(&es[m.to].peers[m.from])].add(int64(len(m.data)))
+			wantSent[es[m.from].class(&es[m.from].peers[m.to])].Add(int64(len(m.data)))
+			wantReceived[es[m.to].class(&es[m.to].peers[m.from])].Add(int64(len(m.data)))
 		}
 		for _, e := range es {
 			c, w := e.Counters(), e.World().Counters()
@@ -92,15 +94,15 @@ func TestNothingIsCountedUnlessTheEngineIsWatched(t *testing.T) {
 		must(t, e.Wait(&id, nil))
 	}
 	exchange()
-	if c := e.Counters(); c != (Counters{}) {
+	if c := e.Counters(); c != (counters.Counters{}) {
 		t.Errorf("not watched: %+v", c)
 	}
 	e.Watch(true)
 	exchange()
 	e.Watch(false)
 	exchange()
-	once := Traffic{1, 4}
-	if c := e.Counters(); c.Sent[PeerSelf] != once || c.Received[PeerSelf] != once || c.Matches != 1 {
+	once := counters.Traffic{Messages: 1, Bytes: 4}
+	if c := e.Counters(); c.Sent[counters.Self] != once || c.Received[counters.Self] != once || c.Matches != 1 {
 		t.Errorf("watched once: %+v", c)
 	}
 }
@@ -109,7 +111,7 @@ func TestLevelsAndPeaksFollowTheQueues(t *testing.T) {
 	es := world(t, 2)
 	a, b := es[0], es[1]
 	b.Watch(true)
-	var peak, late Peak
+	var peak, late counters.Peak
 	b.Follow(&peak, true)
 	for i := range 5 {
 		must(t, a.World().Send(at(pattern(8, i)), 8, byteT, 1, int32(i), Standard))

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -30,7 +31,7 @@ func TestAFloodOfEarlyMessagesIsHeldBack(t *testing.T) {
 				return b.contexts.earlyFor(cid)
 			}
 			until(t, es, "the envelopes", func() bool { return early() == len(ids) })
-			if kept := keptOf(b, 0); kept > 2*heldMost+more*(n+recordSize+512) {
+			if kept := keptOf(b, 0); kept > 2*pressure.Most+more*(n+pressure.Record+512) {
 				t.Errorf("%d bytes are kept", kept)
 			}
 			pass(t, es, 8)
@@ -46,8 +47,8 @@ func TestAFloodOfEarlyMessagesIsHeldBack(t *testing.T) {
 			}
 			finishAll(t, es, a, pointers(ids)...)
 			b.mu.Lock()
-			if p := &b.peers[0]; p.pressure.kept != 0 || p.pressure.held {
-				t.Errorf("%d bytes are still kept, held: %t", p.pressure.kept, p.pressure.held)
+			if p := &b.peers[0]; p.pressure.Kept() != 0 || p.pressure.Held() {
+				t.Errorf("%d bytes are still kept, held: %t", p.pressure.Kept(), p.pressure.Held())
 			}
 			b.mu.Unlock()
 			noFailure(t, es)
@@ -61,11 +62,11 @@ func TestAFloodOfEarlyMessagesFromElsewhereStops(t *testing.T) {
 	const cid, n = 70, 8000
 	es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
 	es[1].mu.Lock()
-	es[1].pressure.restrainAt = heldLeast
+	es[1].pressure.RestrainAt = pressure.Least
 	es[1].mu.Unlock()
 	buf := make([]byte, n)
 	ids := pour(t, es, agreed(t, es[0], cid), n, buf)
-	if kept, bound := keptOf(es[1], 0), 2*heldLeast+int64(es[1].job.HiWater+1)*(8192+recordSize); kept > bound {
+	if kept, bound := keptOf(es[1], 0), 2*pressure.Least+int64(es[1].job.HiWater+1)*(8192+pressure.Record); kept > bound {
 		t.Errorf("%d bytes are kept, the bound is %d", kept, bound)
 	}
 	pass(t, es, 8) // what the receiver may need to make it
@@ -95,12 +96,12 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 				on := all
 				switch {
 				case e == es[0]:
-					e.pressure.restrainAt = heldLeast
+					e.pressure.RestrainAt = pressure.Least
 					must(t, all.Barrier())
 					must(t, all.Recv(at(buf), 0, byteT, all.Size()-1, 1<<20, nil)) // behind the flood
 					p := e.peer(all.group.World(all.Size() - 1))
-					if !p.pressure.held || p.pressure.kept > 2*heldLeast+many*recordSize {
-						t.Errorf("%s: held: %t, %d bytes are kept", name, p.pressure.held, p.pressure.kept)
+					if !p.pressure.Held() || p.pressure.Kept() > 2*pressure.Least+many*pressure.Record {
+						t.Errorf("%s: held: %t, %d bytes are kept", name, p.pressure.Held(), p.pressure.Kept())
 					}
 					if early {
 						on = agreedOn(t, all, cid)
@@ -108,8 +109,8 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 					for i := range many {
 						must(t, on.Recv(at(buf), n, byteT, all.Size()-1, int32(i), nil))
 					}
-					if p.pressure.held || p.pressure.kept != 0 {
-						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.pressure.held, p.pressure.kept)
+					if p.pressure.Held() || p.pressure.Kept() != 0 {
+						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.pressure.Held(), p.pressure.Kept())
 					}
 				case e == last:
 					must(t, all.Barrier())
@@ -159,11 +160,11 @@ func TestAHeldProcessThatDoesNotCareIsLost(t *testing.T) {
 		"nothing, as data":        {transport.Header{Kind: transport.Data, CID: 1 << 40}, 0, true},
 		"synchronous data":        {transport.Header{Kind: transport.DataSync, CID: 1 << 40}, 4000, true},
 		"envelopes":               {transport.Header{Kind: transport.DataSync, CID: 1 << 40, MsgLen: 4000}, 0, false},
-		"short synchronous data":  {transport.Header{Kind: transport.DataSync, CID: 1 << 40}, shortEnough, false},
+		"short synchronous data":  {transport.Header{Kind: transport.DataSync, CID: 1 << 40}, pressure.Short, false},
 	} {
 		es := world(t, 2)
 		e := es[0]
-		e.pressure.heldAt = heldLeast // as if there were many
+		e.pressure.HeldAt = pressure.Least // as if there were many
 		tt.h.Src, tt.h.LSRank = 1, 1
 		payload := make([]byte, tt.n)
 		for i := 0; i < 75000 && e.failure() == nil; i++ {
@@ -173,8 +174,8 @@ func TestAHeldProcessThatDoesNotCareIsLost(t *testing.T) {
 			}
 			e.deliver(h, payload)
 		}
-		if most := e.pressure.heldAt + mostIgnored + 16<<10; tt.breach && e.peers[1].pressure.kept > most {
-			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].pressure.kept, most)
+		if most := e.pressure.HeldAt + pressure.Ignored + 16<<10; tt.breach && e.peers[1].pressure.Kept() > most {
+			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].pressure.Kept(), most)
 		}
 		if tt.breach {
 			wantBreach(t, e, "1", name)
@@ -206,27 +207,27 @@ func TestACancellationFindsTheNewestMessage(t *testing.T) {
 				CID: uint64(r.IntN(2)) * (1<<40 + uint64(r.IntN(3)))}, nil)
 		case x < 43 && len(all) > 0: // matched, some by a probe
 			if m := c.p2p.space.Oldest(); m != nil {
-				all = remove(all, func(k kept) bool { return k.tag == m.tag })
+				all = remove(all, func(k kept) bool { return k.tag == m.Tag })
 				if x == 42 {
-					got, err := c.Mprobe(int(m.source), m.tag, &Status{})
+					got, err := c.Mprobe(int(m.Source), m.Tag, &Status{})
 					must(t, err)
 					defer func() { id := got.Imrecv(nil, 0, byteT); must(t, e.Wait(&id, nil)) }()
 				} else {
-					id := c.Irecv(nil, 0, byteT, int(m.source), m.tag)
+					id := c.Irecv(nil, 0, byteT, int(m.Source), m.Tag)
 					must(t, e.Wait(&id, nil))
 				}
 			}
 		default:
 			before := len(all)
 			all = remove(all, func(x kept) bool { return x.peer == k.peer && x.id == k.id })
-			m := e.peers[k.peer].newestOf(k.id)
+			m := e.peers[k.peer].unmatched.NewestOf(k.id)
 			if (m != nil) != (len(all) < before) {
 				t.Fatalf("step %d: found %v, in vain: %t", tag, m, len(all) == before)
 			}
 			e.deliver(transport.Header{Kind: transport.Cancel, Src: k.peer, SrqID: k.id}, nil)
 			settle(es...)
 		}
-		if e.peers[1].unmatched.index != nil {
+		if e.peers[1].unmatched.Indexed() {
 			indexed++
 		}
 	}

@@ -38,7 +38,10 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/pressure"
+	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
@@ -63,13 +66,14 @@ type Engine struct {
 	requests requestTable
 	contexts contextTable
 	sending  sendState
-	pressure bounds
+	pressure pressure.Bounds
+	messages unexpected.Pool[Request]
 	direct   directCopies
 
 	collectives collectiveState
-	thread      progressThread  // goes on with long transfers while the program computes
-	files       file.Pool       // accesses that are under way while the program goes on
-	spares      onesided.Spares // of freed windows
+	thread      background.Thread // goes on with long transfers while the program computes
+	files       file.Pool         // accesses that are under way while the program goes on
+	spares      onesided.Spares   // of freed windows
 
 	predefined predefined
 	watch      watch // what tools want to know (counters.go)
@@ -109,6 +113,7 @@ type waitState struct {
 	budget   time.Duration // how long a wait polls before it sleeps
 	nap      uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
 	patient  atomic.Bool   // more ranks than cores on this machine: do not spin
+	probes   []probe       // that wait
 
 	watcher sync.Mutex // held while the socket watcher polls; guards over
 	over    bool       // the engine's lock is about to go away
@@ -119,15 +124,6 @@ type sendState struct {
 	busy   []int32 // peers that have something queued
 	seq    uint64  // messages started to other processes
 	packet transport.Header
-}
-
-// bounds are the limits of what is kept of messages that nobody has asked for (held.go, restrain.go).
-type bounds struct {
-	messages   messagePool
-	heldAt     int64   // bytes of unexpected messages at which their sender is held, if it is in this machine
-	restrainAt int64   // and if it is elsewhere
-	shut       []int32 // processes whose packets are not acknowledged
-	probes     []probe // that wait
 }
 
 // directCopies is how long messages go from memory to memory inside the machine (claims.go, fresh.go).
@@ -249,30 +245,9 @@ type peer struct {
 	streams requestQueue
 	queued  bool // stands in Engine.busy
 
-	pressure  peerPressure
-	unmatched unmatchedOf
+	pressure  pressure.Peer
+	unmatched unexpected.Kept[Request]
 	sharing   sharedWith
-}
-
-// peerPressure bounds what is kept of a peer's unexpected messages (held.go, restrain.go), in bytes.
-type peerPressure struct {
-	kept    int64  // of the peer's, here
-	held    bool   // the peer has been told that they are too many
-	ignored int64  // of messages that it has sent since as if it did not know
-	unasked int64  // sent to the peer, on another client, since the last message before which all is accounted for
-	asked   uint64 // the request whose answer is due; 0 if none
-	before  int64  // unasked when it was sent
-	shut    bool   // what it sends is not acknowledged
-	owes    int32  // packets that it will send, elsewhere, because we have asked for them
-	lookAt  int64  // kept at which to look whether it is needed, and to shut it
-	lapse   time.Duration
-	timer   *time.Timer // of the lapse
-}
-
-// unmatchedOf is what is kept of a peer and has not been matched (kept.go).
-type unmatchedOf struct {
-	newest *message
-	index  map[uint64]*byID // by request id; nil: nobody has searched long
 }
 
 // sharedWith is what is known of long messages from and to a peer (claims.go, fresh.go).
@@ -349,9 +324,9 @@ func (q *requestQueue) remove(r *Request) bool {
 type contextTable struct {
 	low   []*context
 	high  map[uint64]*context
-	early map[uint64]earlyQueue // messages for those that are not known yet (early.go)
-	spare []*context            // of freed communicators (comm.go)
-	ids   contexts.IDs          // that are in use
+	early unexpected.Early[Request] // messages for those that are not known yet (context.go)
+	spare []*context                // of freed communicators (comm.go)
+	ids   contexts.IDs              // that are in use
 }
 
 const lowContexts = 1 << 16

@@ -7,6 +7,8 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
+	"github.com/libimpi/libimpi/libimpi/group"
+	"github.com/libimpi/libimpi/libimpi/meeting"
 	"github.com/libimpi/libimpi/libimpi/topo"
 	"github.com/libimpi/libimpi/onesided"
 )
@@ -28,6 +30,9 @@ func (e *Error) Error() string {
 	}
 	return ClassName(e.Class) + ": " + e.Text
 }
+
+// ClassAndText are what another job hears of it.
+func (e *Error) ClassAndText() (class int, text string) { return e.Class, e.Text }
 
 // errorf makes an Error.
 func errorf(class int, format string, args ...any) *Error {
@@ -51,6 +56,10 @@ func AsError(err error) *Error {
 	case *onesided.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *file.Error:
+		return &Error{Class: e.Class, Text: e.Text}
+	case *group.Error:
+		return &Error{Class: e.Class, Text: e.Text}
+	case *meeting.Error:
 		return &Error{Class: e.Class, Text: e.Text}
 	case *coll.Error:
 		return &Error{Class: e.Class, Text: e.Error()}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/transport/fake"
 )
 
@@ -51,7 +52,7 @@ func makeFake(tb testing.TB, o options) []*Engine {
 		}
 		var err error
 		es[i], err = New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: w.Open(i),
-			ReadAll: o.readAll, Thread: ThreadNever})
+			ReadAll: o.readAll, Thread: background.Never})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -166,7 +166,7 @@ func TestAFileFindsWhatAnEarlierOneHad(t *testing.T) {
 		}
 		must(t, second.Close())
 		must(t, c.Free())
-		if n := len(third.Group().worlds()); n != 3 {
+		if n := len(third.Group().Worlds()); n != 3 {
 			t.Errorf("%d members", n)
 		}
 		must(t, third.Close()) // after its communicator

@@ -25,7 +25,7 @@ const (
 
 // openAgreement makes the temporary communicator of the members of g; closeAgreement ends it.
 func (e *Engine) openAgreement(kind, tag string, g *Group) (*Comm, error) {
-	members := g.worlds()
+	members := g.Worlds()
 	if guests, lost := e.guestsOf(g); lost != nil {
 		return nil, lost
 	} else if guests != nil { // others have other numbers for them
@@ -79,7 +79,7 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int,
 	}
 	defer home.closeAgreement()
 	var world []int32
-	m := &encounter{c: home, root: leader, ctx: stdcontext.Background()}
+	m := home.newEncounter(stdcontext.Background(), leader, nil)
 	var failed error
 	if home.Rank() == leader {
 		leaders, err := e.meetLeader(tag, local.World(leader), remote.World(remoteLeader))
@@ -90,7 +90,7 @@ func (e *Engine) CreateInterFromGroups(local *Group, leader int,
 			if err != nil {
 				return nil, err
 			}
-			world = remote.worlds()
+			world = remote.Worlds()
 		} else if failed = err; err == nil { // who they are is told over a line
 			failed = m.openLine(leaders, 1-leaders.Rank(), 0)
 		}

@@ -163,7 +163,7 @@ func TestGroupsMakeIntercommunicators(t *testing.T) {
 					must(t, err)
 					if !c.Inter() || c.Ranks() != 2 || c.RemoteGroup().Compare(theirs) != abi.MPI_IDENT ||
 						c.Group().Compare(mine) != abi.MPI_IDENT {
-						t.Errorf("rank %d: groups %v and %v", e.me, c.Group().worlds(), c.RemoteGroup().worlds())
+						t.Errorf("rank %d: groups %v and %v", e.me, c.Group().Worlds(), c.RemoteGroup().Worlds())
 					}
 					must(t, c.Barrier())
 				}
@@ -192,7 +192,7 @@ func TestALeaderIsHeardInEitherContext(t *testing.T) {
 		must(t, err)
 		wantCIDs(t, c, 10)
 		if c.RemoteGroup().World(0) != 1 {
-			t.Errorf("remote group %v", c.RemoteGroup().worlds())
+			t.Errorf("remote group %v", c.RemoteGroup().Worlds())
 		}
 		must(t, w.Barrier())
 	})

@@ -1,11 +1,8 @@
 package libimpi
 
 import (
-	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -13,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/meeting"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -29,24 +27,9 @@ import (
 //
 // The engine's lock guards everything but the table's list, which is read without it.
 
-// identity names a process in the whole world.
-type identity struct {
-	job  [16]byte
-	rank int32
-}
-
-func (a identity) compare(b identity) int {
-	if c := bytes.Compare(a.job[:], b.job[:]); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.rank, b.rank)
-}
-
-func (a identity) String() string { return fmt.Sprintf("rank %d of job %x", a.rank, a.job[:4]) }
-
 // guest is what is known of a process of another job, besides what is known of all peers.
 type guest struct {
-	introduction
+	meeting.Introduction
 	parter  transport.Parter // by which the link ends; nil: it cannot
 	by      *carrier         // nil: the link is not there yet
 	near    bool             // the process shares memory with this one
@@ -105,7 +88,7 @@ func (t *guestTable) all(f func(p *peer)) {
 }
 
 // admit gives a process of another job a number. It cannot be reached yet.
-func (e *Engine) admit(who introduction) *peer {
+func (e *Engine) admit(who meeting.Introduction) *peer {
 	t := &e.guests
 	var old []atomic.Pointer[peer]
 	if list := t.list.Load(); list != nil {
@@ -120,7 +103,7 @@ func (e *Engine) admit(who introduction) *peer {
 		}
 	}
 	grown = grown[:len(old)+1]
-	p := &peer{rank: int32(len(e.peers) + len(old)), local: -1, guest: &guest{introduction: who}}
+	p := &peer{rank: int32(len(e.peers) + len(old)), local: -1, guest: &guest{Introduction: who}}
 	grown[len(old)].Store(p)
 	t.list.Store(&grown)
 	t.here = append(t.here, p)
@@ -241,9 +224,7 @@ func (e *Engine) seeOff() bool {
 // part ends the link to a guest, and forgets the process.
 func (e *Engine) part(p *peer) {
 	g := p.guest
-	if p.pressure.shut {
-		e.reopen(p)
-	}
+	e.pressure.Reopen(&p.pressure)
 	if g.by != nil && g.parter != nil {
 		g.parter.Part(p.rank)
 	}
@@ -293,7 +274,7 @@ func (e *Engine) partAll(deadline time.Time) {
 
 // guestsOf are the members of a group that are of other jobs. lost is why one of them is not there; nil: all are.
 func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
-	if !g.beyond(int32(len(e.peers))) {
+	if !g.Beyond(int32(len(e.peers))) {
 		return nil, nil
 	}
 	for i := range g.Size() {
@@ -307,16 +288,8 @@ func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
 	return list, lost
 }
 
-// beyond reports whether a member's number is at least n.
-func (g *Group) beyond(n int32) bool {
-	if g.list == nil {
-		return g.count > 0 && max(g.first, g.first+int32(g.count-1)*g.stride) >= n
-	}
-	return slices.Max(g.list) >= n
-}
-
 // foreignJobs reports whether members of a group are of other jobs.
-func (e *Engine) foreignJobs(g *Group) bool { return g.beyond(int32(len(e.peers))) }
+func (e *Engine) foreignJobs(g *Group) bool { return g.Beyond(int32(len(e.peers))) }
 
 // severalJobs reports whether the communicator has processes of other jobs than this one's. If so, all its processes
 // say the same.
@@ -325,25 +298,25 @@ func (c *Comm) severalJobs() bool {
 }
 
 // identityOf is the identity of the process with a number.
-func (e *Engine) identityOf(number int32) identity {
+func (e *Engine) identityOf(number int32) meeting.Identity {
 	if e.isGuest(number) {
-		return e.peer(number).guest.identity
+		return e.peer(number).guest.Identity
 	}
-	return identity{e.position.jobID, number}
+	return meeting.Identity{Job: e.position.jobID, Rank: number}
 }
 
 // before reports whether the process with number a comes before that with number b, in an order that all processes
 // share which know both.
-func (e *Engine) before(a, b int32) bool { return e.identityOf(a).compare(e.identityOf(b)) < 0 }
+func (e *Engine) before(a, b int32) bool { return e.identityOf(a).Compare(e.identityOf(b)) < 0 }
 
 // identitiesAsWords are the identities of the members of a group, as words for contexts.OfGroup.
 func (e *Engine) identitiesAsWords(g *Group) (words []int32) {
 	for i := range g.Size() {
 		id := e.identityOf(g.World(i))
-		for at := 0; at < len(id.job); at += 4 {
-			words = append(words, int32(binary.BigEndian.Uint32(id.job[at:])))
+		for at := 0; at < len(id.Job); at += 4 {
+			words = append(words, int32(binary.BigEndian.Uint32(id.Job[at:])))
 		}
-		words = append(words, id.rank)
+		words = append(words, id.Rank)
 	}
 	return words
 }
@@ -352,7 +325,7 @@ func (e *Engine) identitiesAsWords(g *Group) (words []int32) {
 func (e *Engine) machineOf(number int32) (at struct{ job, machine [16]byte }) {
 	if e.isGuest(number) {
 		g := e.peer(number).guest
-		at.job, at.machine = g.job, g.machine
+		at.job, at.machine = g.Job, g.Machine
 	} else {
 		at.job, at.machine = e.position.jobID, e.job.Procs[number].HostID
 	}

@@ -18,7 +18,7 @@ func (e *Engine) guestLost(p *peer, err error) {
 	if g.lost != nil {
 		return
 	}
-	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.identity, err)
+	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.Identity, err)
 	e.contexts.all(func(ctx *context) {
 		if c := ctx.comm; c.foreigners.lost == nil && c.sourceOf(p.rank) >= 0 {
 			c.lose(lost)
@@ -33,7 +33,7 @@ func (e *Engine) noticeParted() {
 	e.guests.all(func(p *peer) {
 		if g := p.guest; g.lost == nil && g.parter != nil && g.parter.Parted(p.rank) {
 			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
-				g.identity))
+				g.Identity))
 		}
 	})
 }

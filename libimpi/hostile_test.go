@@ -388,32 +388,21 @@ func sound(tb testing.TB, e *Engine) {
 // soundEarly checks that what is kept of each peer is counted exactly, and that what is early is in its queue.
 func soundEarly(tb testing.TB, e *Engine) {
 	tb.Helper()
-	early := map[*message]bool{}
-	for cid, q := range e.contexts.early {
-		var last *message
-		for m := q.head; m != nil; last, m = m, m.next {
-			early[m] = true
-			if m.cid != cid || !m.early || m.prev != last {
-				tb.Fatalf("a message for context %d among those for %d, early: %t", m.cid, cid, m.early)
-			}
-		}
-		if last == nil || q.tail != last {
-			tb.Fatalf("the queue of context %d does not end with its last message", cid)
-		}
-	}
+	early, err := e.contexts.early.Check()
+	must(tb, err)
 	for i := range e.peers {
 		p := &e.peers[i]
 		var kept int64
-		var newer *message
-		for m := p.unmatched.newest; m != nil; newer, m = m, m.older {
-			kept += m.size()
-			if m.newer != newer || m.peer != p.rank || m.early != early[m] || (m.indexed != nil) != (p.unmatched.index != nil) {
+		all, err := p.unmatched.Check()
+		must(tb, err)
+		for _, m := range all {
+			if kept += sizeOf(m); m.Peer != p.rank || m.Early != early[m] {
 				tb.Fatalf("rank %d: %+v is not in its place", i, *m)
 			}
 			delete(early, m)
 		}
-		if kept != p.pressure.kept {
-			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.pressure.kept)
+		if kept != p.pressure.Kept() {
+			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.pressure.Kept())
 		}
 	}
 	if len(early) > 0 {

@@ -90,7 +90,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remoteLeader int, tag int32) 
 	}
 	world := make([]int32, there[1])
 	if c.Rank() == leader {
-		if err := peer.exchangeAnywhere(intBuf(c.group.worlds()), intBuf(world), remoteLeader, tag); err != nil {
+		if err := peer.exchangeAnywhere(intBuf(c.group.Worlds()), intBuf(world), remoteLeader, tag); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (c *Comm) sizeFor(peer *Comm, remoteLeader int) uint64 {
 
 // createInterOfJobs is the rest of CreateInter for processes of several jobs, who may not all know each other.
 func (c *Comm) createInterOfJobs(leader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
-	m := &encounter{c: c, root: leader, ctx: stdcontext.Background()}
+	m := c.newEncounter(stdcontext.Background(), leader, nil)
 	var failed error
 	if c.Rank() == leader {
 		failed = m.openLine(peer, remoteLeader, tag)
@@ -331,7 +331,7 @@ func (c *Comm) swapEqual(mine, theirs []int32) error {
 
 // createInter is Create for an intercommunicator: g is a part of the local group.
 func (c *Comm) createInter(g *Group, cid uint64) (*Comm, error) {
-	mine, several := g.worlds(), c.severalJobs()
+	mine, several := g.Worlds(), c.severalJobs()
 	if several { // the other side has numbers of its own for these processes
 		for i, w := range mine {
 			mine[i] = int32(c.inter.local.group.Rank(w))

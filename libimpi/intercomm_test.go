@@ -45,8 +45,8 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				if e.me >= 2 {
 					far = []int32{0, 1}
 				}
-				if !slices.Equal(inter.RemoteGroup().worlds(), far) {
-					t.Errorf("remote group %v, want %v", inter.RemoteGroup().worlds(), far)
+				if !slices.Equal(inter.RemoteGroup().Worlds(), far) {
+					t.Errorf("remote group %v, want %v", inter.RemoteGroup().Worlds(), far)
 				}
 				if got := inter.String(); counted && got != "intercommunicator 4 of sizes 2 and 2" {
 					t.Error(got)
@@ -72,13 +72,13 @@ func TestIntercommunicatorsCountContextIdsOfBothSides(t *testing.T) {
 				if counted {
 					wantCIDs(t, m, 202)
 				}
-				if want := []int32{2, 3, 0, 1}; !slices.Equal(m.group.worlds(), want) {
-					t.Errorf("merged to %v, want %v", m.group.worlds(), want)
+				if want := []int32{2, 3, 0, 1}; !slices.Equal(m.group.Worlds(), want) {
+					t.Errorf("merged to %v, want %v", m.group.Worlds(), want)
 				}
 				m, err = inter.Merge(true)
 				must(t, err)
-				if want := []int32{0, 1, 2, 3}; !slices.Equal(m.group.worlds(), want) {
-					t.Errorf("merged to %v, want %v", m.group.worlds(), want)
+				if want := []int32{0, 1, 2, 3}; !slices.Equal(m.group.Worlds(), want) {
+					t.Errorf("merged to %v, want %v", m.group.Worlds(), want)
 				}
 				must(t, inter.Free())
 				if !inter.freed {
@@ -111,8 +111,8 @@ func TestIntercommunicatorsAreSplitOnBothSides(t *testing.T) {
 					if e.me >= 2 {
 						want = []int32{0}
 					}
-					if !slices.Equal(s.RemoteGroup().worlds(), want) {
-						t.Errorf("rank %d: remote group %v, want %v", e.me, s.RemoteGroup().worlds(), want)
+					if !slices.Equal(s.RemoteGroup().Worlds(), want) {
+						t.Errorf("rank %d: remote group %v, want %v", e.me, s.RemoteGroup().Worlds(), want)
 					}
 					must(t, s.Barrier())
 				}

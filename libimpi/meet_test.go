@@ -303,8 +303,11 @@ func TestAMeetingThatAProcessLeavesBecauseOneIsLostEndsOnTheThreadThatJoins(t *t
 		defer e.mu.Unlock()
 		e.Lost(1, errors.New("killed"))
 	}()
-	m := &encounter{c: e.World(), ctx: t.Context()}
-	err := m.link(new(sides), nil, nil, cards{Meeting: s})
+	var failed error
+	err := linksOf{e.World()}.Join(t.Context(), nil, 0, func(ctx stdcontext.Context, r transport.Receiver, wake func()) {
+		_, failed = s.Join(ctx, transport.Participants{}, r, wake)
+		s.Close()
+	}, func() bool { return failed != nil })
 	if AsError(err).Class != abi.MPI_ERR_PROC_ABORTED {
 		t.Errorf("%v", err)
 	}
@@ -316,16 +319,5 @@ func TestAMeetingThatAProcessLeavesBecauseOneIsLostEndsOnTheThreadThatJoins(t *t
 	close(s.lost)
 	if !<-s.closed {
 		t.Error("the meeting has ended before it was joined")
-	}
-}
-
-func TestAMeetingThatIsNotJoinedEnds(t *testing.T) {
-	s := &slowMeeting{closed: make(chan bool, 1)}
-	m := &encounter{c: world(t, 1)[0].World(), ctx: t.Context()}
-	if err := m.link(new(sides), nil, nil, cards{Meeting: s, ours: [][]byte{nil}}); err == nil {
-		t.Error("one card more than there are processes")
-	}
-	if len(s.closed) != 1 {
-		t.Error("the meeting has not ended")
 	}
 }

@@ -312,7 +312,7 @@ func (c *Comm) probe(find func(c *Comm, source, tag int32) (*message, error), so
 	if m == nil {
 		return nil, err
 	}
-	*st = Status{Source: m.source, Tag: m.tag, Bytes: m.length, External: m.external}
+	*st = Status{Source: m.Source, Tag: m.Tag, Bytes: m.Length, External: m.External}
 	if take {
 		c.p2p.take(m)
 		c.uses++
@@ -351,7 +351,7 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 	e := m.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.source), m.m.tag)
+	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.Source), m.m.Tag)
 	m.comm.letGo() // the request has it
 	e.receiveKept(r, m.m)
 	e.bringOn(r)

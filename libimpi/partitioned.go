@@ -415,7 +415,7 @@ func (ch *channel) errorf(class int, format string, args ...any) *Error {
 func (e *Engine) Pready(id uint64, low, high int32) *Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.away()
+	defer e.thread.Away()
 	ch, err := e.activeSend(id)
 	if err != nil {
 		return err
@@ -437,7 +437,7 @@ func (e *Engine) Pready(id uint64, low, high int32) *Error {
 func (e *Engine) PreadyList(id uint64, partitions []int32) *Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.away()
+	defer e.thread.Away()
 	ch, err := e.activeSend(id)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (e *Engine) progress() {
 
 // retire returns when the watcher is out of the engine, for good. Called without the lock.
 func (e *Engine) retire() {
-	e.dismissThread()
+	e.thread.Dismiss()
 	e.waiting.watcher.Lock()
 	e.waiting.over = true
 	e.waiting.watcher.Unlock()
@@ -135,8 +135,8 @@ func (e *Engine) wait(r *Request) {
 func (e *Engine) waitFor(cond func() bool, from int32) {
 	var w waiter
 	e.settle()
-	e.beginWait()
-	defer e.endWait()
+	e.thread.Enter()
+	defer e.thread.Leave()
 	if e.watch.on && !cond() {
 		defer e.waited(time.Now())
 	}
@@ -319,7 +319,7 @@ func (e *Engine) complete(r *Request) {
 	}
 	if r.long {
 		r.long = false
-		e.thread.long--
+		e.thread.Over()
 	}
 	if r.carried {
 		r.carried = false
@@ -337,3 +337,27 @@ func (e *Engine) complete(r *Request) {
 
 // ring wakes the threads of this process that sleep.
 func (e *Engine) ring() { e.bell.Wake() }
+
+// threadEngine is what the progress thread needs of the engine (background.Engine).
+type threadEngine struct{ *Engine }
+
+func (e threadEngine) Lock()         { e.mu.Lock() }
+func (e threadEngine) Unlock()       { e.mu.Unlock() }
+func (e threadEngine) Poll() bool    { return e.pollLocal() }
+func (e threadEngine) Ticks() uint32 { return e.waiting.ticks }
+func (e threadEngine) Failed() bool  { return e.failure() != nil }
+
+// pollLocal polls what is inside the machine: sockets have a watcher of their own.
+func (e *Engine) pollLocal() bool {
+	did := e.ways.local.Poll()
+	return e.followUp() || did
+}
+
+// bringOn counts a request that has just started, if the progress thread can advance it.
+func (e *Engine) bringOn(r *Request) {
+	within := r.env.peer < 0 || e.peer(r.env.peer).local >= 0
+	if e.thread.Used() && !r.state.done && !r.long && within && r.mem.size > int64(e.ways.local.Limits().Eager) {
+		r.long = true
+		e.thread.Begun()
+	}
+}

@@ -58,7 +58,7 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 		return
 	}
 	m := e.copyOf(h, payload)
-	m.source, m.external = source, ctx.rep(h.Src) != datatype.Native
+	m.Source, m.External = source, ctx.rep(h.Src) != datatype.Native
 	e.keep(ctx, m)
 }
 
@@ -77,11 +77,11 @@ func (e *Engine) sourceIn(ctx *context, lsrank, peer int32) int32 {
 
 // copyOf makes an unexpected message of the first packet of one. Whose rank it is from is not known yet.
 func (e *Engine) copyOf(h *transport.Header, payload []byte) *message {
-	m := e.pressure.messages.get(h.Len)
-	copy(m.payload, payload)
-	m.tag, m.lsrank, m.peer, m.cid = h.Tag, h.LSRank, h.Src, h.CID
-	m.kind = uint8(h.Kind)
-	m.length, m.srqid, m.addr, m.types = int64(h.MsgLen), h.SrqID, h.Addr, h.DrqID
+	m := e.messages.Get(h.Len)
+	copy(m.Payload, payload)
+	m.Tag, m.LSRank, m.Peer, m.CID = h.Tag, h.LSRank, h.Src, h.CID
+	m.Kind = uint8(h.Kind)
+	m.Length, m.SrqID, m.Addr, m.Types = int64(h.MsgLen), h.SrqID, h.Addr, h.DrqID
 	return m
 }
 
@@ -98,7 +98,7 @@ func (e *Engine) settleIn(ctx *context, m *message) {
 		e.noteUnexpected(ctx, m)
 	}
 	if ctx.serve != nil {
-		ctx.serve.arrived(m.source)
+		ctx.serve.arrived(m.Source)
 	}
 	e.ring()
 }
@@ -241,15 +241,15 @@ func (e *Engine) postRecv(r *Request) {
 
 // receiveKept gives an unexpected message, already out of its queue, to a receive.
 func (e *Engine) receiveKept(r *Request, m *message) {
-	if m.self != nil {
-		e.transfer(r, m.self)
+	if m.Self != nil {
+		e.transfer(r, m.Self)
 	} else {
-		e.matched(r, m.source, m.tag, m.peer, m.length, m.types)
-		if m.kind == uint8(transport.Data) {
-			r.fill(m.payload)
+		e.matched(r, m.Source, m.Tag, m.Peer, m.Length, m.Types)
+		if m.Kind == uint8(transport.Data) {
+			r.fill(m.Payload)
 			e.complete(r)
 		} else {
-			e.answer(r, m.peer, m.srqid, m.addr, m.payload)
+			e.answer(r, m.Peer, m.SrqID, m.Addr, m.Payload)
 		}
 	}
 	e.giveBack(m)
@@ -258,7 +258,7 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 // cancelAsked answers a CANCEL: yes if the message has not been matched, and then it is gone (IMPI 0.0, 3.7.4).
 func (e *Engine) cancelAsked(h *transport.Header) {
 	reply := transport.Header{Kind: transport.CancelNo, Src: e.me, Dst: h.Src, SrqID: h.SrqID}
-	if m := e.peer(h.Src).newestOf(h.SrqID); m != nil {
+	if m := e.peer(h.Src).unmatched.NewestOf(h.SrqID); m != nil {
 		e.drop(m)
 		reply.Kind = transport.CancelYes
 	}

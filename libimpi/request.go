@@ -7,6 +7,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/match"
+	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/transport/bulk"
 )
 
@@ -32,7 +33,7 @@ const (
 	sendRequest
 	recvRequest
 	compoundRequest // made of messages, or of other things that the engine waits for (compound.go)
-	generalRequest  // completed by the program (general.go)
+	generalRequest  // completed by the program (compound.go)
 )
 
 type sendMode uint8
@@ -133,7 +134,7 @@ type transfer struct {
 type declaration struct {
 	elements int64
 	dtype    uint64
-	types    uint64 // what the message says of them where types are compared (p2p_verify.go)
+	types    uint64 // what the message says of them where types are compared (verify.go)
 }
 
 // bufferRoom is the room that a buffered send takes.
@@ -378,24 +379,5 @@ func (t *requestTable) at(slot uint32) *Request {
 	return nil
 }
 
-// message is one that arrived before its receive: the header's essentials and a copy of the payload.
-type message struct {
-	source, tag int32
-	peer        int32
-	lsrank      int32
-	kind        uint8 // transport.Data or transport.DataSync
-	length      int64 // bytes of the whole message
-	srqid       uint64
-	addr        uint64
-	types       uint64 // p2p_verify.go
-	external    bool
-	early       bool // waits for its context to be known
-	cid         uint64
-	payload     []byte
-	self        *Request               // a send of this process to itself that waits here
-	waits       match.Message[message] // its place in its context
-
-	newer, older *message // of the same peer (kept.go)
-	indexed      *byID    // its place among those of its request id, if its peer has an index
-	prev, next   *message // early.go; next: free in its pool, too
-}
+// message is one that arrived before its receive.
+type message = unexpected.Message[Request]

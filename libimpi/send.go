@@ -3,6 +3,7 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -11,7 +12,7 @@ import (
 //
 //	short, standard     one Data packet carries everything; done
 //	short, synchronous  one DataSync packet; done when SyncAck comes
-//	short, withheld     the receiver keeps too much already: a DataSync packet, with the data or without (held.go)
+//	short, withheld     the receiver keeps too much (package pressure): a DataSync packet, with the data or not
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
 //	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations, or is
 //	                    written into the receiver's memory (claims.go)
@@ -375,7 +376,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	e.adoptQuick()
 	recv := r.ctx.space.Arrive(source, r.env.tag)
-	keepCopy := r.mode != modeSynchronous && r.wire.total <= selfEager && e.peers[e.me].pressure.kept < heldTotal
+	keepCopy := r.mode != modeSynchronous && r.wire.total <= selfEager && e.peers[e.me].pressure.Kept() < pressure.Total
 	if e.watch.on {
 		e.countSent(r.ctx, &e.peers[e.me], r.wire.total, recv != nil || keepCopy)
 		if r.buffered.buffer == nil {
@@ -390,20 +391,20 @@ func (e *Engine) sendSelf(r *Request) {
 	if keepCopy {
 		n = int(r.wire.total)
 	}
-	m := e.pressure.messages.get(n)
-	m.source, m.tag, m.lsrank, m.peer = source, r.env.tag, source, e.me
-	m.length, m.external, m.types = r.wire.total, r.wire.rep != datatype.Native, r.declared.types
+	m := e.messages.Get(n)
+	m.Source, m.Tag, m.LSRank, m.Peer = source, r.env.tag, source, e.me
+	m.Length, m.External, m.Types = r.wire.total, r.wire.rep != datatype.Native, r.declared.types
 	if keepCopy {
 		if r.wire.flat {
-			copy(m.payload, r.bytes(r.wire.total))
+			copy(m.Payload, r.bytes(r.wire.total))
 		} else {
-			r.Pack(m.payload)
+			r.Pack(m.Payload)
 		}
 		e.keep(r.ctx, m)
 		e.complete(r)
 		return
 	}
-	m.self = r
+	m.Self = r
 	e.keep(r.ctx, m)
 }
 

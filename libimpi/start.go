@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/reach"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/bulk"
@@ -22,7 +24,7 @@ type Config struct {
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
 	Verify    bool              // compare what all members of a collective operation say, before it moves data
-	Thread    ThreadPolicy      // when a thread of our own goes on with long messages
+	Thread    background.Policy // when a thread of our own goes on with long messages
 	Shared    *Shared           // where to count for the fast path; may be nil
 	Quick     *Quick            // the receives that the fast path posts; may be nil
 	HeldType  HeldType          // the types of such receives
@@ -61,15 +63,17 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	size := len(c.Home.World)
-	e.pressure.heldAt, e.pressure.restrainAt = limit(size), limit(len(e.peers)-size)
+	e.pressure = pressure.Bounds{HeldAt: pressure.Limit(size), RestrainAt: pressure.Limit(len(e.peers) - size),
+		Do: actions{e}}
 	e.waiting.budget = longSpin
 	e.setPatient(e.cohabitants() > c.Home.Cores)
 	e.collectives.verifies.Store(c.Verify)
 	e.collectives.openBoard = c.OpenBoard
 	e.watch.on = c.Verify
 	e.SetReadAll(c.ReadAll)
-	e.thread.on = size > 1 && c.Home.Attention != nil &&
-		(c.Thread == ThreadAlways || c.Thread == ThreadWhereFree && !e.waiting.patient.Load())
+	if size > 1 && c.Home.Attention != nil && c.Thread.Allows(e.waiting.patient.Load()) {
+		e.thread.Use(threadEngine{e}, c.Home.Attention)
+	}
 	everybody := make([]int32, len(c.Job.Procs))
 	for i := range everybody {
 		everybody[i] = int32(i)
@@ -200,7 +204,7 @@ func (e *Engine) reachAll() {
 		}
 		p.reachBy(&e.ways.network)
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
-			p.hold = nil
+			p.hold, p.pressure.Hears = nil, false
 		}
 	}
 }
@@ -235,6 +239,7 @@ func (p *peer) reachBy(c *carrier) {
 	if p.stream != nil {
 		p.longest = p.stream.Stream(p.rank)
 	}
+	p.pressure = pressure.Peer{Rank: p.rank, Hears: p.hold != nil, Shuts: p.shutter != nil}
 }
 
 // cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and

@@ -113,3 +113,44 @@ func (k *collective) Leave(o transport.Operation) error {
 	}
 	return nil
 }
+
+// leaveRunning is called when a thread that has just started r leaves MPI: a long message to or from another client the
+// sockets' watcher carries on from now on, and not only when it has found out that nobody polls.
+func (e *Engine) leaveRunning(r *Request) {
+	e.thread.Away()
+	byNetwork := e.ways.network.waker != nil && r.mem.size >= carried
+	byVendor := e.ways.vendor.waker != nil && (r.mem.size > int64(e.ways.vendor.Limits().Eager) || e.waitsForRoom(r))
+	if r.state.done || !byNetwork && !byVendor {
+		return
+	}
+	peer := r.env.peer
+	if peer == noPeer && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
+	}
+	if peer == e.me || peer != noPeer && e.peer(peer).local >= 0 {
+		return
+	}
+	if byNetwork {
+		e.ways.network.waker.Arm()
+	}
+	if byVendor {
+		e.carryOn(r)
+	}
+}
+
+// waitsForRoom reports whether a send may not have left, because its receiver has not acknowledged enough.
+func (e *Engine) waitsForRoom(r *Request) bool {
+	return r.kind == sendRequest && r.env.peer >= 0 && e.peer(r.env.peer).queued
+}
+
+// carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.
+func (e *Engine) carryOn(r *Request) {
+	e.ways.vendor.waker.Arm()
+	if !r.carried {
+		r.carried = true
+		e.ways.library.carried++
+	}
+}
+
+// carried is the length, in bytes, from which a message takes longer than its carrying on costs.
+const carried = 512 << 10

@@ -11,6 +11,8 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -56,7 +58,7 @@ func client(t *testing.T, n int) (*fake.World, []*Engine, []*library) {
 		for p := range job.Procs {
 			job.Procs[p].HostID = job.Procs[0].HostID
 		}
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: background.Never})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +202,7 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 		job := w.Job(i)
 		job.Procs = slices.Clone(job.Procs)
 		job.Procs[1].HostID = job.Procs[0].HostID
-		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: ThreadNever})
+		e, err := New(stdcontext.Background(), Config{Job: job, Home: w.Home(i), Open: open, Thread: background.Never})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +231,8 @@ func TestAClientTalksByAnotherLibrary(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	for i, want := range []PeerClass{PeerSelf, PeerMachine, PeerClient} { // for a tool they are where they are
+	// For a tool they are where they are.
+	for i, want := range []counters.Class{counters.Self, counters.Machine, counters.Client} {
 		if got := es[0].class(&es[0].peers[i]); got != want {
 			t.Errorf("process %d is of class %d, not %d", i, got, want)
 		}

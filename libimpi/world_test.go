@@ -12,6 +12,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/startup/links"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
@@ -85,9 +86,9 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 	if o.tune != nil {
 		o.tune(&job)
 	}
-	thread := ThreadNever
+	thread := background.Never
 	if o.thread {
-		thread = ThreadAlways
+		thread = background.Always
 	}
 	es := make([]*Engine, len(configs))
 	errs := make([]error, len(configs))
@@ -118,7 +119,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 		}
 		for _, e := range es {
 			e.Abort()
-			e.dismissThread()
+			e.thread.Dismiss()
 		}
 		for _, c := range configs {
 			if err := c.Segment.Close(); err != nil {
@@ -298,7 +299,7 @@ func idle(tb testing.TB, e *Engine, used int) {
 			tb.Errorf("rank %d: context %d holds receives or messages, and counts %d", e.me, c.cid, c.space.Waiting())
 		}
 	}
-	if n := len(e.contexts.early); n != 0 {
+	if n := e.contexts.early.Contexts(); n != 0 {
 		tb.Errorf("rank %d: early messages for %d contexts", e.me, n)
 	}
 	if len(e.direct.pulling) != 0 {

@@ -65,7 +65,7 @@ type Streamer interface {
 
 // Holder is hold and release: a Transport by which a receiver tells a sender that it keeps too many of its messages.
 // The sender then sends envelopes only. Without it the engine asks its peers for answers now and then
-// (libimpi/held.go).
+// (libimpi/pressure).
 type Holder interface {
 	// Hold tells process peer whether me, a process of this transport, wants no more messages that it has not asked
 	// for. It costs no packet: the peer sees the flag the next time it uses this transport. For a peer from which

@@ -4,7 +4,8 @@
 // Flow: find the implementations -> build the benchmarks and hello with each -> for every group, k rounds in
 // which each implementation runs once, in turn -> per round, the ratio of ours to the better peer -> the
 // median of the ratios (of whole programs: the ratio of the best times), beside its target. Rounds are paired because
-// the machine's mood changes from minute to minute; a ratio taken within one round does not see that.
+// the machine's mood changes from minute to minute; a ratio taken within one round does not see that. With -confidence,
+// and six rounds or more, the interval of the median stands beside it.
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [flag ...] [group ...]
 //
@@ -39,6 +40,7 @@ type settings struct {
 	only            string
 	hpcc, blas      string
 	groups          []string
+	confidence      float64
 }
 
 func main() {
@@ -60,6 +62,8 @@ func main() {
 	flag.DurationVar(&s.limit, "limit", 6*time.Second, "`time` that a run of the group apps may take")
 	flag.StringVar(&s.hpcc, "hpcc", "", "`directory` of the source of HPCC, which then is a program of the group apps")
 	flag.StringVar(&s.blas, "blas", "-lblas", "the linker's `words` for the BLAS that HPCC needs")
+	flag.Float64Var(&s.confidence, "confidence", 0,
+		"beside each ratio write the interval of its median with this `probability`, as 0.95; 0: none")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (or make bench [group ...])\ngroups:",
 			strings.Join(groupNames(), " "))
@@ -76,6 +80,9 @@ func main() {
 func compare(s settings) error {
 	if s.rounds < 1 {
 		return fmt.Errorf("-rounds %d: at least 1", s.rounds)
+	}
+	if s.confidence < 0 || s.confidence >= 1 {
+		return fmt.Errorf("-confidence %g: from 0 to below 1", s.confidence)
 	}
 	chosen, err := chooseGroups(s.groups)
 	if err != nil {
@@ -102,7 +109,7 @@ func compare(s settings) error {
 	}
 	missed := 0
 	for _, g := range chosen {
-		t := &table{w: os.Stdout, group: g.name, present: present, targets: targets}
+		t := &table{w: os.Stdout, group: g.name, present: present, targets: targets, confidence: s.confidence}
 		parts := []group{g}
 		if g.name == appsGroup {
 			if parts, err = s.apps(scratch); err != nil {

@@ -104,16 +104,25 @@ func (l *line) ratio() float64 {
 		}
 		return l.value(0) / l.better(peers)
 	}
-	var ratios []float64
-	for _, row := range l.rounds {
-		if r := row[0] / l.better(row[1:]); !math.IsNaN(r) { // infinite where only we hide anything
-			ratios = append(ratios, r)
-		}
-	}
+	ratios := l.ratios()
 	if len(ratios) == 0 {
 		return math.NaN()
 	}
 	return median(ratios)
+}
+
+// ratios are those of the rounds that have both.
+func (l *line) ratios() (ratios []float64) {
+	for _, row := range l.rounds {
+		r := row[0]
+		if l.unit != "x" {
+			r /= l.better(row[1:])
+		}
+		if !math.IsNaN(r) { // infinite where only we hide anything
+			ratios = append(ratios, r)
+		}
+	}
+	return ratios
 }
 
 // better is the best of some values, NaN if there is none.

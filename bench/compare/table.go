@@ -14,6 +14,8 @@ type table struct {
 	present []*library
 	targets []target
 	missed  int // targets, so far
+
+	confidence float64 // of the intervals that stand beside ratios; 0: there are none
 }
 
 func (t *table) ratios() bool { return t.present[0].name == ours && len(t.present) > 1 }
@@ -71,6 +73,9 @@ func (t *table) print(lines []*line) {
 		if t.ratios() {
 			ratio := l.ratio()
 			fmt.Fprintf(t.w, " %8s%s", number(ratio), t.mark(l, ratio))
+			if t.confidence > 0 {
+				fmt.Fprint(t.w, interval(l.ratios(), t.confidence))
+			}
 		}
 		fmt.Fprintln(t.w)
 	}

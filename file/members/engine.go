@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/onesided"
 )
 
@@ -23,7 +24,7 @@ type Comm interface {
 type Own interface {
 	Collectives
 	Machines
-	Messages
+	file.Messages
 	// Window makes a window of the members for the shared file pointer. It is collective, and blocks.
 	Window(onesided.Config) (Window, error)
 	// Discard gives up the communicator, and its window, without a word to the others. Nothing is under way.
@@ -52,13 +53,6 @@ type Machines interface {
 	Map(bytes, align int) ([]byte, error)
 	// Unmap gives back what Map has mapped, if it has.
 	Unmap()
-}
-
-// Messages between two members. Memory stays as it is until Wait returns.
-type Messages interface {
-	Isend(b []byte, to, tag int) (coll.Req, error)
-	Irecv(b []byte, from, tag int) (coll.Req, error)
-	Wait(reqs ...coll.Req) error
 }
 
 // Window is the window of a shared file pointer (onesided.Window).

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/pressure"
 )
 
 // pour starts sends of n bytes with rising tags, so many that the receiver shuts their sender out, and lets all arrive
 // that can.
 func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint64) {
 	t.Helper()
-	many := int(10*es[1].pressure.restrainAt/(n+recordSize)) + 100
+	many := int(10*es[1].pressure.RestrainAt/(n+pressure.Record)) + 100
 	for i := range many {
 		ids = append(ids, c.Isend(at(buf), n, byteT, 1, int32(i), Standard))
 		step(es)
@@ -22,13 +23,13 @@ func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint6
 func isShut(e *Engine, rank int32) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].pressure.shut
+	return e.peers[rank].pressure.IsShut()
 }
 
 func keptOf(e *Engine, rank int32) int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].pressure.kept
+	return e.peers[rank].pressure.Kept()
 }
 
 // A process of another library, or one that does not listen, floods a receiver that waits for nothing: what is kept is
@@ -37,12 +38,12 @@ func TestAFloodFromElsewhereStopsUntilSomethingIsNeeded(t *testing.T) {
 	const n = 8000
 	world := func(t *testing.T) ([]*Engine, []byte) {
 		es := makeWorld(t, options{clients: []int{1, 1}, tune: strangers})
-		es[1].mu.Lock()                       // the watcher of sockets is at work
-		es[1].pressure.restrainAt = heldLeast // as if there were many
+		es[1].mu.Lock()                            // the watcher of sockets is at work
+		es[1].pressure.RestrainAt = pressure.Least // as if there were many
 		es[1].mu.Unlock()
 		return es, make([]byte, n)
 	}
-	bound := func(e *Engine) int64 { return 2*e.pressure.restrainAt + int64(e.job.HiWater+1)*(8192+recordSize) }
+	bound := func(e *Engine) int64 { return 2*e.pressure.RestrainAt + int64(e.job.HiWater+1)*(8192+pressure.Record) }
 
 	t.Run("a receive of the last", func(t *testing.T) {
 		es, buf := world(t)
@@ -162,7 +163,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 	}
 	for i, e := range es {
 		for rank := range e.peers {
-			if owes := e.peers[rank].pressure.owes; owes != 0 {
+			if owes := e.peers[rank].pressure.Due(); owes != 0 {
 				t.Errorf("rank %d awaits %d packets of rank %d", i, owes, rank)
 			}
 		}
@@ -187,7 +188,7 @@ func TestAToldSenderSendsEnvelopes(t *testing.T) {
 		}
 		s := es[0].World().Isend(at(out), n, byteT, 1, 5, mode)
 		until(t, es, "the envelope", func() bool { step(es); return waiting(es[1]) == 1 })
-		if kept := keptOf(es[1], 0); kept > 2*recordSize {
+		if kept := keptOf(es[1], 0); kept > 2*pressure.Record {
 			t.Errorf("%d bytes of a message of %d have come", kept, n)
 		}
 		r := es[1].World().Irecv(at(in), n, byteT, 0, 5)

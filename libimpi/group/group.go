@@ -1,6 +1,9 @@
-package libimpi
+// Package group is sets of processes as MPI orders and combines them (MPI 5.0, 7.3).
+package group
 
 import (
+	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
@@ -26,8 +29,8 @@ type inverse struct {
 	sparse map[int32]int32
 }
 
-// NewGroup makes a group of distinct world ranks; it keeps the slice.
-func NewGroup(world []int32) *Group {
+// New makes a group of distinct world ranks; it keeps the slice.
+func New(world []int32) *Group {
 	switch len(world) {
 	case 0:
 		return &Group{stride: 1}
@@ -40,19 +43,31 @@ func NewGroup(world []int32) *Group {
 			return &Group{count: len(world), list: world}
 		}
 	}
-	return evenGroup(len(world), world[0], stride)
+	return even(len(world), world[0], stride)
 }
 
-// evenGroup is the group of count processes from first on.
-func evenGroup(count int, first, stride int32) *Group {
+// even is the group of count processes from first on.
+func even(count int, first, stride int32) *Group {
 	if count < 2 {
 		stride = 1
 	}
 	return &Group{count: count, first: first, stride: stride}
 }
 
-// EmptyGroup is MPI_GROUP_EMPTY.
-var EmptyGroup = NewGroup(nil)
+// Empty is MPI_GROUP_EMPTY.
+var Empty = New(nil)
+
+// Error is what is wrong with ranks that a program has given.
+type Error struct {
+	Class int
+	Text  string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+func errorf(class int, format string, args ...any) *Error {
+	return &Error{Class: class, Text: fmt.Sprintf(format, args...)}
+}
 
 // Size is the number of members.
 func (g *Group) Size() int { return g.count }
@@ -65,8 +80,8 @@ func (g *Group) World(rank int) int32 {
 	return g.first + int32(rank)*g.stride
 }
 
-// worlds is the world rank of each member, in memory of the caller.
-func (g *Group) worlds() []int32 {
+// Worlds is the world rank of each member, in memory of the caller.
+func (g *Group) Worlds() []int32 {
 	world := make([]int32, g.count)
 	for i := range world {
 		world[i] = g.World(i)
@@ -172,7 +187,7 @@ func (g *Group) Incl(ranks []int) (*Group, error) {
 		seen[r] = true
 		world[i] = g.World(r)
 	}
-	return NewGroup(world), nil
+	return New(world), nil
 }
 
 // Excl is the group without the given ranks, in its own order.
@@ -194,18 +209,18 @@ func (g *Group) filter(keep func(rank int) bool) *Group {
 			world = append(world, g.World(i))
 		}
 	}
-	return NewGroup(world)
+	return New(world)
 }
 
 // Union is g followed by the members of o that are not in g.
 func (g *Group) Union(o *Group) *Group {
-	world := g.worlds()
+	world := g.Worlds()
 	for i := range o.count {
 		if w := o.World(i); g.Rank(w) == abi.MPI_UNDEFINED {
 			world = append(world, w)
 		}
 	}
-	return NewGroup(world)
+	return New(world)
 }
 
 // Intersection is the members of g that are in o, in g's order.
@@ -265,7 +280,7 @@ func (g *Group) RangeIncl(triplets []Range) (*Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		return evenGroup(n, g.World(t.First), int32(t.Stride)*g.stride), nil
+		return even(n, g.World(t.First), int32(t.Stride)*g.stride), nil
 	}
 	ranks, err := g.ranges(triplets)
 	if err != nil {
@@ -281,4 +296,12 @@ func (g *Group) RangeExcl(triplets []Range) (*Group, error) {
 		return nil, err
 	}
 	return g.Excl(ranks)
+}
+
+// Beyond reports whether a member's number is at least n.
+func (g *Group) Beyond(n int32) bool {
+	if g.list == nil {
+		return g.count > 0 && max(g.first, g.first+int32(g.count-1)*g.stride) >= n
+	}
+	return slices.Max(g.list) >= n
 }

@@ -67,56 +67,6 @@ func TestTheProgressThreadTakesWhatCameBeforeItsReceive(t *testing.T) {
 	}
 }
 
-// A program that comes back to MPI at once needs no help, and the progress thread keeps away; but not for ever.
-func TestTheProgressThreadPausesAfterAlertsInVain(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}, thread: true})
-	e := es[1]
-	buf := make([]byte, 100<<10)
-	r := e.World().Irecv(at(buf), int64(len(buf)), byteT, 0, 3)
-	paused := false
-	for end := time.Now().Add(patience); !paused && time.Now().Before(end); {
-		e.home.Attention.Alert() // again: one that the progress thread answers before the program has polled is not in vain
-		e.mu.Lock()
-		e.waiting.ticks++ // the program polls
-		paused = e.thread.pause > 0
-		e.mu.Unlock()
-	}
-	if !paused {
-		t.Fatal("the progress thread has not paused")
-	}
-	s := es[0].World().Isend(at(make([]byte, len(buf))), int64(len(buf)), byteT, 1, 3, Standard)
-	if !doneWithoutUs(e, r) || !doneWithoutUs(es[0], s) {
-		t.Fatal("the message has not moved")
-	}
-	must(t, e.Wait(&r, nil))
-	must(t, es[0].Wait(&s, nil))
-}
-
-func TestTheProgressThreadIsNotThereWhereNothingIsLong(t *testing.T) {
-	es := makeWorld(t, options{clients: []int{2}, thread: true})
-	buf := make([]byte, 64)
-	r := es[1].World().Irecv(at(buf), 64, byteT, 0, 3)
-	s := es[0].World().Isend(at(make([]byte, 64)), 64, byteT, 1, 3, Standard)
-	must(t, es[1].Wait(&r, nil))
-	must(t, es[0].Wait(&s, nil))
-	for _, e := range es {
-		if e.thread.ended != nil {
-			t.Error("there is a progress thread")
-		}
-	}
-}
-
-func TestTheSettingOfTheProgressThread(t *testing.T) {
-	for s, want := range map[string]ThreadPolicy{"": ThreadWhereFree, "0": ThreadNever, "1": ThreadAlways} {
-		if got, err := ParseThreadPolicy(s); got != want || err != nil {
-			t.Errorf("%q: %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseThreadPolicy("yes"); err == nil {
-		t.Error("yes is taken")
-	}
-}
-
 func wantStarted(t *testing.T, e *Engine, id uint64) {
 	t.Helper()
 	if err := e.Start(id); err != nil {

@@ -1,4 +1,4 @@
-package libimpi
+package group
 
 import (
 	"math/rand/v2"
@@ -28,8 +28,8 @@ func drawGroup(rng *rand.Rand) []int32 {
 
 func wantGroup(t *testing.T, what string, g *Group, want []int32) {
 	t.Helper()
-	if !slices.Equal(g.worlds(), want) {
-		t.Fatalf("%s: %v, want %v", what, g.worlds(), want)
+	if !slices.Equal(g.Worlds(), want) {
+		t.Fatalf("%s: %v, want %v", what, g.Worlds(), want)
 	}
 	for w := int32(-2); w < 20; w++ {
 		r := slices.Index(want, w)
@@ -55,7 +55,7 @@ func TestGroupsAreThoseOfTheModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		a, b := drawGroup(rng), drawGroup(rng)
-		g, h := NewGroup(slices.Clone(a)), NewGroup(slices.Clone(b))
+		g, h := New(slices.Clone(a)), New(slices.Clone(b))
 		in := func(s []int32) func(int32) bool { return func(w int32) bool { return slices.Contains(s, w) } }
 		out := func(s []int32) func(int32) bool { return func(w int32) bool { return !slices.Contains(s, w) } }
 		wantGroup(t, "group", g, a)
@@ -100,7 +100,7 @@ func TestGroupsAreThoseOfTheModel(t *testing.T) {
 			} else if slices.Equal(sa, so) {
 				want = abi.MPI_SIMILAR
 			}
-			if got := g.Compare(NewGroup(slices.Clone(o))); got != want {
+			if got := g.Compare(New(slices.Clone(o))); got != want {
 				t.Fatalf("%v and %v compare as %d, want %d", a, o, got, want)
 			}
 		}
@@ -115,7 +115,7 @@ func shuffled(rng *rand.Rand, a []int32) []int32 {
 
 // Ranges stand for first, first+stride, ... floor((last-first)/stride) steps on (MPI 5.0, 7.3.2).
 func TestRangesAreThoseOfTheFormula(t *testing.T) {
-	g := NewGroup([]int32{9, 8, 7, 6, 5, 4})
+	g := New([]int32{9, 8, 7, 6, 5, 4})
 	n := g.Size()
 	for first := -2; first <= n+1; first++ {
 		for last := -8; last <= n+8; last++ {
@@ -143,13 +143,13 @@ func TestRangesAreThoseOfTheFormula(t *testing.T) {
 }
 
 func TestRanksTwiceInAListAreErrors(t *testing.T) {
-	g := NewGroup([]int32{3, 4, 5})
+	g := New([]int32{3, 4, 5})
 	_, err := g.Incl([]int{2, 0, 2})
 	wantClass(t, err, abi.MPI_ERR_RANK)
 	_, err = g.Excl([]int{1, 1})
 	wantClass(t, err, abi.MPI_ERR_RANK)
-	if EmptyGroup.Size() != 0 || EmptyGroup.Rank(0) != abi.MPI_UNDEFINED ||
-		EmptyGroup.Compare(NewGroup(nil)) != abi.MPI_IDENT {
+	if Empty.Size() != 0 || Empty.Rank(0) != abi.MPI_UNDEFINED ||
+		Empty.Compare(New(nil)) != abi.MPI_IDENT {
 		t.Error("the empty group")
 	}
 }
@@ -157,7 +157,7 @@ func TestRanksTwiceInAListAreErrors(t *testing.T) {
 // A million processes: even groups take no memory to speak of, and no operation is worse than linear.
 func TestGroupsOfAMillion(t *testing.T) {
 	const n = 1 << 20
-	all := evenGroup(n, 0, 1)
+	all := even(n, 0, 1)
 	odd, err := all.RangeIncl([]Range{{1, n - 1, 2}})
 	must(t, err)
 	down, err := all.RangeIncl([]Range{{n - 1, 0, -1}})
@@ -193,7 +193,7 @@ func TestGroupsOfAMillion(t *testing.T) {
 	for i := range n / 2 {
 		mixed[i], mixed[n/2+i] = int32(2*i), int32(n-1-2*i)
 	}
-	g := NewGroup(mixed)
+	g := New(mixed)
 	ranks := make([]int, n/2)
 	for i := range ranks {
 		ranks[i] = n - 1 - i
@@ -211,8 +211,22 @@ func TestGroupsOfAMillion(t *testing.T) {
 	if g.inverse().dense == nil || g.Rank(3) != n-2 {
 		t.Error("the way back of a dense group is no table")
 	}
-	far := NewGroup([]int32{5, 1 << 30, 7, 9})
+	far := New([]int32{5, 1 << 30, 7, 9})
 	if far.Rank(1<<30) != 1 || far.Rank(6) != abi.MPI_UNDEFINED || far.inverse().sparse == nil {
 		t.Error("the way back of a sparse group")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantClass(t *testing.T, err error, class int) {
+	t.Helper()
+	if bad, is := err.(*Error); !is || bad.Class != class {
+		t.Errorf("error %v, want class %d", err, class)
 	}
 }

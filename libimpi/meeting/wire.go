@@ -1,6 +1,8 @@
-package libimpi
+package meeting
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -13,13 +15,29 @@ import (
 
 var bigEndian = binary.BigEndian
 
-// introduction is what a process says of itself.
-type introduction struct {
-	identity
-	machine [16]byte   // where it is, in its job's own terms
-	memory  [16]byte   // how data looks there (Engine.memory)
-	tagUB   int32      // the largest tag it uses
-	guests  []identity // whom it has links with, in other jobs
+// Identity names a process in the whole world: its job, and its rank there.
+type Identity struct {
+	Job  [16]byte
+	Rank int32
+}
+
+// Compare orders identities in the same way at all processes.
+func (a Identity) Compare(b Identity) int {
+	if c := bytes.Compare(a.Job[:], b.Job[:]); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Rank, b.Rank)
+}
+
+func (a Identity) String() string { return fmt.Sprintf("rank %d of job %x", a.Rank, a.Job[:4]) }
+
+// Introduction is what a process says of itself.
+type Introduction struct {
+	Identity
+	Machine [16]byte   // where it is, in its job's own terms
+	Memory  [16]byte   // how data looks there; zero: not the same in all processes of its job
+	TagUB   int32      // the largest tag it uses
+	Guests  []Identity // whom it has links with, in other jobs
 }
 
 const (
@@ -30,39 +48,39 @@ const (
 	mostText    = 1 << 10
 )
 
-func (a identity) append(b []byte) []byte {
-	return bigEndian.AppendUint32(append(b, a.job[:]...), uint32(a.rank))
+func (a Identity) append(b []byte) []byte {
+	return bigEndian.AppendUint32(append(b, a.Job[:]...), uint32(a.Rank))
 }
 
-func readIdentity(b []byte) (a identity) {
-	copy(a.job[:], b)
-	a.rank = int32(bigEndian.Uint32(b[16:]))
+func readIdentity(b []byte) (a Identity) {
+	copy(a.Job[:], b)
+	a.Rank = int32(bigEndian.Uint32(b[16:]))
 	return a
 }
 
-func (p *introduction) encode() []byte {
-	b := p.identity.append(make([]byte, 0, introductionBytes+identityBytes*len(p.guests)))
-	b = append(append(b, p.machine[:]...), p.memory[:]...)
-	b = bigEndian.AppendUint32(b, uint32(p.tagUB))
-	for _, g := range p.guests {
+func (p *Introduction) Encode() []byte {
+	b := p.Identity.append(make([]byte, 0, introductionBytes+identityBytes*len(p.Guests)))
+	b = append(append(b, p.Machine[:]...), p.Memory[:]...)
+	b = bigEndian.AppendUint32(b, uint32(p.TagUB))
+	for _, g := range p.Guests {
 		b = g.append(b)
 	}
 	return b
 }
 
-func readIntroduction(b []byte) (p introduction, err error) {
+func readIntroduction(b []byte) (p Introduction, err error) {
 	if len(b) < introductionBytes || (len(b)-introductionBytes)%identityBytes != 0 {
 		return p, fmt.Errorf("a process introduces itself by %d bytes", len(b))
 	}
-	p.identity = readIdentity(b)
-	copy(p.machine[:], b[identityBytes:])
-	copy(p.memory[:], b[identityBytes+16:])
-	p.tagUB = int32(bigEndian.Uint32(b[identityBytes+32:]))
-	if p.rank < 0 || p.tagUB < 0 {
-		return p, fmt.Errorf("a process introduces itself as rank %d, with tags up to %d", p.rank, p.tagUB)
+	p.Identity = readIdentity(b)
+	copy(p.Machine[:], b[identityBytes:])
+	copy(p.Memory[:], b[identityBytes+16:])
+	p.TagUB = int32(bigEndian.Uint32(b[identityBytes+32:]))
+	if p.Rank < 0 || p.TagUB < 0 {
+		return p, fmt.Errorf("a process introduces itself as rank %d, with tags up to %d", p.Rank, p.TagUB)
 	}
 	for b = b[introductionBytes:]; len(b) > 0; b = b[identityBytes:] {
-		p.guests = append(p.guests, readIdentity(b))
+		p.Guests = append(p.Guests, readIdentity(b))
 	}
 	return p, nil
 }
@@ -84,9 +102,12 @@ func encodeWords(b []byte, words [][]byte) []byte {
 
 // encodeNo returns why a side gives up.
 func encodeNo(b []byte, err error) []byte {
-	class, text := AsError(err).Class, AsError(err).Text
+	class, text := classAndText(err)
 	return append(bigEndian.AppendUint32(append(b, saysNo), uint32(class)), text[:min(len(text), mostText)]...)
 }
+
+// lastClass is the largest error class that MPI predefines.
+const lastClass = abi.MPI_ERR_ABI
 
 // readNo is the error of encodeNo; nil if b is something else.
 func readNo(b []byte) *Error {
@@ -94,7 +115,7 @@ func readNo(b []byte) *Error {
 		return nil
 	}
 	class := int(bigEndian.Uint32(b[1:]))
-	if class <= abi.MPI_SUCCESS || class >= len(classes) {
+	if class <= abi.MPI_SUCCESS || class > lastClass {
 		class = abi.MPI_ERR_OTHER
 	}
 	text := make([]byte, 0, mostText)
@@ -131,5 +152,5 @@ func readWords(b []byte) (words [][]byte, rest []byte, err error) {
 	return words, b, nil
 }
 
-// mostWords is how many bytes the processes of a side may say together.
-const mostWords = transport.MaxExchange - mostText
+// MostWords is how many bytes the processes of a side may say together.
+const MostWords = transport.MaxExchange - mostText

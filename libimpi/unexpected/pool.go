@@ -1,4 +1,4 @@
-package libimpi
+package unexpected
 
 import "math/bits"
 
@@ -16,29 +16,31 @@ const (
 	idleMessages = 1 << 14 // free records that are kept
 )
 
-type messagePool struct {
-	idle     *message // linked through next
+// Pool has memory for messages.
+type Pool[R any] struct {
+	idle     *Message[R] // linked through next
 	idles    int
 	payloads [payloadClasses][][]byte
 }
 
-func (p *messagePool) get(n int) *message {
+// Get returns a message with room for n bytes.
+func (p *Pool[R]) Get(n int) *Message[R] {
 	m := p.idle
 	if m == nil {
-		m = new(message)
+		m = new(Message[R])
 	} else {
 		p.idle = m.next
 		p.idles--
-		*m = message{}
+		*m = Message[R]{}
 	}
-	m.payload = p.payload(n)
+	m.Payload = p.payload(n)
 	return m
 }
 
 // classOf is the class of the smallest size that holds n bytes; payloadClasses or more if none does.
 func classOf(n int) int { return max(bits.Len(uint(n-1)), leastClass) - leastClass }
 
-func (p *messagePool) payload(n int) []byte {
+func (p *Pool[R]) payload(n int) []byte {
 	if n == 0 {
 		return nil
 	}
@@ -54,15 +56,16 @@ func (p *messagePool) payload(n int) []byte {
 	return make([]byte, n, 1<<(c+leastClass))
 }
 
-func (p *messagePool) put(m *message) {
-	if size := cap(m.payload); size > 0 {
+// Put takes back one that is needed no more.
+func (p *Pool[R]) Put(m *Message[R]) {
+	if size := cap(m.Payload); size > 0 {
 		if c := classOf(size); c < payloadClasses && size == 1<<(c+leastClass) &&
 			len(p.payloads[c]) < max(idlePayloads/size, 4) {
-			p.payloads[c] = append(p.payloads[c], m.payload[:0])
+			p.payloads[c] = append(p.payloads[c], m.Payload[:0])
 		}
 	}
 	if p.idles < idleMessages {
-		*m = message{next: p.idle}
+		*m = Message[R]{next: p.idle}
 		p.idle = m
 		p.idles++
 	}

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"testing"
 
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -45,9 +46,9 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			ids := flood(t, es, es[0].World(), n, buf, more)
 			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
 			es[1].mu.Lock()
-			kept := es[1].peers[0].pressure.kept
+			kept := es[1].peers[0].pressure.Kept()
 			es[1].mu.Unlock()
-			if kept > 2*heldMost+more*(n+recordSize+512) {
+			if kept > 2*pressure.Most+more*(n+pressure.Record+512) {
 				t.Errorf("%s: %d bytes of messages of %d are kept", name, kept, n)
 			}
 			blocked := 0
@@ -70,8 +71,8 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			finishAll(t, es, es[0], pointers(ids)...)
 			es[1].mu.Lock()
 			p := &es[1].peers[0]
-			if p.pressure.kept != 0 || p.pressure.held {
-				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.pressure.kept, p.pressure.held)
+			if p.pressure.Kept() != 0 || p.pressure.Held() {
+				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.pressure.Kept(), p.pressure.Held())
 			}
 			es[1].mu.Unlock()
 			if name == "by IMPI" { // an acknowledgement says that all is well again
@@ -124,13 +125,13 @@ func TestACancelledQuestionIsAnswered(t *testing.T) {
 	buf := make([]byte, 9000)
 	ids := flood(t, es, es[0].World(), 9000, buf, 3)
 	p := &es[0].peers[1]
-	asking := p.pressure.asked
+	asking := p.pressure.Asking()
 	if asking == 0 {
 		t.Fatal("nothing asks")
 	}
 	must(t, es[0].Cancel(asking))
 	until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).state.done })
-	if p.pressure.asked == asking {
+	if p.pressure.Asking() == asking {
 		t.Error("the cancelled message is still to be answered")
 	}
 	in := make([]byte, 9000)
