@@ -44,6 +44,16 @@ func (b *hostileBoard) Get(int) ([]byte, error) {
 	return append(make([]byte, 0, max(1, len(part))), part...), nil
 }
 
+// blockingHostile is one whose contributions are always there.
+type blockingHostile struct{ *hostileBoard }
+
+func (b blockingHostile) Get(rank int) (part []byte, err error) {
+	for part == nil {
+		part, err = b.hostileBoard.Get(rank)
+	}
+	return part, err
+}
+
 func (b *hostileBoard) Send(coll.Buf, int, int) error { return nil }
 func (b *hostileBoard) Recv(coll.Buf, int, int) error { return nil }
 
@@ -174,8 +184,7 @@ func useHostileExchange(b *hostileBoard, send, recv coll.Buf) {
 		func(x *coll.Exchange) { x.Alltoallv(b, &from, &to) },
 	} {
 		is(&x)
-		b.Begin(board.AnyLength)
-		_ = b.repeat(func() (bool, error) { return x.Run(b, b) })
+		_ = x.Do(b, blockingHostile{b})
 	}
 }
 

@@ -6,9 +6,33 @@ import "github.com/libimpi/libimpi/coll/board"
 // operation begins it, and gives it its blocks; it returns the Exchange.
 type Exchange struct{ board.Exchange }
 
-// Gatherv is Gatherv. A contribution is one block, which may take all of the room: the root alone copies from there.
-func (x *Exchange) Gatherv(b board.Seats, send Buf, recv *VBuf, root int) *Exchange {
-	x.Begin(board.LongestAlone, true)
+// Seated are the ranks of a board, and what they have for long operations.
+type Seated interface {
+	board.Seats
+	Board() Seating
+}
+
+// mostShare is the longest block, in bytes, among others in a long slot.
+const mostShare = 32 << 10
+
+// begin begins an exchange of contributions with a list of so many entries, of which so many have a block of the same
+// length; 0: that is not known.
+func (x *Exchange) begin(b Seated, entries, blocks int) {
+	long, most := int64(board.LongBlock), b.Board().Part
+	if most > 0 && blocks > 0 {
+		long = max(long, min(mostShare, board.Share(most, entries, blocks)))
+	}
+	x.Begin(long, most, true)
+}
+
+// Gatherv is Gatherv. A contribution is one block, which may take all of the room: the root alone copies from there. If
+// there are two ranks, or ranks outnumber their cores, that is a long slot: its rank goes on while root is behind.
+func (x *Exchange) Gatherv(b Seated, send Buf, recv *VBuf, root int) *Exchange {
+	on, long := b.Board(), int64(board.LongestAlone)
+	if on.Crowded || b.Size() == 2 {
+		long = max(long, board.Share(on.Part, 1, 1))
+	}
+	x.Begin(long, on.Part, true)
 	if b.Rank() != root {
 		x.Give(send, root, tagGather)
 		return x
@@ -17,7 +41,7 @@ func (x *Exchange) Gatherv(b board.Seats, send Buf, recv *VBuf, root int) *Excha
 }
 
 // takeAll makes the rank take the blocks of all others, each of which has one for all.
-func (x *Exchange) takeAll(b board.Seats, own Buf, recv *VBuf) *Exchange {
+func (x *Exchange) takeAll(b Seated, own Buf, recv *VBuf) *Exchange {
 	me := b.Rank()
 	if !own.IsInPlace() {
 		x.Keep(recv.At(me), own)
@@ -31,8 +55,8 @@ func (x *Exchange) takeAll(b board.Seats, own Buf, recv *VBuf) *Exchange {
 }
 
 // Allgatherv is Allgatherv of blocks that are not longer than a contribution may be.
-func (x *Exchange) Allgatherv(b board.Seats, send Buf, recv *VBuf) *Exchange {
-	x.Begin(board.LongestAlone, true)
+func (x *Exchange) Allgatherv(b Seated, send Buf, recv *VBuf) *Exchange {
+	x.Begin(board.LongestAlone, 0, true)
 	own := send
 	if send.IsInPlace() {
 		own = recv.At(b.Rank())
@@ -42,8 +66,12 @@ func (x *Exchange) Allgatherv(b board.Seats, send Buf, recv *VBuf) *Exchange {
 }
 
 // Scatterv is Scatterv.
-func (x *Exchange) Scatterv(b board.Seats, send *VBuf, recv Buf, root int) *Exchange {
-	x.Begin(board.LongBlock, true)
+func (x *Exchange) Scatterv(b Seated, send *VBuf, recv Buf, root int) *Exchange {
+	given := 0
+	if b.Size() == 2 {
+		given = 1
+	}
+	x.begin(b, b.Size(), given)
 	if b.Rank() != root {
 		x.Take(recv, root, b.Rank(), tagScatter)
 		return x
@@ -56,7 +84,7 @@ func (x *Exchange) Scatterv(b board.Seats, send *VBuf, recv Buf, root int) *Exch
 }
 
 // giveAll makes the rank give a block to each other one.
-func (x *Exchange) giveAll(b board.Seats, blocks *Blocks, tag int) {
+func (x *Exchange) giveAll(b Seated, blocks *Blocks, tag int) {
 	for r := range b.Size() {
 		if r == b.Rank() {
 			x.Give(Buf{}, -1, tag)
@@ -67,8 +95,8 @@ func (x *Exchange) giveAll(b board.Seats, blocks *Blocks, tag int) {
 }
 
 // Alltoallv is Alltoallv and Alltoallw, not in place.
-func (x *Exchange) Alltoallv(b board.Seats, send, recv *Blocks) *Exchange {
-	x.Begin(board.LongBlock, true)
+func (x *Exchange) Alltoallv(b Seated, send, recv *Blocks) *Exchange {
+	x.begin(b, b.Size(), b.Size()-1)
 	me := b.Rank()
 	x.giveAll(b, send, tagAlltoall)
 	if from, to := send.At(me), recv.At(me); !from.SameAs(to) {
@@ -83,8 +111,10 @@ func (x *Exchange) Alltoallv(b board.Seats, send, recv *Blocks) *Exchange {
 
 // Neighbors is Neighbors. The blocks of a grid are those of its neighbors; elsewhere ranks do not know how many blocks
 // others have, and blocks are found by the rank that they are for.
-func (x *Exchange) Neighbors(b board.Seats, e *Edges, send, recv *Blocks) *Exchange {
-	x.Begin(board.LongBlock, e.Grid)
+func (x *Exchange) Neighbors(b Seated, e *Edges, send, recv *Blocks) *Exchange {
+	if x.begin(b, len(e.Out), len(e.Out)); !e.Grid {
+		x.Begin(board.LongBlock, b.Board().Part, false)
+	}
 	for i, r := range e.Out {
 		if r < 0 || int(r) == b.Rank() {
 			x.Give(Buf{}, -1, e.outTag(i))

@@ -216,31 +216,23 @@ func (b *commBoard) next() *collboard.Operation {
 
 // onBoard carries an operation out, or leaves it to the task.
 func (v Collectives) onBoard(b *commBoard, o *collboard.Operation) error {
-	switch {
-	case v.task == nil:
-		return o.Do(&b.Blocking)
-	case v.persistent():
-		return v.task.inLane(b, o)
+	if v.task != nil {
+		return v.task.sides[0].on.Operate(o)
 	}
-	v.task.onBoard(o)
-	return nil
+	return o.Do(&b.Blocking)
 }
 
-// exchangeOnBoard carries an exchange out, or leaves it to the task; is says which one it is. It returns false if the
-// exchange goes by messages: there is no board, or the operation is persistent, or all members know that it does.
-func (v Collectives) exchangeOnBoard(messages bool, is func(*coll.Exchange, collboard.Seats)) (done bool, err error) {
-	if messages || v.persistent() {
+// exchangeOnBoard carries a blocking exchange out; is says which one it is. It returns false if the exchange goes by
+// messages: there is no board, or all members know that it does.
+func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
+	if messages || v.task != nil {
 		return false, nil
 	}
 	b, err := v.opened()
-	switch {
-	case b == nil || err != nil:
+	if b == nil || err != nil {
 		return false, err
-	case v.task != nil:
-		is(v.task.exchanges(), b)
-		return true, nil
 	}
-	is(&b.exchange, b)
+	is(&b.exchange, &v.c.ops)
 	return true, b.exchange.Do(&v.c.ops, &b.Blocking)
 }
 
@@ -305,25 +297,3 @@ func (b *boardEngine) Await(word *uint64, least uint64, inVain board.Condition) 
 func (b *boardEngine) WaitFor(c board.Condition) {
 	(*Engine)(b).waitFor(func() bool { return c.Holds() }, anyPeer)
 }
-
-// AwaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
-// process's bell. Errors: a peer is lost.
-func (e *Engine) AwaitWord(word *uint64, least uint64) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.waitFor(func() bool { return atomic.LoadUint64(word) >= least }, anyPeer); atomic.LoadUint64(word) < least {
-		return e.failure()
-	}
-	return nil
-}
-
-// Turn advances requests under way, and waits for nothing.
-func (e *Engine) Turn() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.settle()
-	e.look()
-}
-
-// Crowded reports whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
-func (e *Engine) Crowded() bool { return e.waiting.patient.Load() }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/external"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -314,7 +313,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if v.converts() {
 		return v.external().Gatherv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b board.Seats) { x.Gatherv(b, send, &recv, root) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -360,7 +359,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Scatterv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b board.Seats) { x.Scatterv(b, &send, recv, root) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -410,7 +409,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
 	tooLong := longest <= 0 || longest > longestOnBoard
-	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b board.Seats) { x.Allgatherv(b, send, &recv) })
+	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
 	if tooLong {
 		err = v.openForPieces(longest)
 	}
@@ -464,7 +463,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return v.external().Alltoallv(send, recv)
 	}
 	out, in := coll.Varying(send), coll.Varying(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b board.Seats) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -487,7 +486,7 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return v.external().Alltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b board.Seats) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -600,7 +599,7 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	if v.converts() {
 		return v.external().Neighbors(send, recv, edges)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b board.Seats) { x.Neighbors(b, edges, &send, &recv) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
 	if done || err != nil {
 		return err
 	}

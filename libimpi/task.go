@@ -181,12 +181,7 @@ func (t *Task) StartAside(told func(*Error)) {
 
 // Keep returns a persistent request for what has been recorded.
 func (t *Task) Keep() uint64 {
-	if t.asPieces(); t.board != nil && t.memory.lane.Board == nil {
-		if t.err = t.memory.lane.Open(&t.comm.board.Board, t.board.longest()); t.err != nil {
-			t.board = nil
-		}
-		t.memory.lane.Long = true
-	}
+	t.err = t.takeLane()
 	e := t.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -257,7 +252,10 @@ func (t *Task) start(e *Engine) {
 		t.end(e, t.err) // of an earlier time, from which messages may be under way
 		return
 	}
-	if t.asPieces(); t.board != nil {
+	if t.form != coll.Persistent {
+		t.asRecorded()
+	}
+	if t.board != nil {
 		t.beginOnBoard(e)
 		return
 	}
@@ -383,7 +381,7 @@ func (t *Task) send(e *Engine, st *coll.Step) {
 	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag, modeStandard).join(t, int(st.Req)))
 }
 
-func (t *Task) receive(e *Engine, st *coll.Step) *Request {
+func (t *Task) receive(e *Engine, st *coll.Step) {
 	c := t.sides[st.Of].comm
 	t.part(st.Req)
 	t.longest = max(t.longest, st.A.Size())
@@ -393,24 +391,18 @@ func (t *Task) receive(e *Engine, st *coll.Step) *Request {
 	r := e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req))
 	r.written = st.Written
 	e.postRecv(r)
-	return r
 }
 
 // mustWait reports whether messages are not done that a step waits for.
 func (t *Task) mustWait(st *coll.Step) bool {
 	t.missing = 0
 	for _, r := range t.schedule.Waits(st) {
-		t.await(&t.parts[r])
+		if t.parts[r] != partDone {
+			t.parts[r] = partAwaited
+			t.missing++
+		}
 	}
 	return t.missing > 0
-}
-
-// await makes the task wait for a message.
-func (t *Task) await(part *partState) {
-	if *part != partDone {
-		*part = partAwaited
-		t.missing++
-	}
 }
 
 // note notes the first error of an operation that goes on.

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ type Req uint64
 // needs a block finds its entry, and takes the block from the contribution or receives the message. So nobody has to
 // know the lengths of others, and the list costs no round of its own.
 //
-//	Begin -> Give, Take, Keep for each block -> Do, or Run until it is over and then the messages
+//	Begin -> Give, Take, Keep for each block -> Do
 //
 // The ends of a block agree on its length (MPI 5.0, 6.1), so that a receive of a long one is posted before the list is
 // read: the message then finds its place. Such messages have tags of their own, as receives of others are posted later.
@@ -39,6 +40,7 @@ type Req uint64
 // leave those alone until the operation is complete (MPI 5.0, 6.12), but mpi4py 4.1 does not.
 type Exchange struct {
 	long     int64   // blocks that are longer are messages
+	most     int64   // bytes of a contribution in a long slot; 0: there are none
 	ordered  bool    // entries are found by their number, and not by the rank that they are for
 	out      []block // in the order of the list; none: the rank has no contribution
 	in       []block // from other ranks
@@ -46,10 +48,6 @@ type Exchange struct {
 	list     list
 	reqs     []Req // of messages that have been started
 	expected int   // the first of reqs whose entry has not been read
-	expects  bool  // receives of long blocks are not posted
-	shown    bool
-	taken    int   // of in
-	err      error // of a block: the others are taken all the same
 }
 
 // block is a block that another rank gives or gets.
@@ -70,11 +68,11 @@ const (
 	LongestAlone = 16 << 10
 )
 
-// Begin begins a new exchange, of blocks on the board that have at most so many bytes. ordered says that all ranks know
-// the number of entries of others.
-func (x *Exchange) Begin(long int64, ordered bool) {
-	*x = Exchange{long: long, ordered: ordered, expects: true,
-		out: x.out[:0], in: x.in[:0], own: x.own[:0], reqs: x.reqs[:0]}
+// Begin begins a new exchange, of blocks on the board that have at most so many bytes, where a contribution in a long
+// slot has `most`; 0: there are none. ordered says that all ranks know the number of entries of others.
+func (x *Exchange) Begin(long, most int64, ordered bool) {
+	x.long, x.most, x.ordered, x.expected = long, most, ordered, 0
+	x.out, x.in, x.own, x.reqs = x.out[:0], x.in[:0], x.own[:0], x.reqs[:0]
 }
 
 // Give adds a block for another rank; below 0, an entry that nobody needs.
@@ -110,55 +108,44 @@ func another[T any](list *[]T) *T {
 	return &l[len(l)-1]
 }
 
-// Do carries an exchange out, on a board that blocks.
+// Do carries an exchange out, on a board that blocks. After an error of a block the others are taken all the same.
 func (x *Exchange) Do(m Messages, b Board) error {
 	b.Begin(AnyLength)
-	_, err := x.Run(m, b)
+	err := x.move(m, b)
 	b.End()
 	if len(x.reqs) == 0 {
 		return err
 	}
-	if failed := m.Wait(x.reqs...); err == nil {
-		err = failed
-	}
-	return err
+	return cmp.Or(err, m.Wait(x.reqs...))
 }
 
-// Run goes on with an exchange that has begun on the board, as far as that lets it, and reports whether it is over, but
-// for the messages that it has started.
-func (x *Exchange) Run(m Messages, b Board) (over bool, err error) {
-	if x.expects {
-		x.expects = false
-		for i := range x.in {
-			in := &x.in[i]
-			if !x.isLong(in) {
-				continue
-			}
+func (x *Exchange) move(m Messages, b Board) (first error) {
+	for i := range x.in {
+		if in := &x.in[i]; x.isLong(in) {
 			if err := x.add(m.Irecv(in.Buf, int(in.peer), LongTag(int(in.tag)))); err != nil {
-				return true, err
+				return err
 			}
 		}
 	}
-	if !x.shown {
-		if done, err := x.show(m, b); !done || err != nil {
-			return err != nil, err
-		}
+	if err := x.show(m, b); err != nil {
+		return err
 	}
-	for ; x.taken < len(x.in); x.taken++ {
-		in := &x.in[x.taken]
+	for i := range x.own { // while the contributions of others are on their way
+		first = cmp.Or(first, m.Copy(x.own[i].to, x.own[i].from))
+	}
+	for i := range x.in {
+		in := &x.in[i]
 		part, err := b.Get(int(in.peer))
-		if part == nil || err != nil {
-			return err != nil, err
+		if err != nil {
+			return err
 		}
-		i := int(in.nth)
+		nth := int(in.nth)
 		if !x.ordered {
-			i = nthFor(part, b.Rank(), i)
+			nth = nthFor(part, b.Rank(), nth)
 		}
-		if err := x.take(m, part, in, i); err != nil && x.err == nil {
-			x.err = err
-		}
+		first = cmp.Or(first, x.take(m, part, in, nth))
 	}
-	return true, x.err
+	return first
 }
 
 // isLong reports whether a block is a message, which both ends know.
@@ -172,29 +159,23 @@ func (x *Exchange) add(r Req, err error) error {
 	return err
 }
 
-// show shows the own contribution, if there is memory for it now, and copies what is the rank's own, while the
-// contributions of others are on their way.
-func (x *Exchange) show(m Messages, b Board) (done bool, err error) {
-	if len(x.out) > 0 {
-		mem, err := b.Put(room(x.out, x.long))
-		if mem == nil || err != nil {
-			return false, err
-		}
-		x.list.begin(mem, len(x.out))
-		for i := range x.out {
-			if err := x.give(m, &x.out[i]); err != nil {
-				return false, err
-			}
-		}
-		b.Publish(int64(x.list.used))
+// show shows the own contribution.
+func (x *Exchange) show(m Messages, b Board) error {
+	if len(x.out) == 0 {
+		return nil
 	}
-	x.shown = true
-	for i := range x.own {
-		if err := m.Copy(x.own[i].to, x.own[i].from); err != nil && x.err == nil {
-			x.err = err
+	mem, err := b.Put(room(x.out, x.long, x.most))
+	if err != nil {
+		return err
+	}
+	x.list.begin(mem, len(x.out))
+	for i := range x.out {
+		if err := x.give(m, &x.out[i]); err != nil {
+			return err
 		}
 	}
-	return true, nil
+	b.Publish(int64(x.list.used))
+	return nil
 }
 
 // give writes the entry that comes next, and its block or a message to the destination.

@@ -70,18 +70,28 @@ type list struct {
 	used    int    // bytes
 }
 
-// room is how many bytes a list asks for that has some blocks, but for those that are longer than long.
-func room(blocks []block, long int64) int64 {
+// room is how many bytes a list asks for that has some blocks, but for those that are longer than long, where a
+// contribution has most bytes at most.
+func room(blocks []block, long, most int64) int64 {
 	used := (1 + len(blocks)) * entryBytes
 	for i := range blocks {
 		if n := blocks[i].Size(); n <= long {
 			used = behind(beginning(used, n), n)
 		}
 	}
-	if used <= leastRoom {
+	switch {
+	case used <= leastRoom:
 		return int64(used)
+	case used <= LongestAlone+blockAlign || most == 0:
+		return LongestAlone + blockAlign
 	}
-	return LongestAlone + blockAlign
+	return most
+}
+
+// Share is how long blocks may be of which so many find room in a contribution of most bytes, with a list of as many
+// entries.
+func Share(most int64, entries, blocks int) int64 {
+	return min(ByLongMessage-1, (most-int64((1+entries)*entryBytes))/int64(blocks)-blockAlign)
 }
 
 // beginning is where a block of n bytes begins in a contribution of which so many bytes are used; behind is what is

@@ -41,12 +41,12 @@ func (p *Place) Holds() bool { return p.isMissing(p.awaited) }
 // isMissing reports whether there is a sign that a member's contribution does not come to its slot. It may be there all
 // the same, if it has come meanwhile.
 func (p *Place) isMissing(rank int) bool {
-	return p.elsewhere(rank) != nil || atomic.LoadUint64(p.shared.Done(rank)) >= p.number
+	return p.otherwise(rank) != nil || atomic.LoadUint64(p.shared.Done(rank)) >= p.number
 }
 
-// elsewhere is a member's contribution if that stands in a slot for longer ones than this member expects, or shorter.
+// otherwise is a member's contribution if that stands in a slot for longer ones than this member expects, or shorter.
 // Those of long slots stand in none; nor do those whose length each member says.
-func (p *Place) elsewhere(rank int) []byte {
+func (p *Place) otherwise(rank int) []byte {
 	if p.each || p.size == transport.LongSlot {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (p *Place) without(rank int) ([]byte, error) {
 	if word, _ := p.at(rank); !missing || atomic.LoadUint64(word)>>p.shift >= p.number {
 		return nil, nil // the next look finds it
 	}
-	if other := p.elsewhere(rank); other != nil {
+	if other := p.otherwise(rank); other != nil {
 		return other, nil
 	}
 	return nil, &board.Error{Class: abi.MPI_ERR_TRUNCATE, Msg: fmt.Sprintf(

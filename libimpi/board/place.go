@@ -12,18 +12,20 @@ import (
 // Place is where an operation stands on a board (coll/board.Board): which slot of each member is its own, and when that
 // is free. That of a nonblocking operation is used under the engine's lock.
 //
-//	Enter, EnterAll -> operations run on the Place -> Next after each but the last one of several -> Leave
+//	Enter -> operations run on the Place -> Next after each but the last one of several -> Leave
 type Place struct {
 	*Board
 	waits  bool // the operation blocks
 	number uint64
 	slot
 	several bool   // it is one of those of a long operation, however short its own contributions are
-	each    bool   // each member says how long its contribution is: a long one stands in a wide slot, and this one says so
-	wide    bool   // so does the own one
 	awaited int    // the member whose contribution is awaited
 	slots   []slot // of several operations
 	done    int    // how many of these are over
+
+	// each says that each member chooses the size of its own slot: what stands in a longer one is named in this one.
+	each   bool
+	stands transport.SlotSize // where the own contribution stands then
 }
 
 // slot is which slot of each member an operation uses.
@@ -34,18 +36,11 @@ type slot struct {
 	free  uint64 // so many operations have to be completed by all before it is free
 }
 
-// Enter begins a nonblocking operation, with contributions of at most n bytes. Engine lock held, as for the following.
-func (p *Place) Enter(b *Board, n int64) {
-	*p = Place{Board: b, slots: p.slots[:0]}
-	b.beginAgain()
-	p.Begin(n)
-	b.enter(p)
-}
-
-// EnterAll begins several nonblocking operations at once: all members give the same numbers to what they begin
+// Enter begins nonblocking operations, one or several at once: all members give the same numbers to what they begin
 // afterwards. There is memory for their contributions (ReserveFor).
-func (p *Place) EnterAll(b *Board, operations []board.Operation) {
-	*p = Place{Board: b, several: true, slots: p.slots[:0]}
+func (p *Place) Enter(b *Board, operations []board.Operation) {
+	*p = Place{Board: b, several: len(operations) > 1, slots: p.slots[:0]}
+	b.beginAgain()
 	for i := range operations {
 		p.Begin(operations[i].Most())
 		p.slots = append(p.slots, p.slot)
@@ -55,23 +50,16 @@ func (p *Place) EnterAll(b *Board, operations []board.Operation) {
 	b.enter(p)
 }
 
-// Next ends one of several operations, and goes on to the next one. It returns false if that was the last: Leave ends
-// it.
-func (p *Place) Next() bool {
-	if p.done++; p.done == len(p.slots) {
-		return false
-	}
+// Next ends one of several operations, and goes on to the next one.
+func (p *Place) Next() {
+	p.done++
 	p.number++
 	p.slot = p.slots[p.done]
 	p.End()
-	return true
 }
 
 // Leave ends the operation.
 func (p *Place) Leave() { p.leave(p) }
-
-// Number is the operation's number on the board.
-func (p *Place) Number() uint64 { return p.number }
 
 // Begin implements coll/board.Board. Only one thread of a member begins operations at a time.
 func (p *Place) Begin(n int64) {
@@ -88,7 +76,7 @@ func (p *Place) Begin(n int64) {
 
 // standAt makes the place that of an operation that has begun, with contributions of n bytes.
 func (p *Place) standAt(number uint64, n int64) {
-	p.number, p.each, p.wide = number, n == board.AnyLength, false
+	p.number, p.each, p.stands = number, n == board.AnyLength, transport.NarrowSlot
 	var slots, bytes int
 	for p.size = transport.NarrowSlot; ; p.size++ {
 		if slots, bytes, p.shift = p.shared.Slots(p.size); n <= int64(bytes) || p.size == transport.LongSlot {
@@ -114,10 +102,8 @@ func (p *Place) use(size transport.SlotSize) {
 
 // Put implements coll/board.Board.
 func (p *Place) Put(n int64) ([]byte, error) {
-	_, mem := p.at(p.rank)
-	if p.each && !p.wide && n > int64(len(mem)) {
-		p.wide = true
-		p.use(transport.WideSlot)
+	if p.each && p.stands == transport.NarrowSlot {
+		p.choose(n)
 	}
 	switch {
 	case *p.Known >= p.free:
@@ -128,10 +114,24 @@ func (p *Place) Put(n int64) ([]byte, error) {
 	case !p.haveDone(p.free):
 		return nil, nil
 	}
-	if p.wide {
-		_, mem = p.inWide(p.rank)
+	if p.stands != transport.NarrowSlot {
+		return p.elsewhere(p.stands, p.rank), nil
 	}
+	_, mem := p.at(p.rank)
 	return mem, nil
+}
+
+// choose chooses where an own contribution of n bytes stands: in the slot that the operation's number says, of those
+// that are long enough.
+func (p *Place) choose(n int64) {
+	if _, bytes, _ := p.shared.Slots(transport.NarrowSlot); n <= int64(bytes) {
+		return
+	}
+	p.stands = transport.WideSlot
+	if _, bytes, _ := p.shared.Slots(transport.WideSlot); n > int64(bytes) && p.ReserveFor(n) == nil {
+		p.stands = transport.LongSlot
+	}
+	p.use(p.stands)
 }
 
 // at is where a member's contribution stands.
@@ -139,22 +139,30 @@ func (p *Place) at(member int) (word *uint64, mem []byte) {
 	return p.shared.Slot(p.size, member, p.nth)
 }
 
-// inWide is where one stands that is too long for the slot where others expect it.
-func (p *Place) inWide(member int) (word *uint64, mem []byte) {
-	return p.shared.Slot(transport.WideSlot, member, int(p.number%uint64(len(p.WideUsers))))
+// elsewhere is the memory of a contribution that stands in a slot of another size.
+func (p *Place) elsewhere(size transport.SlotSize, member int) (mem []byte) {
+	slots, _, _ := p.shared.Slots(size)
+	_, mem = p.shared.Slot(size, member, int(p.number%uint64(slots)))
+	return mem
 }
 
-// inWideMark is the length that is said of one that stands there. Its own stands in its place, so that the line of the
-// other slot's word is not read.
-func (p *Place) inWideMark() uint64 { return 1<<p.shift - 1 }
+// longer is the length that is said of a contribution that stands elsewhere: its own stands in its place, and longMark
+// if that is in a long slot. So the line of the other slot's word is not read.
+func (p *Place) longer() uint64 { return 1<<p.shift - 1 }
+
+// longMark marks the length of a contribution that stands in a long slot.
+const longMark = 1 << 63
 
 // Publish implements coll/board.Board.
 func (p *Place) Publish(n int64) {
 	word, mem := p.at(p.rank)
 	length := uint64(n)
-	if p.wide {
+	if p.stands != transport.NarrowSlot {
+		if p.stands == transport.LongSlot {
+			length |= longMark
+		}
 		binary.NativeEndian.PutUint64(mem, length)
-		length = p.inWideMark()
+		length = p.longer()
 	}
 	futex.Release64(word, p.number<<p.shift|length)
 	if !p.waits {
@@ -179,9 +187,12 @@ func (p *Place) Get(rank int) ([]byte, error) {
 		}
 	}
 	n := atomic.LoadUint64(word) & (1<<p.shift - 1)
-	if p.each && n == p.inWideMark() {
-		n = binary.NativeEndian.Uint64(mem)
-		_, mem = p.inWide(rank)
+	if p.each && n == p.longer() {
+		size := transport.WideSlot
+		if n = binary.NativeEndian.Uint64(mem); n&longMark != 0 {
+			size, n = transport.LongSlot, n&^longMark
+		}
+		mem = p.elsewhere(size, rank)
 	}
 	return mem[:min(n, uint64(len(mem)))], nil
 }
@@ -198,7 +209,7 @@ func (p *Place) End() {
 }
 
 func (p *Place) alertIfLong() {
-	if p.several || p.size == transport.LongSlot {
+	if p.several || p.size == transport.LongSlot || p.stands == transport.LongSlot {
 		p.alert()
 	}
 }
