@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 type (
 	allgatherBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf) error]
 	allgathervBy = algorithm[func(s *Scratch, c Comm, send Buf, recv VBuf) error]
@@ -95,7 +97,7 @@ func (s *Scratch) ring(c Comm, send Buf, b *Blocks) error {
 // exchangeOwn is Exchange of the own block, which goes to its place besides. That copy is made while the message is
 // under way: the peer need not wait for it, nor read what this core has just written.
 func (s *Scratch) exchangeOwn(c Comm, send, place Buf, to int, in Buf, from int) error {
-	if _, ok := contiguous(send); send.IsInPlace() || !ok || send.Size() != place.Size() {
+	if _, ok := buffer.Contiguous(send); send.IsInPlace() || !ok || send.Size() != place.Size() {
 		if err := copyOwn(c, place, send); err != nil {
 			return err
 		}
@@ -181,7 +183,7 @@ func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 func unpackFrom(c Comm, recv Buf, first, n int, packed Buf) error {
 	p, block := c.Size(), recv.Size()
 	for i := range n {
-		if err := c.Unpack(recv.Block((first+i)%p), packed.Slice(int64(i)*block, block).bytes(), 0); err != nil {
+		if err := c.Unpack(recv.Block((first+i)%p), packed.Slice(int64(i)*block, block).Mem(), 0); err != nil {
 			return err
 		}
 	}

@@ -3,14 +3,18 @@ package coll
 import (
 	"fmt"
 	"testing"
+
+	"github.com/libimpi/libimpi/coll/buffer"
 )
 
 // The peers of the first round read the send buffer, and not a copy of it that this core has just written.
 func TestTheFirstRoundOfAnAllgatherSendsFromTheSendBuffer(t *testing.T) {
 	defer Choose("")
 	const block = 1 << 10
-	own, all := Bytes(make([]byte, block)), Bytes(make([]byte, 4*block)).perRank(4)
-	varied := VBuf{all.Base, []int64{block, block, block, block}, []int64{0, block, 2 * block, 3 * block}, byteType}
+	own, all := Bytes(make([]byte, block)), perRank(Bytes(make([]byte, 4*block)), 4)
+	varied := VBuf{Base: all.Base, Counts: []int64{block, block, block, block},
+		Displs: []int64{0, block, 2 * block, 3 * block},
+		Type:   buffer.Byte}
 	for _, send := range []Buf{own, InPlace()} {
 		for name, run := range map[string]func(c Comm) error{
 			"allgather:doubling": func(c Comm) error { return Allgather(c, send, all) },

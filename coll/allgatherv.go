@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 // Allgatherv with few rounds, whatever the blocks.
 
 // bruck: ceil(log2 p) rounds of packed blocks, (p-1)/p of all bytes through each rank if the blocks are equal. A rank
@@ -107,7 +109,7 @@ func (a *everybody) prepare(s *Scratch, c Comm) (err error) {
 	for i := range p {
 		block := a.blocks.At(i)
 		at[i+1] = at[i] + block.Size()
-		_, ok := contiguous(block)
+		_, ok := buffer.Contiguous(block)
 		gaps = gaps || !ok
 	}
 	a.place = cut{n: p, count: at[p], at: at}
@@ -146,13 +148,13 @@ func (a *everybody) piece(root, at, i, first int) Buf {
 	}
 	number := int(int8(a.table[v*a.g.q+i%a.g.q])) + i/a.g.q*a.g.q - first
 	if v == 0 || number < 0 {
-		return Buf{Type: byteType}
+		return Buf{Type: buffer.Byte}
 	}
 	var block Buf
 	if a.packed != nil {
 		block = a.place.of(Bytes(a.packed), root, root+1)
 	} else {
-		block, _ = contiguous(a.blocks.At(root))
+		block, _ = buffer.Contiguous(a.blocks.At(root))
 	}
 	number = min(number, a.n-1)
 	k := evenly(block, a.n)

@@ -54,7 +54,7 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 // Source: that of allreduceHalving, of which this is the case of two ranks.
 func (s *Scratch) allreducePair(c Comm, own, acc Buf, op Op) (err error) {
 	r := c.Rank()
-	half := func(b Buf, i int) Buf { return pieces(b, 2, i, i+1) }
+	half := func(b Buf, i int) Buf { return b.Pieces(2, i, i+1) }
 	in := half(acc, r)
 	if own.Base == acc.Base {
 		if in, err = s.Typed(in.Count, in.Type); err != nil {
@@ -130,8 +130,8 @@ func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
 	for mask := 1; mask < h.pof2; mask <<= 1 {
 		mine := h.me &^ (mask - 1)
 		theirs, peer := mine^mask, h.rank(h.me^mask)
-		if err := s.Exchange(c, pieces(acc, h.pof2, mine, mine+mask), peer,
-			pieces(acc, h.pof2, theirs, theirs+mask), peer, tagAllreduce); err != nil {
+		if err := s.Exchange(c, acc.Pieces(h.pof2, mine, mine+mask), peer,
+			acc.Pieces(h.pof2, theirs, theirs+mask), peer, tagAllreduce); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Scratch) allreduceRing(c Comm, acc Buf, op Op) error {
 	}
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
-	piece := func(b Buf, i int) Buf { i = (i + 2*p) % p; return pieces(b, p, i, i+1) }
+	piece := func(b Buf, i int) Buf { i = (i + 2*p) % p; return b.Pieces(p, i, i+1) }
 	for i := 1; i < p; i++ {
 		in, out := piece(acc, r-i-1), piece(acc, r-i)
 		if err := s.Exchange(c, out, next, tmp.Slice(0, in.Count), prev, tagAllreduce); err != nil {

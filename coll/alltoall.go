@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 // Blocks is a buffer of one block for each rank, of any of these forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
 type Blocks struct {
@@ -29,9 +31,9 @@ func Same(b Buf) Blocks { return Blocks{buf: b, kind: same} }
 func (b *Blocks) At(i int) Buf {
 	switch b.kind {
 	case varying:
-		return b.v.at(i)
+		return b.v.At(i)
 	case each:
-		return b.w.at(i)
+		return b.w.At(i)
 	case same:
 		return b.buf
 	case consecutive:
@@ -270,7 +272,7 @@ func (s *Scratch) swapLong(c Comm, b *Blocks, longest int64) error {
 		if peer == r || swapsShort(p, place.Size()) {
 			continue
 		}
-		if run, ok := contiguous(place); ok {
+		if run, ok := buffer.Contiguous(place); ok {
 			if err := s.swapHalves(c, run, peer, mem); err != nil {
 				return err
 			}

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 type bcastBy = algorithm[func(c Comm, b Buf, root int) error]
 
 var bcasts = newOperation("bcast", "the message", bcastTable,
@@ -62,7 +64,7 @@ func lowBit(v, p int) int {
 // flat is the message of a broadcast as bytes: its own memory, or else a copy, which is packed at root. The other
 // ranks end with unflat.
 func (s *Scratch) flat(c Comm, b Buf, isRoot bool) (m Buf, err error) {
-	m, ok := contiguous(b)
+	m, ok := buffer.Contiguous(b)
 	if ok {
 		return m, nil
 	}
@@ -75,10 +77,10 @@ func (s *Scratch) flat(c Comm, b Buf, isRoot bool) (m Buf, err error) {
 
 // unflat unpacks the message, if it has been received in a copy.
 func unflat(c Comm, b, m Buf, isRoot bool) error {
-	if _, ok := contiguous(b); ok || isRoot {
+	if _, ok := buffer.Contiguous(b); ok || isRoot {
 		return nil
 	}
-	return c.Unpack(b, m.bytes(), 0)
+	return c.Unpack(b, m.Mem(), 0)
 }
 
 // bcastScatterRing: the message as bytes, cut into p pieces, is scattered along a binomial tree, and then every rank

@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 )
@@ -33,15 +34,24 @@ func (b *hostileBoard) End()        {}
 
 func (b *hostileBoard) Put(int64) ([]byte, error) { return b.part, nil }
 func (b *hostileBoard) Publish(int64)             {}
-func (b *hostileBoard) Fail(error)                {}
 
-// Get implements coll.Board. A part has no memory behind it. Now and then it is not there yet.
+// Get implements board.Board. A part has no memory behind it. Now and then it is not there yet.
 func (b *hostileBoard) Get(int) ([]byte, error) {
 	if b.looks++; b.looks%5 == 1 {
 		return nil, nil
 	}
 	part := b.says[b.looks%len(b.says)]
 	return append(make([]byte, 0, max(1, len(part))), part...), nil
+}
+
+// blockingHostile is one whose contributions are always there.
+type blockingHostile struct{ *hostileBoard }
+
+func (b blockingHostile) Get(rank int) (part []byte, err error) {
+	for part == nil {
+		part, err = b.hostileBoard.Get(rank)
+	}
+	return part, err
 }
 
 func (b *hostileBoard) Send(coll.Buf, int, int) error { return nil }
@@ -72,8 +82,8 @@ func (b *hostileBoard) repeat(f func() (bool, error)) (err error) {
 	return nil
 }
 
-// Turn implements coll.Boarded.
-func (b *hostileBoard) Turn(t *coll.Turn) error {
+// Operate implements coll.Boarded.
+func (b *hostileBoard) Operate(t *board.Operation) error {
 	b.Begin(t.Most())
 	return b.repeat(func() (bool, error) { return t.Run(b) })
 }
@@ -107,9 +117,9 @@ func saying(entry uint64, at, n uint64) []byte {
 
 func FuzzHostileBoard(f *testing.F) {
 	for _, size := range []uint16{1, 100, 5000, 40000} {
-		for _, other := range [][]byte{nil, saying(1000, 1<<20, 1000), saying(coll.ByMessage, 0, 0), saying(9, 1, 1)} {
+		for _, other := range [][]byte{nil, saying(1000, 1<<20, 1000), saying(board.ByMessage, 0, 0), saying(9, 1, 1)} {
 			f.Add(saying(9, 1, 1<<63), other, size, size%2 == 0)
-			f.Add(saying(coll.ByLongMessage, 0, 0), other, size, false)
+			f.Add(saying(board.ByLongMessage, 0, 0), other, size, false)
 			f.Add(binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1<<20), 1<<63), other, size, true)
 			f.Add(binary.NativeEndian.AppendUint64(nil, ^uint64(0)), other, size, false)
 		}
@@ -135,17 +145,18 @@ func FuzzHostileBoard(f *testing.F) {
 
 // useHostile makes all operations of equal blocks and of vectors, long and short.
 func useHostile(b *hostileBoard, send, recv coll.Buf) {
-	for _, turn := range []*coll.Turn{
-		new(coll.Turn).Barrier(b), new(coll.Turn).Bcast(b, recv, 0), new(coll.Turn).Gather(b, send, recv, 1, send.Count),
-		new(coll.Turn).Scatter(b, send, recv, 0, send.Count), new(coll.Turn).Allgather(b, send, recv),
-		new(coll.Turn).Alltoall(b, send, recv),
+	for _, turn := range []*board.Operation{
+		new(board.Operation).Barrier(b), new(board.Operation).Bcast(b, recv, 0),
+		new(board.Operation).Gather(b, send, recv, 1, send.Count),
+		new(board.Operation).Scatter(b, send, recv, 0, send.Count), new(board.Operation).Allgather(b, send, recv),
+		new(board.Operation).Alltoall(b, send, recv),
 	} {
-		_ = b.Turn(turn)
+		_ = b.Operate(turn)
 	}
 	sum, small := op.Predefined(abi.MPI_SUM), datatype.Named(abi.MPI_INT8_T)
 	out, in := coll.Buf{Base: send.Base, Count: send.Count, Type: small}, coll.Buf{Base: recv.Base, Count: recv.Count,
 		Type: small}
-	_ = b.Turn(new(coll.Turn).Allreduce(b, out, in, sum))
+	_ = b.Operate(new(board.Operation).Allreduce(b, out, in, sum))
 	ins := threeBlocks(recv)
 	for _, long := range []func() error{
 		func() error { return coll.Bcast(b, recv, 0) },
@@ -172,9 +183,8 @@ func useHostileExchange(b *hostileBoard, send, recv coll.Buf) {
 		func(x *coll.Exchange) { x.Scatterv(b, &outs, recv, 0) },
 		func(x *coll.Exchange) { x.Alltoallv(b, &from, &to) },
 	} {
-		is(x.Begin(b.seating))
-		b.Begin(coll.AnyLength)
-		_ = b.repeat(func() (bool, error) { return x.Run(b, b) })
+		is(&x)
+		_ = x.Do(b, blockingHostile{b})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
@@ -34,12 +35,12 @@ func onBoardsOf(t *testing.T, bytes int, blocks bool, f func(c *colltest.Comm, b
 	}
 }
 
-// allreduce is Allreduce, by slices where that is better.
+// inOrder is memory for an operation that reproduces bits if the job does.
+func inOrder() *board.Operation { return &board.Operation{InOrder: coll.Reproduces()} }
+
+// allreduce is Allreduce in one operation.
 func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
-	if !coll.BoardSlices(b.Size(), false, recv) {
-		return b.Do(new(coll.Turn).Allreduce(b, send, recv, op))
-	}
-	return colltest.First(b.Do(new(coll.Turn).ReduceSlices(b, send, recv, op)), b.Do(new(coll.Turn).ShareSlices(b, recv)))
+	return b.Do(inOrder().Allreduce(b, send, recv, op))
 }
 
 func TestSlicesAreForRanksWithACoreEach(t *testing.T) {
@@ -50,8 +51,10 @@ func TestSlicesAreForRanksWithACoreEach(t *testing.T) {
 	}
 	for p := 1; p <= 9; p++ {
 		short := coll.Buf{Count: int64(p) - 1, Type: long}
-		if coll.BoardSlices(p, false, vector) != (p > 2) || coll.BoardSlices(p, true, vector) ||
-			coll.BoardSlices(p, false, vector.Slice(0, 127)) || coll.BoardSlices(p, false, short) {
+		sum, ordered := op.Predefined(abi.MPI_SUM), colltest.Affine{}
+		if coll.BoardSlices(p, false, vector, sum) != (p > 2) || coll.BoardSlices(p, true, vector, sum) ||
+			coll.BoardSlices(p, false, vector, ordered) || coll.BoardSlices(p, false, vector.Slice(0, 127), sum) ||
+			coll.BoardSlices(p, false, short, sum) {
 			t.Errorf("%d ranks choose otherwise", p)
 		}
 	}
@@ -64,24 +67,24 @@ func TestBoardsMoveData(t *testing.T) {
 			for _, root := range roots(p) {
 				err := colltest.First(
 					colltest.TryBcast(c, root, s.count, s.typ, func(x coll.Buf) error {
-						return b.Do(new(coll.Turn).Bcast(b, x, root))
+						return b.Do(new(board.Operation).Bcast(b, x, root))
 					}),
 					colltest.TryGather(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return b.Do(new(coll.Turn).Gather(b, out, in, root, n))
+						return b.Do(new(board.Operation).Gather(b, out, in, root, n))
 					}),
 					colltest.TryScatter(c, root, s.count, s.typ, func(out, in coll.Buf) error {
-						return b.Do(new(coll.Turn).Scatter(b, out, in, root, n))
+						return b.Do(new(board.Operation).Scatter(b, out, in, root, n))
 					}))
 				if err != nil {
 					return fmt.Errorf("root=%d: %w", root, err)
 				}
 			}
-			if err := colltest.First(b.Do(new(coll.Turn).Barrier(b)),
+			if err := colltest.First(b.Do(new(board.Operation).Barrier(b)),
 				colltest.TryAllgather(c, s.count, s.typ, func(out, in coll.Buf) error {
-					return b.Do(new(coll.Turn).Allgather(b, out, in))
+					return b.Do(new(board.Operation).Allgather(b, out, in))
 				}),
 				colltest.TryAlltoall(c, s.count, s.typ, func(out, in coll.Buf) error {
-					return b.Do(new(coll.Turn).Alltoall(b, out, in))
+					return b.Do(new(board.Operation).Alltoall(b, out, in))
 				}),
 			); err != nil {
 				return err
@@ -105,7 +108,7 @@ func TestBoardsCombine(t *testing.T) {
 				}
 				for _, root := range roots(p) {
 					send, _, recv := v.ends(v.count, r, inPlace && r == root)
-					if err := b.Do(new(coll.Turn).Reduce(b, send, recv.Buf, op, root)); err != nil {
+					if err := b.Do(new(board.Operation).Reduce(b, send, recv.Buf, op, root)); err != nil {
 						return err
 					}
 					if r == root {
@@ -115,7 +118,7 @@ func TestBoardsCombine(t *testing.T) {
 					}
 				}
 				send, _, recv = v.ends(v.count, r, inPlace)
-				if err := colltest.First(b.Do(new(coll.Turn).Scan(b, send, recv.Buf, op, false)),
+				if err := colltest.First(b.Do(new(board.Operation).Scan(b, send, recv.Buf, op, false)),
 					recv.Expect("scan", 0, v.combined(v.count, 0, r+1))); err != nil {
 					return err
 				}
@@ -124,7 +127,7 @@ func TestBoardsCombine(t *testing.T) {
 				if r > 0 {
 					want = v.combined(v.count, 0, r)
 				}
-				if err := colltest.First(b.Do(new(coll.Turn).Scan(b, send, recv.Buf, op, true)),
+				if err := colltest.First(b.Do(new(board.Operation).Scan(b, send, recv.Buf, op, true)),
 					recv.Expect("exscan", 0, want)); err != nil {
 					return err
 				}
@@ -133,7 +136,7 @@ func TestBoardsCombine(t *testing.T) {
 				send, _, recv = v.ends(total, r, inPlace)
 				part := recv.Of(each)
 				mine := v.combined(total, 0, p)[int64(r)*each*8 : int64(r+1)*each*8]
-				if err := colltest.First(b.Do(new(coll.Turn).ReduceScatter(b, send, part, total, int64(r)*each, op)),
+				if err := colltest.First(b.Do(new(board.Operation).ReduceScatter(b, send, part, total, int64(r)*each, op)),
 					recv.Expect("reduce_scatter", 0, mine)); err != nil {
 					return err
 				}
@@ -150,52 +153,12 @@ func TestBoardsNoticeTruncation(t *testing.T) {
 		if c.Rank() == 0 {
 			n = 5
 		}
-		err := b.Do(new(coll.Turn).Bcast(b, colltest.NewMem(n, colltest.Int).Buf, 0))
+		err := b.Do(new(board.Operation).Bcast(b, colltest.NewMem(n, colltest.Int).Buf, 0))
 		if (err != nil) != (c.Rank() > 0) {
 			return fmt.Errorf("rank %d: %v", c.Rank(), err)
 		}
-		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error { return b.Do(new(coll.Turn).Bcast(b, x, 0)) })
+		return colltest.TryBcast(c, 0, 2, colltest.Int, func(x coll.Buf) error {
+			return b.Do(new(board.Operation).Bcast(b, x, 0))
+		})
 	})
-}
-
-// What C is told of a turn is what the turn does. Where it would have to know more, it is told nothing.
-func TestTurnsOfRunsAreLaidOut(t *testing.T) {
-	boards := colltest.NewBoards(3, 3, 64, false)
-	sum := op.Predefined(abi.MPI_SUM)
-	buf := func() coll.Buf {
-		return coll.Buf{Base: coll.Bytes(make([]byte, 64)).Base, Count: 1, Type: colltest.Int}
-	}
-	b, send, recv := boards[1], buf(), buf()
-	gapped := recv
-	gapped.Type = colltest.Gapped
-	turn := func() *coll.Turn { return new(coll.Turn) }
-	for _, c := range []struct {
-		name string
-		turn *coll.Turn
-		want coll.Runs
-	}{
-		{"barrier", turn().Barrier(b), coll.Runs{Shows: true, End: 3}},
-		{"bcast at the root", turn().Bcast(b, recv, 1), coll.Runs{Own: recv.Base, N: 4, Shows: true}},
-		{"bcast", turn().Bcast(b, recv, 2), coll.Runs{First: 2, End: 3, Take: 4, To: recv.Base}},
-		{"gather at the root", turn().Gather(b, send, recv, 1, 4), coll.Runs{Own: send.Base, N: 4, End: 3, Take: 4,
-			To: recv.Base, Stride: 4}},
-		{"alltoall", turn().Alltoall(b, send, recv), coll.Runs{Own: send.Base, N: 12, Shows: true, End: 3, At: 4, Take: 4,
-			To: recv.Base, Stride: 4}},
-		{"scan", turn().Scan(b, send, recv, sum, false), coll.Runs{Own: send.Base, N: 4, Shows: true, End: 2, Take: 4,
-			To: recv.Base, Op: sum, Of: colltest.Int, Count: 1}},
-		{"exscan at the first", turn().Scan(boards[0], send, recv, sum, true), coll.Runs{Own: send.Base, N: 4, Shows: true,
-			To: recv.Base, Op: sum, Of: colltest.Int, Count: 1, Take: 4}},
-	} {
-		if got, simple := c.turn.Runs(); !simple || got != c.want {
-			t.Errorf("%s: %+v, %v, want %+v", c.name, got, simple, c.want)
-		}
-	}
-	for name, turn := range map[string]*coll.Turn{
-		"alltoall in place": turn().Alltoall(b, coll.InPlace(), recv),
-		"gaps":              turn().Bcast(b, gapped, 0),
-	} {
-		if got, simple := turn.Runs(); simple {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
 }

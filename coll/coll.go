@@ -12,18 +12,37 @@
 package coll
 
 import (
+	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/buffer"
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// Buf is a message buffer: Count elements of Type at Base. Count 0 is an empty message.
-type Buf struct {
-	Base  datatype.Pointer
-	Count int64
-	Type  *datatype.Type
-}
+// What algorithms move (package buffer).
+type (
+	Buf  = buffer.Buf
+	VBuf = buffer.VBuf
+	WBuf = buffer.WBuf
+	Op   = buffer.Op
+)
+
+// InPlace, InPlaceV and InPlaceW stand for MPI_IN_PLACE.
+func InPlace() Buf   { return buffer.InPlace() }
+func InPlaceV() VBuf { return buffer.InPlaceV() }
+func InPlaceW() WBuf { return buffer.InPlaceW() }
+
+// Bytes is p as a buffer of MPI_BYTE, Numbers one of MPI_INT64_T.
+func Bytes(p []byte) Buf    { return buffer.Bytes(p) }
+func Numbers(p []int64) Buf { return buffer.Numbers(p) }
+
+// Copy moves the data of src to dst. Source and destination may have different types of equal signature.
+func Copy(dst, src Buf) error { return buffer.Copy(dst, src) }
+
+// Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
+func Pack(dst []byte, b Buf, rep datatype.Rep) error   { return buffer.Pack(dst, b, rep) }
+func Unpack(b Buf, src []byte, rep datatype.Rep) error { return buffer.Unpack(b, src, rep) }
 
 // Req names a message under way that was started by Isend or Irecv.
-type Req uint64
+type Req = board.Req
 
 // Comm is a communicator as an algorithm sees it. It is used by one goroutine at a time. Errors are those of
 // the engine (truncation, a lost peer); an algorithm returns the first one at once.
@@ -60,13 +79,4 @@ type Local interface {
 	Then(f func() error) error
 	// Scratch returns working memory, which the algorithm gives back with Done.
 	Scratch() *Scratch
-}
-
-// Op is a reduction operation: inout[i] = in[i] op inout[i] for count elements of type t
-// (MPI 5.0, 6.9.1: the first operand is the one from the lower rank).
-type Op interface {
-	Apply(in, inout datatype.Pointer, count int64, t *datatype.Type) error
-	Commutative() bool
-	// OfProgram tells a function of the program, which is called with no lock held, and on a thread of the program.
-	OfProgram() bool
 }

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 // cut says where a vector is cut into pieces: at the given elements, or into n nearly equal pieces.
 type cut struct {
 	n     int
@@ -17,9 +19,9 @@ func (k *cut) start(i int) int64 {
 		return k.at[i]
 	}
 	if k.unit == 0 {
-		return pieceAt(k.count, k.n, i)
+		return buffer.PieceAt(k.count, k.n, i)
 	}
-	return min(k.count, k.unit*pieceAt((k.count+k.unit-1)/k.unit, k.n, i))
+	return min(k.count, k.unit*buffer.PieceAt((k.count+k.unit-1)/k.unit, k.n, i))
 }
 
 // of is pieces from to to-1 of b.

@@ -1,21 +1,13 @@
 package coll
 
-import "github.com/libimpi/libimpi/abi"
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/buffer"
+)
 
 // Error is what this package and those below it return when an argument is at fault or memory is short.
 // Errors of a Comm are passed on as they are.
-type Error struct {
-	Class int    // MPI error class, a constant of package abi
-	Arg   string // the argument at fault, as MPI names it; empty if none is
-	Msg   string
-}
-
-func (e *Error) Error() string {
-	if e.Arg == "" {
-		return e.Msg
-	}
-	return e.Arg + ": " + e.Msg
-}
+type Error = buffer.Error
 
 // Truncated tells that a rank has less room than what comes. What the others wait for has to be done all the same, so
 // that it is no error here where the Comm notes it and goes on.

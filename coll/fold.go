@@ -108,7 +108,7 @@ func (s *Scratch) reduceFold(c Comm, own, recv Buf, op Op, root int) error {
 		}
 		return c.Copy(recv, sum)
 	}
-	sum, err := s.foldBlocks(c, func(i int) Buf { return pieces(own, p, i, i+1) }, op, tagReduce)
+	sum, err := s.foldBlocks(c, func(i int) Buf { return own.Pieces(p, i, i+1) }, op, tagReduce)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Scratch) reduceFold(c Comm, own, recv Buf, op Op, root int) error {
 		return c.Send(sum, root, tagReduce)
 	}
 	for i := range p {
-		place := pieces(recv, p, i, i+1)
+		place := recv.Pieces(p, i, i+1)
 		if i == r {
 			err = c.Copy(place, sum)
 		} else {
@@ -149,17 +149,17 @@ func (s *Scratch) allreduceFold(c Comm, own, acc Buf, op Op) error {
 		}
 		return bcastTree(c, acc, 0)
 	}
-	sum, err := s.foldBlocks(c, func(i int) Buf { return pieces(own, p, i, i+1) }, op, tagAllreduce)
+	sum, err := s.foldBlocks(c, func(i int) Buf { return own.Pieces(p, i, i+1) }, op, tagAllreduce)
 	if err != nil {
 		return err
 	}
 	for i := 1; i < p; i++ {
 		to, from := (r+i)%p, (r-i+p)%p
-		if err := s.Exchange(c, sum, to, pieces(acc, p, from, from+1), from, tagAllreduce); err != nil {
+		if err := s.Exchange(c, sum, to, acc.Pieces(p, from, from+1), from, tagAllreduce); err != nil {
 			return err
 		}
 	}
-	return c.Copy(pieces(acc, p, r, r+1), sum)
+	return c.Copy(acc.Pieces(p, r, r+1), sum)
 }
 
 // reduceScatterFold: p-1 rounds and n (p-1) bytes.
@@ -169,21 +169,4 @@ func (s *Scratch) reduceScatterFold(c Comm, send Blocks, _, recv Buf, op Op) err
 		return err
 	}
 	return c.Copy(recv, sum)
-}
-
-// foldPart combines acc, of the ranks before, with a part on a board.
-func foldPart(op Op, acc, part Buf) (err error) {
-	s := NewScratch()
-	defer s.Done(&err)
-	sum, err := s.Typed(acc.Count, acc.Type)
-	if err != nil {
-		return err
-	}
-	if err := Copy(sum, part); err != nil {
-		return err
-	}
-	if err := combine(op, acc, sum); err != nil {
-		return err
-	}
-	return Copy(acc, sum)
 }

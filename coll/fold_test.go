@@ -92,7 +92,7 @@ func TestReproducibleReductionsAreALoopOverTheRanks(t *testing.T) {
 					}))
 					send, recv = vector(n)
 					ways = append(ways, expect("scan on a board", recv, first(want[r]), func() error {
-						return b.Do(new(coll.Turn).Scan(b, send.Buf, recv.Buf, sum, false))
+						return b.Do(inOrder().Scan(b, send.Buf, recv.Buf, sum, false))
 					}))
 				}
 				return colltest.First(ways...)

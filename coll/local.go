@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/datatype"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/datatype"
+)
 
 // AtOnce takes the local steps of an algorithm when they are named. It is for embedding in a Comm.
 type AtOnce struct{}
@@ -9,7 +12,7 @@ type AtOnce struct{}
 func (AtOnce) Copy(dst, src Buf) error { return Copy(dst, src) }
 
 // Combine implements Local.
-func (AtOnce) Combine(op Op, in, inout Buf) error { return combine(op, in, inout) }
+func (AtOnce) Combine(op Op, in, inout Buf) error { return buffer.Combine(op, in, inout) }
 
 // Pack implements Local.
 func (AtOnce) Pack(dst []byte, src Buf, rep datatype.Rep) error { return Pack(dst, src, rep) }
@@ -22,10 +25,3 @@ func (AtOnce) Then(f func() error) error { return f() }
 
 // Scratch implements Local.
 func (AtOnce) Scratch() *Scratch { return NewScratch() }
-
-func combine(op Op, in, inout Buf) error {
-	if inout.Count == 0 {
-		return nil
-	}
-	return op.Apply(in.Base, inout.Base, inout.Count, inout.Type)
-}

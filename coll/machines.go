@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/buffer"
+
 // Where several ranks are on each of several machines, an operation is made of the operations of this package, on
 // views: one within each machine, and one between the machines, where one rank stands for each of its machine. In an
 // operation with a root, root stands for its own machine, and so the result needs no further way.
@@ -198,7 +200,7 @@ func (s *Scratch) machineBlocks(k *levels, block int64) (v VBuf, mem []byte, err
 		total += counts[i]
 	}
 	mem, err = s.Alloc(total)
-	return VBuf{Base: Bytes(mem).Base, Counts: counts[:k.m.Count()], Displs: displs, Type: byteType}, mem, err
+	return VBuf{Base: Bytes(mem).Base, Counts: counts[:k.m.Count()], Displs: displs, Type: buffer.Byte}, mem, err
 }
 
 // byRank calls f with the block of each rank in mem.

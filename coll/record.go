@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/buffer"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -15,9 +17,9 @@ import (
 //	algorithm -> Recorder -> Schedule -> the engine's progress (nonblocking, persistent); tests and simulations
 type Schedule struct {
 	steps    []Step
-	waits    []Req  // of StepWait
-	messages int    // that the steps have started, numbered from 1
-	turns    []Turn // of StepTurn
+	waits    []Req             // of StepWait
+	messages int               // that the steps have started, numbered from 1
+	onBoard  []board.Operation // of StepBoard
 	scratch  []*Scratch
 	sketch   *Sketch
 
@@ -45,7 +47,7 @@ const (
 	StepCombine             // A = B op A
 	StepPack                // bytes A = packed B
 	StepUnpack              // A = unpacked bytes B
-	StepTurn                // takes a turn on the board
+	StepBoard               // makes an operation on the board
 	stepThen
 )
 
@@ -112,26 +114,16 @@ func (r *Recorder) Offer(on Seating) { r.seating = on }
 // Board implements Boarded.
 func (r *Recorder) Board() Seating { return r.seating }
 
-// Turn implements Boarded.
-func (r *Recorder) Turn(t *Turn) error {
-	r.s.turns = append(r.s.turns, *t)
-	r.s.add(Step{Kind: StepTurn, Req: Req(len(r.s.turns) - 1)})
+// Operate implements Boarded.
+func (r *Recorder) Operate(o *board.Operation) error {
+	r.s.onBoard = append(r.s.onBoard, *o)
+	r.s.add(Step{Kind: StepBoard, Req: Req(len(r.s.onBoard) - 1)})
 	return nil
 }
 
-// Turns is how many turns have been recorded. Whoever carries one out copies it.
-func (s *Schedule) Turns() int { return len(s.turns) }
-
-// LongestTurn is the most that one of them shows, in bytes.
-func (s *Schedule) LongestTurn() (n int64) {
-	for i := range s.turns {
-		n = max(n, s.turns[i].most)
-	}
-	return n
-}
-
-// Turn is turn number i, from 0, that of a step with such a Req.
-func (s *Schedule) Turn(i int) *Turn { return &s.turns[i] }
+// OnBoard are the operations on a board that have been recorded, by the Req of their steps. Whoever carries one out
+// copies it.
+func (s *Schedule) OnBoard() []board.Operation { return s.onBoard }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 
@@ -195,7 +187,7 @@ func (r *Recorder) Wait(reqs ...Req) error {
 
 // Copy implements Local.
 func (r *Recorder) Copy(dst, src Buf) error {
-	moves, err := copies(dst, src)
+	moves, err := buffer.Copies(dst, src)
 	switch {
 	case err != nil:
 		return r.Then(func() error { return err }) // which may go on, see Truncated
@@ -293,11 +285,11 @@ func (st *Step) Do() error {
 	case StepCopy:
 		return Copy(st.A, st.B)
 	case StepCombine:
-		return combine(st.Op, st.B, st.A)
+		return buffer.Combine(st.Op, st.B, st.A)
 	case StepPack:
-		return Pack(st.A.bytes(), st.B, st.rep)
+		return Pack(st.A.Mem(), st.B, st.rep)
 	case StepUnpack:
-		return Unpack(st.A, st.B.bytes(), st.rep)
+		return Unpack(st.A, st.B.Mem(), st.rep)
 	}
 	return nil
 }
@@ -329,7 +321,8 @@ func (s *Schedule) Free() {
 		s.scratch[i] = nil
 	}
 	clear(s.steps)
-	clear(s.turns)
-	*s = Schedule{steps: s.steps[:0], turns: s.turns[:0], waits: s.waits[:0], scratch: s.scratch[:0], outer: s.outer[:0]}
+	clear(s.onBoard)
+	*s = Schedule{steps: s.steps[:0], onBoard: s.onBoard[:0], waits: s.waits[:0], scratch: s.scratch[:0],
+		outer: s.outer[:0]}
 	schedules.Put(s)
 }

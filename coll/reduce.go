@@ -175,28 +175,16 @@ func foldOut(c Comm, h halves, acc Buf, tag int) error {
 	return c.Send(acc, r-1, tag)
 }
 
-// pieces is a vector cut into n nearly equal pieces of whole elements; span is pieces from to to.
-func pieces(b Buf, n, from, to int) Buf {
-	lo, hi := pieceAt(b.Count, n, from), pieceAt(b.Count, n, to)
-	return b.Slice(lo, hi-lo)
-}
-
-// pieceAt is the first element of piece i of n: the first count%n pieces have one element more.
-func pieceAt(count int64, n, i int) int64 {
-	q, rest := count/int64(n), count%int64(n)
-	return int64(i)*q + min(int64(i), rest)
-}
-
 // reduceHalving leaves piece me of the reduced vector in acc of place me, for commutative operations.
 func (s *Scratch) reduceHalving(c Comm, h halves, acc, tmp Buf, op Op, tag int) error {
 	from, to := 0, h.pof2
 	for mask := h.pof2 / 2; mask > 0; mask /= 2 {
 		mid := (from + to) / 2
-		keep, give := pieces(acc, h.pof2, from, mid), pieces(acc, h.pof2, mid, to)
-		in := pieces(tmp, h.pof2, from, mid)
+		keep, give := acc.Pieces(h.pof2, from, mid), acc.Pieces(h.pof2, mid, to)
+		in := tmp.Pieces(h.pof2, from, mid)
 		if h.me&mask != 0 {
 			keep, give = give, keep
-			in = pieces(tmp, h.pof2, mid, to)
+			in = tmp.Pieces(h.pof2, mid, to)
 			from = mid
 		} else {
 			to = mid
@@ -265,10 +253,10 @@ func (s *Scratch) gatherHalves(c Comm, h halves, acc Buf, to int) error {
 	for mask := 1; mask < h.pof2; mask <<= 1 {
 		mine, peer := h.me&^(mask-1), h.rank(h.me^mask)
 		if (h.me^to)&mask != 0 {
-			return c.Send(pieces(acc, h.pof2, mine, mine+mask), peer, tagReduce)
+			return c.Send(acc.Pieces(h.pof2, mine, mine+mask), peer, tagReduce)
 		}
 		theirs := mine ^ mask
-		if err := c.Recv(pieces(acc, h.pof2, theirs, theirs+mask), peer, tagReduce); err != nil {
+		if err := c.Recv(acc.Pieces(h.pof2, theirs, theirs+mask), peer, tagReduce); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,8 @@ func ReduceScatter(c Comm, send, recv Buf, counts []int64, op Op) (err error) {
 		total, longest = total+n, max(longest, n)
 	}
 	recv.Count = counts[c.Rank()]
-	return reduceScatter(c, Blocks{v: VBuf{in.Base, counts, nil, in.Type}, kind: consecutive}, in.Slice(0, total), recv,
-		longest, op)
+	blocks := Blocks{v: VBuf{Base: in.Base, Counts: counts, Type: in.Type}, kind: consecutive}
+	return reduceScatter(c, blocks, in.Slice(0, total), recv, longest, op)
 }
 
 // reduceScatter: longest is the count of the longest block.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/board"
 )
 
 // Scratch is the working memory of one call of a collective: temporary buffers and lists of requests. It
@@ -16,14 +17,14 @@ import (
 //
 // That of a recorded operation belongs to its Schedule, and lives as long.
 type Scratch struct {
-	kept   bool // by a Schedule
-	sketch *Sketch
-	reqs   []Req
-	used   int
-	chunks []*chunk
-	level  levels
-	turn   Turn // of a long operation on a board
-	small  [smallScratch]byte
+	kept    bool // by a Schedule
+	sketch  *Sketch
+	reqs    []Req
+	used    int
+	chunks  []*chunk
+	level   levels
+	onBoard board.Operation // of a long operation
+	small   [smallScratch]byte
 }
 
 // chunk is a larger piece of memory, of a power of two bytes.

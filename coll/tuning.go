@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+
+	"github.com/libimpi/libimpi/coll/board"
 )
 
 // Which algorithm by default. All bounds are in bytes and all ranks of a communicator compare the same
@@ -242,6 +244,7 @@ func allreduceTable(b *bounds) []rule {
 		{use: vendorName, vendor: true, below: vendorAllreduce},
 		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, few: true},
 		{use: boardName, ranks: 3, crowded: true},
+		{use: boardName, ranks: 3, bytes: slicesFrom, below: board.LongestAlone + 1},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},
 		{use: "pair", bytes: b.pairLong},

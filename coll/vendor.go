@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll/buffer"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -63,7 +64,7 @@ func bcastVendor(c Comm, b Buf, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.(Vendored).Leave(transport.Operation{Kind: transport.Bcast, Root: root, Recv: m.bytes()}); err != nil {
+	if err := c.(Vendored).Leave(transport.Operation{Kind: transport.Bcast, Root: root, Recv: m.Mem()}); err != nil {
 		return err
 	}
 	return unflat(c, b, m, isRoot)
@@ -99,6 +100,6 @@ func resultIn(o *transport.Operation, result Buf) {
 
 // memory is a vector without gaps.
 func memory(b Buf) []byte {
-	m, _ := contiguous(b)
-	return m.bytes()
+	m, _ := buffer.Contiguous(b)
+	return m.Mem()
 }

@@ -156,7 +156,7 @@ func Verify(c Comm, name string, call *Call) error {
 	for i, a := range call.Values {
 		mine[wordValues+i] = a.word
 	}
-	if err := Allgather(v.c, Numbers(mine), Numbers(v.table[:words*p]).perRank(p)); err != nil {
+	if err := Allgather(v.c, Numbers(mine), perRank(Numbers(v.table[:words*p]), p)); err != nil {
 		return err
 	}
 	return c.Then(v.compare)
@@ -280,7 +280,7 @@ func (v *verification) pairs() error {
 			out[2*r], out[2*r+1] = signed(call.Out(r))
 		}
 	}
-	if err := Alltoall(v.c, Numbers(out).perRank(p), Numbers(in).perRank(p)); err != nil {
+	if err := Alltoall(v.c, perRank(Numbers(out), p), perRank(Numbers(in), p)); err != nil {
 		return err
 	}
 	return v.verdicts(func() (said, want int64, from int) {
@@ -343,7 +343,7 @@ func (v *verification) verdicts(find func() (said, want int64, from int)) error 
 	}); err != nil {
 		return err
 	}
-	if err := Allgather(v.c, Numbers(mine), Numbers(all[:3*p]).perRank(p)); err != nil {
+	if err := Allgather(v.c, Numbers(mine), perRank(Numbers(all[:3*p]), p)); err != nil {
 		return err
 	}
 	return v.c.Then(func() error {
@@ -396,7 +396,7 @@ func matches(hash, bytes, otherHash, otherBytes int64) bool {
 }
 
 // perRank is a buffer of one block for each rank.
-func (b Buf) perRank(p int) Buf {
+func perRank(b Buf, p int) Buf {
 	b.Count /= int64(p)
 	return b
 }

@@ -125,7 +125,7 @@ func (v *verification) valuesAmong() error {
 			}
 		}
 	}
-	if err := Allgather(v.c, Numbers(verdicts[p:]), Numbers(verdicts[:p]).perRank(p)); err != nil {
+	if err := Allgather(v.c, Numbers(verdicts[p:]), perRank(Numbers(verdicts[:p]), p)); err != nil {
 		return err
 	}
 	return v.c.Then(func() error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	collboard "github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -98,14 +99,14 @@ func (c *communicator) agreeOnBoard() error {
 	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
 	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
-		WideUsers: b.WideUsers[:], Lay: c.board.lay})
+		WideUsers: b.WideUsers[:]}, c.board.lay)
 	return nil
 }
 
-// lay implements libimpi.BoardCounters.
-func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane) {
+// lay makes a plan of a persistent operation, by which C starts it.
+func (b *board) lay(lane transport.Lane, o *collboard.Operation) (laid libimpi.LaneInC) {
 	long := b.isLong(lane)
-	t, simple := turnForC(turn, long)
+	t, simple := planOf(o, long)
 	// C combines what is long and in place in the board's scratch memory, and threads may start several lanes at a time.
 	if !simple || long && t.Combine != nil && t.Own == t.To {
 		return laid
@@ -121,9 +122,9 @@ func (b *board) lay(lane transport.Lane, turn *coll.Turn) (laid libimpi.LaidLane
 	return laid
 }
 
-// turnForC is a turn as C executes it, whose parts are longer than a line, or not; false: C cannot.
-func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
-	r, simple := turn.Runs()
+// planOf is an operation as C executes it, whose contributions are longer than a line, or not; false: C cannot.
+func planOf(o *collboard.Operation, long bool) (t libimpi.CTurn, simple bool) {
+	r, simple := o.Runs()
 	var combine *C.impi_combine
 	if r.Op != nil && simple {
 		combine, simple = kernelOf(r.Op, r.Of)
@@ -133,7 +134,7 @@ func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
 	if !simple {
 		return t, false
 	}
-	t = libimpi.CTurn{Own: r.Own, N: int32(turn.Most()), First: int32(r.First), End: int32(r.End), At: int32(r.At),
+	t = libimpi.CTurn{Own: r.Own, N: int32(o.Most()), First: int32(r.First), End: int32(r.End), At: int32(r.At),
 		Take: int32(r.Take), Combine: unsafe.Pointer(combine), Count: r.Count, To: r.To, Stride: r.Stride}
 	if r.Shows {
 		t.Publish = 1
@@ -144,15 +145,15 @@ func turnForC(turn *coll.Turn, long bool) (t libimpi.CTurn, simple bool) {
 // isLong reports whether the parts of a lane are longer than a line.
 func (b *board) isLong(lane transport.Lane) bool {
 	_, bytes, _ := lane.Slots()
-	_, short, _ := b.memory.Slots(false)
+	_, short, _ := b.memory.Slots(transport.NarrowSlot)
 	return bytes > short
 }
 
 // newLane makes a lane of which C is to know; nil if there is no memory.
-func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) {
+func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaneInC) {
 	l := (*libimpi.CLane)(keepMemory(C.sizeof_struct_impi_lane))
 	if l == nil {
-		return nil, libimpi.LaidLane{}
+		return nil, libimpi.LaneInC{}
 	}
 	of := lane.(*shm.Lane)
 	slots, _, shift := of.Slots()
@@ -160,7 +161,7 @@ func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaidLane) 
 	l.Shift = uint64(shift)
 	c, users := b.c, b.users
 	users.Add(1)
-	return l, libimpi.LaidLane{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
+	return l, libimpi.LaneInC{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
 		letGo(unsafe.Pointer(l))
 		leaveBoard(c, users)
 	}}

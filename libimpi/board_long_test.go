@@ -225,8 +225,8 @@ func TestLongPersistentOperationsTakeTheirTurnsInLanes(t *testing.T) {
 				})
 			}
 			begun := *c.board.Begun
-			if least := len(requests) * p * 65536; c.board.laneBytes < least {
-				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.laneBytes, least)
+			if least := len(requests) * p * 65536; c.board.LaneBytes() < least {
+				t.Errorf("rank %d of %d has given %d bytes to lanes, not %d", me, p, c.board.LaneBytes(), least)
 			}
 			for round := range often(10) {
 				for i := range got {

@@ -136,7 +136,7 @@ func onBoards(e *Engine) *Comm {
 		if b == nil {
 			return err
 		}
-		c.UseBoard(NewBoardCounters(b))
+		c.UseBoard(NewBoardCounters(b), nil)
 		return nil
 	}
 	e.World().Bridge = e

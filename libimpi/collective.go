@@ -175,7 +175,7 @@ func (k *collective) Wait(reqs ...coll.Req) error {
 	return first
 }
 
-// Withdraw implements coll.Withdrawer.
+// Withdraw implements coll/board.Messages.
 func (k *collective) Withdraw(id coll.Req) bool {
 	e := k.c.engine
 	e.mu.Lock()
@@ -206,7 +206,7 @@ func (v Collectives) Barrier() error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Barrier(&board.blocking))
+		return v.onBoard(board, board.next().Barrier(board))
 	case v.c.inter.local != nil:
 		return v.interBarrier()
 	case v.spans():
@@ -228,7 +228,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Bcast(&board.blocking, b, root))
+		return v.onBoard(board, board.next().Bcast(board, b, root))
 	case v.c.inter.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
@@ -247,7 +247,7 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Reduce(&board.blocking, send, recv, op, root))
+		return v.onBoard(board, board.next().Reduce(board, send, recv, op, root))
 	case v.c.inter.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
@@ -264,15 +264,13 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	board, err := v.boardForVector(recv, op)
-	slices := board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv)
 	switch {
 	case err != nil:
 		return err
-	case slices:
-		return v.twoOnBoard(board, new(coll.Turn).ReduceSlices(&board.blocking, send, recv, op),
-			new(coll.Turn).ShareSlices(&board.blocking, recv))
+	case board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv, op):
+		return coll.Allreduce(v.on, send, recv, op)
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Allreduce(&board.blocking, send, recv, op))
+		return v.onBoard(board, board.next().Allreduce(board, send, recv, op))
 	case v.c.inter.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
@@ -298,7 +296,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Gather(&board.blocking, send, recv, root, size))
+		return v.onBoard(board, board.next().Gather(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -315,7 +313,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if v.converts() {
 		return v.external().Gatherv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Gatherv(b, send, &recv, root) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -344,7 +342,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Scatter(&board.blocking, send, recv, root, size))
+		return v.onBoard(board, board.next().Scatter(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -361,7 +359,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Scatterv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Scatterv(b, &send, recv, root) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -388,7 +386,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Allgather(&board.blocking, send, recv))
+		return v.onBoard(board, board.next().Allgather(board, send, recv))
 	case v.c.inter.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -411,7 +409,7 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
 	tooLong := longest <= 0 || longest > longestOnBoard
-	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b coll.Seats) { x.Allgatherv(b, send, &recv) })
+	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
 	if tooLong {
 		err = v.openForPieces(longest)
 	}
@@ -445,7 +443,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Alltoall(&board.blocking, send, recv))
+		return v.onBoard(board, board.next().Alltoall(board, send, recv))
 	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -465,7 +463,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return v.external().Alltoallv(send, recv)
 	}
 	out, in := coll.Varying(send), coll.Varying(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -488,7 +486,7 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return v.external().Alltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seats) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -510,7 +508,7 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, false))
+		return v.onBoard(board, board.next().Scan(board, send, recv, op, false))
 	case v.spans():
 		return span.Scan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -527,7 +525,7 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).Scan(&board.blocking, send, recv, op, true))
+		return v.onBoard(board, board.next().Scan(board, send, recv, op, true))
 	case v.spans():
 		return span.Exscan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -548,7 +546,7 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		return err
 	case board != nil:
 		at := recv.Count * int64(v.c.rank)
-		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
+		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -576,7 +574,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, new(coll.Turn).ReduceScatter(&board.blocking, send, recv, total, at, op))
+		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():
@@ -601,7 +599,7 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	if v.converts() {
 		return v.external().Neighbors(send, recv, edges)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seats) { x.Neighbors(b, edges, &send, &recv) })
+	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
 	if done || err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (c fileParent) Duplicate() (members.Own, error) {
 			return nil, err
 		}
 		if board != nil {
-			own.UseBoard(NewBoardCounters(board))
+			own.UseBoard(NewBoardCounters(board), nil)
 		}
 	}
 	return &fileComm{Comm: own}, nil
@@ -227,7 +227,7 @@ func (c *fileComm) Discard() {
 	if c.pointer != nil {
 		c.pointer.forget()
 	}
-	if c.board.Begun != nil {
+	if c.board.Is() {
 		c.NoBoard()
 	}
 	c.Comm.Discard()

@@ -66,8 +66,8 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 			all = append(all, newKeptAllgather(t, c, 56-i), newKeptAllgather(t, c, 57<<i%500))
 		}
 		part := c.seating().Part
-		for given := -1; given != c.board.laneBytes; {
-			given = c.board.laneBytes
+		for given := -1; given != c.board.LaneBytes(); {
+			given = c.board.LaneBytes()
 			all = append(all, newKeptAllgather(t, c, int(part)+len(all))) // two turns, and the last one by messages
 		}
 		for _, n := range []int{longestOnBoard, 8, longestOnBoard + 1, 1000} { // some by messages
@@ -110,7 +110,7 @@ func TestOperationsWithoutALaneGoByMessages(t *testing.T) {
 		var all, left []*keptAllgather
 		for round := range rounds {
 			k := newKeptAllgather(t, c, lengths[drawn.IntN(len(lengths))])
-			if e.requests.find(k.id).of.(*Task).lane.commBoard == nil {
+			if e.requests.find(k.id).of.(*Task).board == nil {
 				without[e.Me()] = append(without[e.Me()], round)
 			}
 			all = append(all, k)
@@ -152,7 +152,7 @@ func TestAPersistentOperationOpensTheBoard(t *testing.T) {
 			k.start(t, e, 1)
 			k.wait(t, e, 1)
 		}
-		if c.board.laneBytes == 0 {
+		if c.board.LaneBytes() == 0 {
 			t.Error("no lane was given")
 		}
 		must(t, c.Barrier())
@@ -212,7 +212,7 @@ func TestABoardIsThereAsLongAsItsLanes(t *testing.T) {
 			c.Bridge = e
 			must(t, c.Barrier())
 			k := newKeptAllgather(t, c, 8)
-			if c.board.laneBytes == 0 {
+			if c.board.LaneBytes() == 0 {
 				t.Fatalf("communicator %d has no lane in use", round)
 			}
 			k.start(t, e, 1)

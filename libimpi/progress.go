@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/libimpi/libimpi/transport/futex"
@@ -59,7 +60,7 @@ func (e *Engine) poll(from int32) bool {
 // followUp does what polls bring about: what waits for room, collective operations, messages that are shared.
 func (e *Engine) followUp() bool {
 	did := e.goOn()
-	if len(e.collectives.onBoards) > 0 && e.goOnBoards() {
+	if len(e.collectives.onBoards) > 0 && e.advanceOnBoards() {
 		did = true
 	}
 	if len(e.sending.busy) > 0 && e.flush() {
@@ -361,3 +362,25 @@ func (e *Engine) bringOn(r *Request) {
 		e.thread.Begun()
 	}
 }
+
+// AwaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
+// process's bell. Errors: a peer is lost.
+func (e *Engine) AwaitWord(word *uint64, least uint64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.waitFor(func() bool { return atomic.LoadUint64(word) >= least }, anyPeer); atomic.LoadUint64(word) < least {
+		return e.failure()
+	}
+	return nil
+}
+
+// Turn advances requests under way, and waits for nothing.
+func (e *Engine) Turn() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.settle()
+	e.look()
+}
+
+// Crowded reports whether ranks outnumber the cores of this machine: a thread that spins keeps others from running.
+func (e *Engine) Crowded() bool { return e.waiting.patient.Load() }

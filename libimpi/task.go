@@ -28,17 +28,8 @@ type Task struct {
 	numbered taskNumber
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
-	// Of an operation on a board, which has no steps.
-	turn  coll.Turn
-	place boardPlace // commBoard is nil if there is none
-	lane  lane       // of a persistent one
-
-	// Of an exchange there.
-	exchanges bool
-	exchange  *coll.Exchange
-	messages  exchangeMessages
-
-	pieces taskPieces // of one whose steps are turns
+	board  boardOperation // on a board; nil: it takes steps
+	memory *taskBoard     // for that; nil: none was needed yet
 
 	first error // of what came, or on a board: it goes on all the same, as the others expect
 
@@ -87,9 +78,6 @@ const (
 	taskTagBits = 11
 	mostTasks   = (subsetTags>>taskTagBits - 1) / 2
 )
-
-// longExchange is the size, in bytes, of an exchange whose blocks stand in pieces, for those who ask how long it takes.
-const longExchange = 256 << 10
 
 // takesTurns reports whether one member belongs to a client that is not libimpi: it only knows the tags of IMPI 0.0, so
 // that operations cannot be told apart, and have to come one after the other.
@@ -150,12 +138,12 @@ func (t *Task) Start() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t.start(e)
-	if !t.over && t.place.commBoard == nil {
+	long := int64(0)
+	if t.board == nil && !t.over {
 		e.pollLocal() // what it waits for may be here
-	}
-	long := t.pieces.left > 0
-	if t.exchanges && t.exchange.Long() {
-		t.longest, long = longExchange, true
+	} else if t.board != nil {
+		long = t.board.longest()
+		t.longest = max(t.longest, long)
 	}
 	failed := cmp.Or(t.err, t.first)
 	if t.over && failed == nil {
@@ -167,7 +155,7 @@ func (t *Task) Start() uint64 {
 		r.status.Err = AsError(failed)
 		e.complete(r)
 	}
-	if r.mem.size = t.longest; long {
+	if r.mem.size = t.longest; long > 0 {
 		e.bringOn(r)
 	}
 	e.leaveRunning(r)
@@ -193,15 +181,15 @@ func (t *Task) StartAside(told func(*Error)) {
 
 // Keep returns a persistent request for what has been recorded.
 func (t *Task) Keep() uint64 {
-	t.keepTurns()
+	t.err = t.takeLane()
 	e := t.comm.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := t.newRequest(e)
 	r.state.persistent, r.state.active = true, false
 	e.shared.UnderWay--
-	if t.lane.commBoard != nil {
-		e.Offer(r.id, Persistent{Kind: persistentCollective, Buf: t.lane.inC.At})
+	if t.board != nil {
+		e.Offer(r.id, Persistent{Kind: persistentCollective, Buf: t.memory.lane.InC()})
 	}
 	return r.id
 }
@@ -241,12 +229,11 @@ func (t *Task) Drop() {
 
 func (t *Task) recycle(e *Engine) {
 	t.endNumber()
-	t.lane.letGo()
+	if t.memory != nil {
+		t.memory.lane.Close()
+	}
 	t.schedule.Free()
-	parts, special, exchange, slots := t.parts[:0], t.special[:0], t.exchange, t.pieces.slots[:0]
-	receives := t.messages.receives[:0]
-	*t = Task{}
-	t.parts, t.special, t.exchange, t.messages.receives, t.pieces.slots = parts, special, exchange, receives, slots
+	*t = Task{parts: t.parts[:0], special: t.special[:0], memory: t.memory}
 	e.collectives.idle = append(e.collectives.idle, t)
 }
 
@@ -257,26 +244,24 @@ func (t *Task) start(e *Engine) {
 	if t.routine > 0 {
 		t.comm.started(t.routine - 1)
 	}
-	t.first = nil
-	if t.over = false; t.lane.commBoard != nil {
-		t.enterLane(e)
-		return
+	t.first, t.over = nil, false
+	if t.form == coll.Persistent && t.board != nil {
+		t.err = nil // an error of an earlier time is none of this one
 	}
 	if t.err != nil {
 		t.end(e, t.err) // of an earlier time, from which messages may be under way
 		return
 	}
-	if t.place.commBoard != nil {
-		t.enterBoard(e)
+	if t.form != coll.Persistent {
+		t.asRecorded()
+	}
+	if t.board != nil {
+		t.beginOnBoard(e)
 		return
 	}
 	t.schedule.Begin()
 	t.parts, t.special = t.parts[:0], t.special[:0]
 	t.missing, t.longest = 0, 0
-	if n := t.schedule.Turns(); n > 0 {
-		t.enterPieces(e, n)
-		return
-	}
 	if c := t.comm; c.takesTurns() {
 		if c.tasks.turns = append(c.tasks.turns, t); len(c.tasks.turns) > 1 {
 			return
@@ -297,7 +282,7 @@ func (t *Task) released() {
 	if t.comm.inter.local != nil {
 		t.comm.inter.local.letGo()
 	}
-	if t.err == nil || t.lane.commBoard != nil {
+	if t.err == nil || t.form == coll.Persistent && t.board != nil {
 		t.recycle(e)
 		return
 	}
@@ -348,11 +333,6 @@ func (t *Task) step(e *Engine) bool {
 		if t.mustWait(st) {
 			return false
 		}
-	case coll.StepTurn:
-		var over bool
-		if over, err = t.takeTurn(st); !over {
-			return false
-		}
 	case coll.StepCombine:
 		if st.Op.OfProgram() {
 			t.queued = true
@@ -371,7 +351,7 @@ func (t *Task) step(e *Engine) bool {
 func (t *Task) took(e *Engine, err error) bool {
 	switch {
 	case err == nil:
-	case ofData(err) && t.schedule.Turns() == 0:
+	case ofData(err):
 		t.note(err)
 	default:
 		t.end(e, err)
@@ -401,7 +381,7 @@ func (t *Task) send(e *Engine, st *coll.Step) {
 	e.start(e.newSend(c.coll, st.A.Base, st.A.Count, st.A.Type, world, st.Tag, modeStandard).join(t, int(st.Req)))
 }
 
-func (t *Task) receive(e *Engine, st *coll.Step) *Request {
+func (t *Task) receive(e *Engine, st *coll.Step) {
 	c := t.sides[st.Of].comm
 	t.part(st.Req)
 	t.longest = max(t.longest, st.A.Size())
@@ -411,7 +391,6 @@ func (t *Task) receive(e *Engine, st *coll.Step) *Request {
 	r := e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req))
 	r.written = st.Written
 	e.postRecv(r)
-	return r
 }
 
 // mustWait reports whether messages are not done that a step waits for.
@@ -424,6 +403,13 @@ func (t *Task) mustWait(st *coll.Step) bool {
 		}
 	}
 	return t.missing > 0
+}
+
+// note notes the first error of an operation that goes on.
+func (t *Task) note(err error) {
+	if t.first == nil {
+		t.first = err
+	}
 }
 
 // partDone is told that a message is done.

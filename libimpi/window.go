@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/board"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
@@ -111,7 +112,7 @@ func (w *windowEngine) Allgather(own, all []uint64) error {
 func (w *windowEngine) Await(word *uint64, least uint64) error {
 	e := w.e
 	if !e.waiting.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
-		for range boardLooks {
+		for range board.Looks {
 			futex.Pause(1)
 			if atomic.LoadUint64(word) >= least {
 				return nil

@@ -77,25 +77,19 @@ type Boards interface {
 // libimpi/board.go and gobridge/executor/board.h. Members are numbered by their ranks in the communicator. All is zero
 // at first.
 type Board interface {
-	// Slots tells of the slots of each member, narrow or wide ones: how many there are, of how many bytes, and how many
-	// low bits of a slot's word are the length of what it holds; above them is the number of the operation.
-	Slots(wide bool) (slots, bytes int, shift uint)
-	Slot(wide bool, member, i int) (word *uint64, payload []byte)
+	// Slots tells of the slots of each member that have a size: how many there are, of how many bytes, and how many low
+	// bits of a slot's word are the length of what it holds; above them is the number of the operation.
+	Slots(size SlotSize) (slots, bytes int, shift uint)
+	Slot(size SlotSize, member, i int) (word *uint64, payload []byte)
+	// ReserveLong sees to the memory of long slots. Each member calls it before it uses one.
+	ReserveLong() error
 	// LaneEnd is the byte, counted in the memory for lanes, before which a lane ends that begins at one and is for parts
 	// of at most n bytes; -1: there is no room for it. OpenLane answers such a lane, for which there is room, and sees to
 	// its memory. Each member calls it, with the same arguments.
 	LaneEnd(at int, n int64) int
 	OpenLane(at int, n int64) (Lane, error)
-	// Pieces is what Slots tells of the places that each member has for pieces of long operations, and Piece is one of
-	// them. ReservePieces sees to their memory. Each member calls it before it uses one.
-	Pieces() (places, bytes int, shift uint)
-	Piece(member, i int) (word *uint64, payload []byte)
-	ReservePieces() error
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64
-	// Fault is the last operation that it has completed without the part that others need, above FaultBits bits with
-	// the class of its error; 0: there was none.
-	Fault(member int) *uint64
 	// Wake wakes a process of the machine, by its local rank, if it sleeps.
 	Wake(local int)
 	// Alert wakes a process's progress thread, if it waits for long transfers.
@@ -103,6 +97,16 @@ type Board interface {
 	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
 	Leave()
 }
+
+// SlotSize is a size of the slots of a board.
+type SlotSize uint8
+
+// The sizes of slots. Long ones are for pieces of long operations.
+const (
+	NarrowSlot SlotSize = iota
+	WideSlot
+	LongSlot
+)
 
 // Lane is a part of a board where a persistent operation has slots of its own.
 type Lane interface {
@@ -130,9 +134,6 @@ type Memory interface {
 
 // MaxLocal is the largest number of processes that share a machine's memory.
 const MaxLocal = 1 << 16
-
-// FaultBits is how many bits of a board's Fault say a class.
-const FaultBits = 8
 
 // BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
 // BoardPieces how many places for pieces at most. A lane for parts that are shorter than a piece by LanePage may have

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 )
 
 // boards is a board in memory for goroutines. A slot is taken again when all have ended the operation that had it.
@@ -23,7 +23,7 @@ type part struct {
 	n         int64
 }
 
-// Board is a board as a rank sees it (coll.Board).
+// Board is a board as a rank sees it (board.Board).
 type Board struct {
 	all    *boards
 	blocks bool
@@ -52,12 +52,12 @@ func NewBoards(p, slots, bytes int, blocks bool) []*Board {
 // Blocks reports whether the board blocks.
 func (b *Board) Blocks() bool { return b.blocks }
 
-// Do carries a turn out.
-func (b *Board) Do(t *coll.Turn) error {
+// Do carries an operation out.
+func (b *Board) Do(o *board.Operation) error {
 	if b.blocks {
-		return t.Do(b)
+		return o.Do(b)
 	}
-	return b.Repeat(t.Most(), func() (bool, error) { return t.Run(b) })
+	return b.Repeat(o.Most(), func() (bool, error) { return o.Run(b) })
 }
 
 // Repeat carries an operation out that begins with so many bytes, and goes on as far as parts are there.
@@ -96,15 +96,15 @@ func (b *Board) slot(rank int) *part {
 	return &slots[b.number%uint64(len(slots))]
 }
 
-// Begin implements coll.Board.
+// Begin implements board.Board.
 func (b *Board) Begin(n int64) {
 	b.number++
-	if b.most = n; n == coll.AnyLength {
+	if b.most = n; n == board.AnyLength {
 		b.most = int64(len(b.slot(b.rank).mem))
 	}
 }
 
-// Put implements coll.Board.
+// Put implements board.Board.
 func (b *Board) Put(n int64) ([]byte, error) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
@@ -127,7 +127,7 @@ func (b *Board) least() uint64 {
 	return least
 }
 
-// Publish implements coll.Board.
+// Publish implements board.Board.
 func (b *Board) Publish(n int64) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *Board) Publish(n int64) {
 	b.all.change.Broadcast()
 }
 
-// Get implements coll.Board.
+// Get implements board.Board.
 func (b *Board) Get(rank int) ([]byte, error) {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
@@ -154,10 +154,7 @@ func (b *Board) Get(rank int) ([]byte, error) {
 	return s.mem[:s.n], nil
 }
 
-// Fail implements coll.Board: End says the same.
-func (b *Board) Fail(error) {}
-
-// End implements coll.Board.
+// End implements board.Board.
 func (b *Board) End() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -180,8 +181,8 @@ func (c *Comm) carryOut(s *coll.Schedule) error {
 				}
 			}
 			err = c.Wait(todo...)
-		case coll.StepTurn:
-			t := *s.Turn(int(st.Req))
+		case coll.StepBoard:
+			t := s.OnBoard()[st.Req]
 			err = c.w.boards[c.rank].Do(&t)
 		default:
 			err = st.Do()
@@ -267,12 +268,12 @@ func (c *Comm) Board() coll.Seating {
 	return coll.Seating{Part: c.w.Board, Crowded: c.w.Crowded, TwoCores: c.w.TwoCores}
 }
 
-// Turn implements coll.Boarded.
-func (c *Comm) Turn(t *coll.Turn) error {
+// Operate implements coll.Boarded.
+func (c *Comm) Operate(o *board.Operation) error {
 	if c.record != nil {
-		return c.record.Turn(t)
+		return c.record.Operate(o)
 	}
-	return c.w.boards[c.rank].Do(t)
+	return c.w.boards[c.rank].Do(o)
 }
 
 // Send returns when the message has been received, or copied.
@@ -397,7 +398,7 @@ func (c *Comm) IrecvWritten(b coll.Buf, from, tag int) (coll.Req, error) {
 	return c.Irecv(b, from, tag)
 }
 
-// Withdraw implements coll.Withdrawer.
+// Withdraw implements board.Messages.
 func (c *Comm) Withdraw(r coll.Req) bool {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()

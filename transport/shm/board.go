@@ -164,8 +164,8 @@ func (b *Board) clearLanes(bytes int) {
 	}
 }
 
-// ReservePieces implements transport.Board.
-func (b *Board) ReservePieces() error {
+// ReserveLong implements transport.Board.
+func (b *Board) ReserveLong() error {
 	_, at := b.segment.boardAt(b.number)
 	if err := b.segment.reserve(b.pieces, len(b.members)*b.places()*boardPieceSize); err != nil {
 		return err
@@ -177,38 +177,31 @@ func (b *Board) ReservePieces() error {
 // places is how many places for pieces each member has.
 func (b *Board) places() int { return placesOf(len(b.members)) }
 
-// Pieces implements transport.Board.
-func (b *Board) Pieces() (places, bytes int, shift uint) {
+// Slots implements transport.Board.
+func (b *Board) Slots(size transport.SlotSize) (slots, bytes int, shift uint) {
+	switch size {
+	case transport.NarrowSlot:
+		return boardSlots, boardPayload, boardWordShift
+	case transport.WideSlot:
+		return boardWideSlots, boardWidePayload, boardWideShift
+	}
 	return b.places(), boardPiecePayload, boardPieceShift
 }
 
-// Piece implements transport.Board.
-func (b *Board) Piece(member, i int) (word *uint64, payload []byte) {
-	return b.segment.placeFor(b.pieces + (member*b.places()+i)*boardPieceSize)
-}
-
-// Slots implements transport.Board.
-func (b *Board) Slots(wide bool) (slots, bytes int, shift uint) {
-	if wide {
-		return boardWideSlots, boardWidePayload, boardWideShift
-	}
-	return boardSlots, boardPayload, boardWordShift
-}
-
 // Slot implements transport.Board.
-func (b *Board) Slot(wide bool, member, i int) (word *uint64, payload []byte) {
-	if wide {
+func (b *Board) Slot(size transport.SlotSize, member, i int) (word *uint64, payload []byte) {
+	switch size {
+	case transport.NarrowSlot:
+		slot := &b.members[member].slots[i]
+		return &slot.word, slot.payload[:]
+	case transport.WideSlot:
 		return b.segment.wideSlot(b.wide + (member*boardWideSlots+i)*boardWideSize)
 	}
-	slot := &b.members[member].slots[i]
-	return &slot.word, slot.payload[:]
+	return b.segment.placeFor(b.pieces + (member*b.places()+i)*boardPieceSize)
 }
 
 // Done implements transport.Board.
 func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
-
-// Fault implements transport.Board.
-func (b *Board) Fault(m int) *uint64 { return &b.members[m].fault }
 
 // Wake implements transport.Board.
 func (b *Board) Wake(local int) {
@@ -241,7 +234,7 @@ func (b *Board) Leave() {
 	}
 	if atomic.SwapUint32(&at.pieces, 0) != 0 {
 		for i := range len(b.members) * b.places() {
-			word, _ := b.Piece(0, i)
+			word, _ := b.Slot(transport.LongSlot, 0, i)
 			atomic.StoreUint64(word, 0)
 		}
 	}

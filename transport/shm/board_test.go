@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 // members are n ranks of a segment.
@@ -100,11 +102,11 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		b := opened(t, s, number)
 		_, m := b.view()
 		m[i].done, m[i].slots[1].word, m[i].slots[1].payload[55] = 9, 9, 9
-		if err := b.ReservePieces(); err != nil {
+		if err := b.ReserveLong(); err != nil {
 			t.Fatal(err)
 		}
-		places, bytes, shift := b.Pieces()
-		word, payload := b.Piece(i, places-1)
+		places, bytes, shift := b.Slots(transport.LongSlot)
+		word, payload := b.Slot(transport.LongSlot, i, places-1)
 		if *word = 9; len(payload) != bytes || bytes >= 1<<shift {
 			t.Errorf("a piece of %d bytes, not %d", len(payload), bytes)
 		}
@@ -132,7 +134,7 @@ func TestTheLastMemberToLeaveClearsTheBoard(t *testing.T) {
 		})
 	}
 	for i := range all {
-		if word, _ := boards[1].Piece(i, boards[1].places()-1); *word != 0 {
+		if word, _ := boards[1].Slot(transport.LongSlot, i, boards[1].places()-1); *word != 0 {
 			t.Errorf("the last place for pieces of member %d is not cleared", i)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 func TestRingsStandInTheMemoryOfTheRankThatReadsThem(t *testing.T) {
@@ -99,7 +101,7 @@ func TestBoardsStandInTheMemoryOfTheMembersThatWriteThem(t *testing.T) {
 		}
 		for m := range tt.members {
 			for i := range boardWideSlots {
-				_, payload := board.Slot(true, m, i)
+				_, payload := board.Slot(transport.WideSlot, m, i)
 				for _, b := range payload {
 					if b != 0 && tt.nodes[tt.members[m]] != got[2*int(b)-2] {
 						t.Fatalf("%v: member %d writes memory of node %d", tt.nodes, m, got[2*int(b)-2])

@@ -86,8 +86,7 @@ type boardSlot struct {
 
 type boardMember struct {
 	done  uint64
-	fault uint64
-	_     [6]uint64
+	_     [7]uint64
 	slots [boardSlots]boardSlot // the first one begins a pair of lines, as a board has one before its members
 	_     [8]uint64
 }

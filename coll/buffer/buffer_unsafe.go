@@ -1,4 +1,4 @@
-package coll
+package buffer
 
 import (
 	"unsafe"
@@ -7,6 +7,13 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport/bulk"
 )
+
+// Buf is a message buffer: Count elements of Type at Base. Count 0 is an empty message.
+type Buf struct {
+	Base  datatype.Pointer
+	Count int64
+	Type  *datatype.Type
+}
 
 // VBuf is the buffer of a v-variant: block i is Counts[i] elements of Type at Base + Displs[i] extents. One
 // entry for each rank; nothing is kept after the call.
@@ -43,15 +50,16 @@ func (b VBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
 // IsInPlace reports whether b is InPlaceW().
 func (b WBuf) IsInPlace() bool { return b.Base == unsafe.Pointer(&inPlace) }
 
-var byteType = datatype.Named(abi.MPI_BYTE)
+// Byte is MPI_BYTE.
+var Byte = datatype.Named(abi.MPI_BYTE)
 
 // Bytes is p as a buffer of MPI_BYTE.
 func Bytes(p []byte) Buf {
-	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), byteType}
+	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), Byte}
 }
 
-// bytes is the memory of a buffer that Bytes has made.
-func (b Buf) bytes() []byte { return unsafe.Slice((*byte)(b.Base), b.Count) }
+// Mem is the memory of a buffer that Bytes has made.
+func (b Buf) Mem() []byte { return unsafe.Slice((*byte)(b.Base), b.Count) }
 
 // Size is the number of bytes of data in b, in this machine's representation.
 func (b Buf) Size() int64 {
@@ -78,17 +86,18 @@ func (b Buf) Slice(from, n int64) Buf {
 func (b Buf) Block(i int) Buf { return b.Slice(int64(i)*b.Count, b.Count) }
 
 // Block is the block of rank i.
-func (b VBuf) Block(i int) Buf { return b.at(i) }
+func (b VBuf) Block(i int) Buf { return b.At(i) }
 
-// at is Block without a copy of the buffer's words, which has to wait for them if they have just been written.
-func (b *VBuf) at(i int) Buf {
+// At is Block without a copy of the buffer's words, which has to wait for them if they have just been written.
+func (b *VBuf) At(i int) Buf {
 	return Buf{Base: b.Base, Type: b.Type}.Slice(b.Displs[i], b.Counts[i])
 }
 
 // Block is the block of rank i.
-func (b WBuf) Block(i int) Buf { return b.at(i) }
+func (b WBuf) Block(i int) Buf { return b.At(i) }
 
-func (b *WBuf) at(i int) Buf {
+// At is Block without such a copy.
+func (b *WBuf) At(i int) Buf {
 	if b.Counts[i] == 0 {
 		return Buf{Type: b.Types[i]}
 	}
@@ -97,7 +106,7 @@ func (b *WBuf) at(i int) Buf {
 
 // Copy moves the data of src to dst. Source and destination may have different types of equal signature.
 func Copy(dst, src Buf) error {
-	if moves, err := copies(dst, src); !moves {
+	if moves, err := Copies(dst, src); !moves {
 		return err
 	}
 	if _, truncated := datatype.Copy(dst.Base, dst.Count, dst.Type, src.Base, src.Count, src.Type); truncated {
@@ -106,8 +115,8 @@ func Copy(dst, src Buf) error {
 	return nil
 }
 
-// copies reports whether a copy has anything to do, or that there is no room.
-func copies(dst, src Buf) (bool, error) {
+// Copies reports whether a copy has anything to do, or that there is no room.
+func Copies(dst, src Buf) (bool, error) {
 	if src.Count == 0 || src.Type.Size() == 0 || src.Base == dst.Base && src.Type == dst.Type {
 		return false, nil
 	}
@@ -123,17 +132,17 @@ var errTruncate = &Error{Class: abi.MPI_ERR_TRUNCATE, Arg: "recvcount",
 // Pack writes the data of b to dst, which must have room for it, and Unpack reads it back.
 func Pack(dst []byte, b Buf, rep datatype.Rep) error { return pack(dst, b, rep, bulk.Copy) }
 
-// packShown is Pack to memory that other ranks read next, in the representation of this machine; packForAll, if all of
+// PackShown is Pack to memory that other ranks read next, in the representation of this machine; PackForAll, if all of
 // them read it.
-func packShown(dst []byte, b Buf) error  { return pack(dst, b, datatype.Native, bulk.Store) }
-func packForAll(dst []byte, b Buf) error { return pack(dst, b, datatype.Native, bulk.StoreForAll) }
+func PackShown(dst []byte, b Buf) error  { return pack(dst, b, datatype.Native, bulk.Store) }
+func PackForAll(dst []byte, b Buf) error { return pack(dst, b, datatype.Native, bulk.StoreForAll) }
 
 func pack(dst []byte, b Buf, rep datatype.Rep, run func(dst, src []byte) int) error {
 	if b.Count == 0 {
 		return nil
 	}
-	if whole, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
-		run(dst, whole.bytes())
+	if whole, ok := Contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
+		run(dst, whole.Mem())
 		return nil
 	}
 	var c datatype.Cursor
@@ -147,8 +156,8 @@ func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 	if b.Count == 0 || len(src) == 0 {
 		return nil
 	}
-	if run, ok := contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
-		bulk.Copy(run.bytes(), src)
+	if run, ok := Contiguous(b); ok && (rep == datatype.Native || b.Type.Portable()) {
+		bulk.Copy(run.Mem(), src)
 		return nil
 	}
 	var c datatype.Cursor
@@ -157,65 +166,27 @@ func Unpack(b Buf, src []byte, rep datatype.Rep) error {
 	return c.Err()
 }
 
-// has reports whether an address is in the memory of a run of bytes.
-func (b Buf) has(p datatype.Pointer) bool { return uintptr(p)-uintptr(b.Base) < uintptr(b.Count) }
+// Has reports whether an address is in the memory of a run of bytes.
+func (b Buf) Has(p datatype.Pointer) bool { return uintptr(p)-uintptr(b.Base) < uintptr(b.Count) }
 
-// contiguous returns the memory of b as bytes, if the elements lie there in order and without gaps.
-func contiguous(b Buf) (Buf, bool) {
+// Contiguous returns the memory of b as bytes, if the elements lie there in order and without gaps.
+func Contiguous(b Buf) (Buf, bool) {
 	if b.Count == 0 {
-		return Buf{Type: byteType}, true
+		return Buf{Type: Byte}, true
 	}
 	p, n, ok := b.Type.Span(b.Base, b.Count)
-	return Buf{p, n, byteType}, ok
+	return Buf{p, n, Byte}, ok
 }
 
-// sameAs reports whether two buffers begin with the same memory, so that nothing has to move from one to the other.
+// SameAs reports whether two buffers begin with the same memory, so that nothing has to move from one to the other.
 // Addresses alone do not tell: types may have absolute addresses, or displacements of their own (MPI 5.0, 5.1.5).
-func (b Buf) sameAs(other Buf) bool {
+func (b Buf) SameAs(other Buf) bool {
 	if b.Type == other.Type {
 		return b.Base == other.Base
 	}
-	run, isRun := contiguous(b)
-	place, isPlace := contiguous(other)
+	run, isRun := Contiguous(b)
+	place, isPlace := Contiguous(other)
 	return isRun && isPlace && run.Base == place.Base
-}
-
-// maxLead bounds what Typed wastes to keep the base address of a buffer inside the memory it allocates.
-const maxLead = 1 << 20
-
-// Typed allocates room for count elements of t, laid out as in a user's buffer. A base address that lies
-// before or after the data (a true lower bound other than 0) is kept inside the allocation, where the
-// garbage collector wants pointers to be, unless it is as far away as the absolute addresses of MPI_BOTTOM.
-func (s *Scratch) Typed(count int64, t *datatype.Type) (Buf, error) {
-	if count == 0 {
-		return Buf{Type: t}, nil
-	}
-	lo, hi := t.TrueLB(), t.TrueLB()+t.TrueExtent()
-	if last := (count - 1) * t.Extent(); last < 0 {
-		lo += last
-	} else {
-		hi += last
-	}
-	if lo > 0 && lo <= maxLead {
-		lo = 0
-	}
-	if hi < 0 && hi >= -maxLead {
-		hi = 0
-	}
-	mem, err := s.Alloc(hi - lo + 1)
-	if err != nil {
-		return Buf{}, err
-	}
-	return Buf{unsafe.Add(unsafe.Pointer(unsafe.SliceData(mem)), -lo), count, t}, nil
-}
-
-// Counts returns n numbers of undefined value.
-func (s *Scratch) Counts(n int) ([]int64, error) {
-	mem, err := s.Alloc(int64(n) * 8)
-	if err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(mem))), n), nil
 }
 
 var numberType = datatype.Named(abi.MPI_INT64_T)
@@ -223,4 +194,16 @@ var numberType = datatype.Named(abi.MPI_INT64_T)
 // Numbers is p as a buffer of MPI_INT64_T.
 func Numbers(p []int64) Buf {
 	return Buf{unsafe.Pointer(unsafe.SliceData(p)), int64(len(p)), numberType}
+}
+
+// Pieces is a vector cut into n nearly equal pieces of whole elements, and of these the ones from `from` on, before to.
+func (b Buf) Pieces(n, from, to int) Buf {
+	lo, hi := PieceAt(b.Count, n, from), PieceAt(b.Count, n, to)
+	return b.Slice(lo, hi-lo)
+}
+
+// PieceAt is the first element of piece i of n: the first count%n pieces have one element more.
+func PieceAt(count int64, n, i int) int64 {
+	q, rest := count/int64(n), count%int64(n)
+	return int64(i)*q + min(int64(i), rest)
 }

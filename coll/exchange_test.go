@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
@@ -16,35 +17,42 @@ var vShapes = []shape{{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}
 	{5000, colltest.Gapped}}
 
 func TestBoardsMoveUnevenBlocks(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	t.Parallel()
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		return tryUneven(c, b, p, coll.Seating{})
 	})
 }
 
-// Some pieces find room on the board, and others, for which the memory is missing, go by messages.
-func TestBoardsMoveUnevenPieces(t *testing.T) {
+// Some long slots have room for all blocks, and in others, for which the memory is missing, some go by messages.
+func TestBoardsMoveUnevenBlocksInLongSlots(t *testing.T) {
 	t.Parallel()
 	for _, bytes := range []int{1 << 14, 20000, 1 << 15} {
-		for _, blocks := range []bool{false, true} {
-			onBoardsOf(t, bytes+64, blocks, func(c *colltest.Comm, b *colltest.Board, p int) error {
-				return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0})
-			})
-		}
+		onBoardsOf(t, bytes+64, true, func(c *colltest.Comm, b *colltest.Board, p int) error {
+			return tryUneven(c, b, p, coll.Seating{Part: 1 << 15, Crowded: p%2 == 0})
+		})
 	}
 }
+
+// seated is a rank that has this for long operations.
+type seated struct {
+	board.Seats
+	on coll.Seating
+}
+
+func (s seated) Board() coll.Seating { return s.on }
 
 // tryUneven tries exchanges of blocks of all lengths between ranks that have this for long ones.
 func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating) error {
 	var x coll.Exchange
-	begin := func() *coll.Exchange { return x.Begin(seating) }
+	on := seated{b, seating}
 	for _, s := range vShapes {
 		for _, root := range roots(p) {
 			if err := colltest.First(
 				colltest.TryGatherv(c, root, s.count, s.typ, func(out coll.Buf, in coll.VBuf) error {
-					return exchange(c, b, begin().Gatherv(b, out, &in, root))
+					return x.Gatherv(on, out, &in, root).Do(c, b)
 				}),
 				colltest.TryScatterv(c, root, s.count, s.typ, func(out coll.VBuf, in coll.Buf) error {
-					return exchange(c, b, begin().Scatterv(b, &out, in, root))
+					return x.Scatterv(on, &out, in, root).Do(c, b)
 				})); err != nil {
 				return fmt.Errorf("count=%d root=%d: %w", s.count, root, err)
 			}
@@ -61,12 +69,12 @@ func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating)
 				if longest(in) > 1<<14 {
 					return coll.Allgatherv(c, out, in)
 				}
-				return exchange(c, b, begin().Allgatherv(b, out, &in))
+				return x.Allgatherv(on, out, &in).Do(c, b)
 			}),
 			tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
-				return exchange(c, b, begin().Neighbors(b, e, send, recv))
+				return x.Neighbors(on, e, send, recv).Do(c, b)
 			}),
-			exchange(c, b, begin().Alltoallv(b, &out, &in))); err != nil {
+			x.Alltoallv(on, &out, &in).Do(c, b)); err != nil {
 			return fmt.Errorf("count=%d: %w", s.count, err)
 		}
 		for i := range p {
@@ -78,41 +86,10 @@ func tryUneven(c *colltest.Comm, b *colltest.Board, p int, seating coll.Seating)
 	return nil
 }
 
-// exchange carries an exchange out: on a board that does not block as progress does, which awaits its messages
-// afterwards.
-func exchange(c *colltest.Comm, b *colltest.Board, x *coll.Exchange) error {
-	if b.Blocks() {
-		return x.Do(c, b)
-	}
-	m := &started{Comm: c}
-	err := b.Repeat(coll.AnyLength, func() (bool, error) { return x.Run(m, b) })
-	if failed := c.Wait(m.messages...); err == nil {
-		err = failed
-	}
-	return err
-}
-
-// started notes the messages that an exchange has started.
-type started struct {
-	*colltest.Comm
-	messages []coll.Req
-}
-
-func (s *started) Isend(b coll.Buf, to, tag int) (coll.Req, error) {
-	r, err := s.Comm.Isend(b, to, tag)
-	s.messages = append(s.messages, r)
-	return r, err
-}
-
-func (s *started) Irecv(b coll.Buf, from, tag int) (coll.Req, error) {
-	r, err := s.Comm.Irecv(b, from, tag)
-	s.messages = append(s.messages, r)
-	return r, err
-}
-
 // A rank that has more room than its block needs gets the block all the same, and one that has less notices.
 func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	t.Parallel()
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		gather := func(has, room int64) error {
 			counts, displs := make([]int64, p), make([]int64, p)
 			for i := range p {
@@ -121,7 +98,7 @@ func TestBlocksOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 			send, recv := colltest.NewMem(has, colltest.Int), colltest.NewMem(int64(p)*room, colltest.Int)
 			send.Put(0, colltest.Pattern(has, colltest.Int, c.Rank(), 0))
 			in := recv.V(counts, displs)
-			err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Gatherv(b, send.Buf, &in, 0))
+			err := new(coll.Exchange).Gatherv(seated{b, coll.Seating{}}, send.Buf, &in, 0).Do(c, b)
 			if has > room {
 				if (err != nil) != (c.Rank() == 0) {
 					return fmt.Errorf("%d elements into %d: %v", has, room, err)
@@ -222,10 +199,10 @@ func TestNeighborsOfAGraphExchangeBlocks(t *testing.T) {
 // In a periodic ring of one or two ranks both neighbors are the same one, and what goes to the left comes from the
 // right.
 func TestNeighborsInARing(t *testing.T) {
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	t.Parallel()
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		for _, s := range vShapes {
 			left, right := (c.Rank()-1+p)%p, (c.Rank()+1)%p
-			seating := coll.Seating{Part: int64(p % 3 << 14)}
 			around := []int32{int32(left), int32(right)}
 			e, err := coll.NewEdges(c.Rank(), around, around, true)
 			if err != nil {
@@ -234,7 +211,7 @@ func TestNeighborsInARing(t *testing.T) {
 			for _, exchange := range []func(send, recv *coll.Blocks) error{
 				func(send, recv *coll.Blocks) error { return coll.Neighbors(c, e, send, recv) },
 				func(send, recv *coll.Blocks) error {
-					return exchange(c, b, new(coll.Exchange).Begin(seating).Neighbors(b, e, send, recv))
+					return new(coll.Exchange).Neighbors(seated{b, coll.Seating{}}, e, send, recv).Do(c, b)
 				},
 			} {
 				send, recv := colltest.NewMem(2*s.count, s.typ), colltest.NewMem(2*s.count, s.typ)
@@ -256,7 +233,8 @@ func TestNeighborsInARing(t *testing.T) {
 // room: messages are received in another order than they are sent.
 func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 	sizes := []int64{6000, 7000, 5000, 9000, 20000, 100, 8192, 15000, 40000, 3000}
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	t.Parallel()
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		me := c.Rank()
 		var from, to []int32
 		displs, total := []int64{}, int64(0)
@@ -268,20 +246,21 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, crowded := range []bool{false, true} {
+		for round := range 2 {
 			out, in := make([]byte, total), make([]byte, total)
 			for i := range out {
 				out[i] = byte(i*7 + me)
 			}
-			blocksOf := func(b coll.Buf) coll.Blocks { return coll.Varying(coll.VBuf{b.Base, sizes, displs, b.Type}) }
+			blocksOf := func(b coll.Buf) coll.Blocks {
+				return coll.Varying(coll.VBuf{Base: b.Base, Counts: sizes, Displs: displs, Type: b.Type})
+			}
 			send, recv := blocksOf(coll.Bytes(out)), blocksOf(coll.Bytes(in))
-			x := new(coll.Exchange).Begin(coll.Seating{Crowded: crowded})
-			if err := exchange(c, b, x.Neighbors(b, e, &send, &recv)); err != nil {
+			if err := new(coll.Exchange).Neighbors(seated{b, coll.Seating{}}, e, &send, &recv).Do(c, b); err != nil {
 				return err
 			}
 			for i := range in {
 				if want := byte(i*7 + int(from[0])); in[i] != want {
-					return fmt.Errorf("crowded=%v: byte %d is %d and not %d", crowded, i, in[i], want)
+					return fmt.Errorf("round %d: byte %d is %d and not %d", round, i, in[i], want)
 				}
 			}
 		}
@@ -292,7 +271,8 @@ func TestBlocksOfSeveralEdgesFindTheirPlaces(t *testing.T) {
 // A rank whose own block does not fit its place takes those of the others all the same: receives of them are posted.
 func TestABlockOfOnesOwnMayBeTooLong(t *testing.T) {
 	const has, less = 12000, 9000
-	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
+	t.Parallel()
+	onBlockingBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
 		me, other := c.Rank(), has
 		if p%2 == 0 {
 			other = 100 // on the board
@@ -308,9 +288,11 @@ func TestABlockOfOnesOwnMayBeTooLong(t *testing.T) {
 		}
 		room[me] = less
 		out, in := make([]byte, total), make([]byte, total)
-		send := coll.Varying(coll.VBuf{coll.Bytes(out).Base, counts, displs, coll.Bytes(out).Type})
-		recv := coll.Varying(coll.VBuf{coll.Bytes(in).Base, room, displs, coll.Bytes(in).Type})
-		if err := exchange(c, b, new(coll.Exchange).Begin(coll.Seating{}).Alltoallv(b, &send, &recv)); err == nil {
+		send := coll.Varying(coll.VBuf{Base: coll.Bytes(out).Base, Counts: counts, Displs: displs,
+			Type: coll.Bytes(out).Type})
+		recv := coll.Varying(coll.VBuf{Base: coll.Bytes(in).Base, Counts: room, Displs: displs,
+			Type: coll.Bytes(in).Type})
+		if err := new(coll.Exchange).Alltoallv(seated{b, coll.Seating{}}, &send, &recv).Do(c, b); err == nil {
 			return fmt.Errorf("a block of %d bytes went to a place of %d", has, less)
 		}
 		return nil
