@@ -3,58 +3,15 @@ package libimpi
 import (
 	"bytes"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
-
-func TestEverySectionIsClaimedOnceFromEitherEnd(t *testing.T) {
-	for _, count := range []int64{1, 2, 3, 100, 5000} {
-		word := uint64(7 << useShift)
-		ends := [2]uint64{claimFront, claimBack}
-		var got [2]int64
-		var wg sync.WaitGroup
-		for i, end := range ends {
-			wg.Go(func() {
-				c := claims{word: &word, use: 7, count: count}
-				for c.take(end, 1) {
-					got[i]++
-				}
-			})
-		}
-		wg.Wait()
-		if got[0]+got[1] != count {
-			t.Errorf("%d sections: %d claimed from the front and %d from the back", count, got[0], got[1])
-		}
-		if word != uint64(7<<useShift|got[1]<<claimBits|got[0]) {
-			t.Errorf("%d sections: the word is %#x", count, word)
-		}
-	}
-}
-
-func TestClaimsOfAnotherUseAreNone(t *testing.T) {
-	word := uint64(8 << useShift)
-	c := claims{word: &word, use: 7, count: 10}
-	if c.left() != 0 || c.take(claimFront, 1) || c.take(claimBack, 1) || word != 8<<useShift {
-		t.Errorf("claims of use 7 from a word of use 8, which is now %#x", word)
-	}
-}
-
-func TestMessagesOfTooManySectionsAreNotShared(t *testing.T) {
-	var c claims
-	if !c.cut(1, 1+claimMask*sectionBytes) || c.count != claimMask {
-		t.Errorf("%d sections of the longest message", c.count)
-	}
-	if c.cut(0, 1+claimMask*sectionBytes) {
-		t.Error("a longer one is shared")
-	}
-}
 
 // alone polls one engine only, until the request is done.
 func alone(t *testing.T, e *Engine, id *uint64) CStatus {
@@ -71,7 +28,7 @@ func alone(t *testing.T, e *Engine, id *uint64) CStatus {
 }
 
 func TestAReceiverReadsWhatTheSenderDoesNotStream(t *testing.T) {
-	for _, n := range []int{17 << 10, sectionBytes, 16<<10 + sectionBytes, 16<<10 + sectionBytes + 1, 300<<10 + 5} {
+	for _, n := range []int{17 << 10, direct.Section, 16<<10 + direct.Section, 16<<10 + direct.Section + 1, 300<<10 + 5} {
 		for looks := range 8 { // how often the sender looks before it computes, by either way
 			streamed, direct := looks/2, looks%2 == 1
 			for _, room := range []int{n + 10, n, n - 7, 16<<10 + 5, 3} {
@@ -135,7 +92,7 @@ func (e *Engine) countCopies() *counts {
 }
 
 func TestBothSidesCopyAtOnceWhereThatIsQuick(t *testing.T) {
-	for _, n := range []int{2 * sectionBytes, 300<<10 + 5, 2 << 20} {
+	for _, n := range []int{2 * direct.Section, 300<<10 + 5, 2 << 20} {
 		es := makeWorld(t, options{clients: []int{2}, direct: true})
 		a, b := es[0], es[1]
 		sender, receiver := a.countCopies(), b.countCopies()
@@ -187,8 +144,9 @@ func TestAMessageOfWhichNothingIsLeftMakesWayForTheNext(t *testing.T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ways.local.Poll()
-	first := &recv[0].wire.claims
-	atomic.StoreUint64(first.word, first.use<<useShift|uint64(first.count)) // the sender has claimed all
+	if first := &recv[0].wire.claims; !first.TakeFront(first.Left()) { // the sender has claimed all
+		t.Fatal("nothing is left")
+	}
 	for b.pollAll() {
 	}
 	if recv[0].state.done || !recv[1].state.done {
@@ -197,7 +155,7 @@ func TestAMessageOfWhichNothingIsLeftMakesWayForTheNext(t *testing.T) {
 }
 
 func TestMemoryThatCannotBeReachedGoesThroughTheRing(t *testing.T) {
-	for _, n := range []int{17 << 10, 2 * sectionBytes, 300<<10 + 5} {
+	for _, n := range []int{17 << 10, 2 * direct.Section, 300<<10 + 5} {
 		for _, quick := range []bool{false, true} {
 			es := makeWorld(t, options{clients: []int{2}, direct: quick, fake: &fake.Options{Seed: 1, Sealed: true}})
 			const messages = 2 * transport.ClaimSlots
@@ -307,32 +265,8 @@ type broken struct{ transport.Writer }
 func (broken) Write(int32, uint64, []byte) bool { return false }
 
 // What two send each other is read in one go up to some length, a shorter one if nobody waits, and else shared.
-func TestExchangesThatNobodyWaitsForAreShared(t *testing.T) {
-	e := makeWorld(t, options{clients: []int{2}, direct: true})[0]
-	e.waiting.patient.Store(false)
-	e.direct.readAll = false
-	e.peers[1].sharing.offered = farBytes
-	for _, c := range []struct {
-		bytes   int64
-		waiting int
-		alone   bool
-	}{
-		{swapLater, 0, true}, {swapLater + 1, 0, false},
-		{swapLater + 1, 1, true}, {swapBytes, 1, true}, {swapBytes + 1, 1, false},
-	} {
-		for e.thread.Inside() < c.waiting {
-			e.thread.Enter()
-		}
-		if got := e.readsAlone(&Request{wire: transfer{flat: true, length: c.bytes, total: c.bytes}}, 1, 0); got != c.alone {
-			t.Errorf("%d bytes, %d threads wait: read in one go: %v", c.bytes, c.waiting, got)
-		}
-	}
-	e.thread.Leave()
-	e.peers[1].sharing.offered = 0
-}
-
 func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
-	for _, n := range []int{1, 16 << 10, 17 << 10, 300 << 10, 2 << 20, swapBytes, swapBytes + 1} {
+	for _, n := range []int{1, 16 << 10, 17 << 10, 300 << 10, 2 << 20, (4 << 20), (4 << 20) + 1} {
 		for way := range 4 {
 			writable, early := way&1 != 0, way&2 != 0 // early: the message, before its receive
 			es := makeWorld(t, options{clients: []int{2}, direct: true})
@@ -363,7 +297,7 @@ func TestMessagesLeftToTheirSendersArrive(t *testing.T) {
 			if !bytes.Equal(in[:n], data) || in[n] != gapByte {
 				t.Errorf("%d bytes, writable %v, early %v: wrong data", n, writable, early)
 			}
-			if long := n > 16<<10 && n <= swapBytes; long && receiver.read > 0 || writable && long && sender.written != n {
+			if long := n > 16<<10 && n <= (4<<20); long && receiver.read > 0 || writable && long && sender.written != n {
 				t.Errorf("%d bytes, writable %v, early %v: %d read by the receiver, %d written by the sender", n, writable,
 					early, receiver.read, sender.written)
 			}
@@ -454,7 +388,7 @@ func TestASharedSendTakesNoOtherAnswer(t *testing.T) {
 	e := es[0]
 	buf := make([]byte, 1<<20)
 	id := e.World().Isend(at(buf), int64(len(buf)), byteT, 1, 0, Standard)
-	*e.peers[1].direct.Claims(1, true, 0) = 5 << useShift
+	*e.peers[1].direct.Claims(1, true, 0) = 5 << 48
 	must(t, e.Cancel(id))
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id, Tag: 5<<8 | 1}, nil)
 	must(t, e.failure())
@@ -475,9 +409,10 @@ func TestAWordFullOfNonsenseClaimsNothingTwice(t *testing.T) {
 	a.World().Isend(at(data), 1<<20, byteT, 1, 0, Standard) // may wait for ever: the word is nonsense to it, too
 	step(es[1:])
 	r := b.requests.find(recv)
-	word := r.wire.claims.word
+	word := b.peers[0].direct.Claims(0, false, r.wire.claims.Slot)
+	use := *word >> 48 << 48
 	until(t, nil, "all sections", func() bool {
-		*word = r.wire.claims.use << useShift // as if nobody had claimed anything
+		*word = use // as if nobody had claimed anything
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.pollAll()

@@ -40,6 +40,7 @@ import (
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/onesided"
@@ -126,12 +127,9 @@ type sendState struct {
 	packet transport.Header
 }
 
-// directCopies is how long messages go from memory to memory inside the machine (claims.go, fresh.go).
+// directCopies are long messages that go from memory to memory inside the machine (direct_copies.go).
 type directCopies struct {
-	on        bool     // where that can be
-	past      bool     // the ring is stored to past the caches
-	readAll   bool     // never stream what can be read
-	cost      readCost // transport.Reader.Cost
+	rules     direct.Rules
 	now       func() time.Time
 	flowing   int        // receives to which the rest of a message comes from another machine
 	pulling   []*Request // receives that share their message with the sender, the oldest first
@@ -250,12 +248,12 @@ type peer struct {
 	sharing   sharedWith
 }
 
-// sharedWith is what is known of long messages from and to a peer (claims.go, fresh.go).
+// sharedWith is what is known of long messages from and to a peer (package direct).
 type sharedWith struct {
 	slots   uint8  // claims in use for messages from the peer, by slot
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
 	uses    uint16 // how often any of them has been used
-	fresh   freshness
+	fresh   direct.Freshness
 }
 
 // controlQueue is a FIFO of packets without payload. Those that have left stay at its front until they are as many as

@@ -6,41 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
 )
-
-func TestReadsAreSlowIfTheyTakeLongerThanOfTheOwnCachesByMoreThanACopy(t *testing.T) {
-	e := &Engine{}
-	e.direct.cost.read, e.direct.cost.copied = 2500*time.Nanosecond, 1200*time.Nanosecond
-	for _, c := range []struct {
-		bytes int
-		took  time.Duration
-		want  uint64
-	}{
-		{transport.CostBytes, 2500, quickRead},
-		{transport.CostBytes, 3300, quickRead}, // read before, and not changed since
-		{transport.CostBytes, 5700, slowRead},  // just written
-		{transport.CostBytes, 7600, farRead},
-		{transport.CostBytes / 2, 1800, quickRead},
-		{transport.CostBytes / 2, 3200, slowRead},
-		{128 << 10, 5100, quickRead},
-		{128 << 10, 10800, slowRead},
-		{128 << 10, 15100, farRead},
-		{1 << 20, 48000, quickRead},
-		{1 << 20, 88000, slowRead},
-		{1 << 20, 121000, farRead},
-	} {
-		if got := e.found(c.bytes, c.took*time.Nanosecond); got != c.want {
-			t.Errorf("%d bytes in %v: %d, want %d", c.bytes, c.took*time.Nanosecond, got, c.want)
-		}
-	}
-	e.direct.cost.read = 6300 * time.Nanosecond // an AMD EPYC
-	if e.found(transport.CostBytes, 7500*time.Nanosecond) != quickRead ||
-		e.found(transport.CostBytes, 9000*time.Nanosecond) != slowRead {
-		t.Error("where reading takes long, data in another core's caches is told from the own core's by a copy and a half")
-	}
-}
 
 // costing is a reader whose reads take some time.
 type costing struct {
@@ -68,17 +37,17 @@ func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
 		e := &Engine{mu: futex.On(new(uint32))}
 		e.waiting.patient.Store(c.patient)
 		e.ways.local.reader = costing{read: c.read, copied: c.copied}
-		if e.SetReadAll(c.on); e.direct.on != c.direct {
-			t.Errorf("%s: direct %v", c.name, e.direct.on)
+		if e.SetReadAll(c.on); e.direct.rules.On != c.direct {
+			t.Errorf("%s: direct %v", c.name, e.direct.rules.On)
 		}
 	}
 }
 
 // findAll makes an engine find every read slow, or none.
 func (e *Engine) findAll(slow bool) {
-	e.direct.cost.read, e.direct.cost.copied = time.Minute, time.Minute
+	e.direct.rules.Cost.Read, e.direct.rules.Cost.Copied = time.Minute, time.Minute
 	if slow {
-		e.direct.cost.read, e.direct.cost.copied = 1, 1
+		e.direct.rules.Cost.Read, e.direct.rules.Cost.Copied = 1, 1
 	}
 }
 
@@ -103,7 +72,7 @@ func nearAndFar(t *testing.T, past bool) []*Engine {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
 	at := time.Now()
 	for _, e := range es {
-		e.direct.past = past
+		e.direct.rules.Past = past
 		e.direct.now = func() time.Time {
 			at = at.Add(100 * time.Nanosecond)
 			return at
@@ -112,42 +81,15 @@ func nearAndFar(t *testing.T, past bool) []*Engine {
 	return es
 }
 
-// TestLongFreshDataGoesThroughARingPastTheCaches finds all reads slow, and then very slow.
-func TestLongFreshDataGoesThroughARingPastTheCaches(t *testing.T) {
-	es := nearAndFar(t, true)
-	copied := es[1].countCopies()
-	read := func(n int) bool { return exchangeOne(t, es, copied, n) > 0 }
-	es[0].peers[1].sharing.fresh.told = mostSlow
-	for _, n := range []int{2 * sectionBytes, freshBytes + 1, pastBytes} {
-		if read(n) {
-			t.Errorf("%d bytes: read, although reading has been slow", n)
-		}
-	}
-	if !read(pastBytes + 1) {
-		t.Errorf("a message of more than %d bytes went through the ring, although reading has not been very slow", pastBytes)
-	}
-	es[1].findAll(true)
-	for i := range slowReads {
-		if !read(farBytes) {
-			t.Fatalf("message %d: nothing was read", i)
-		}
-	}
-	for _, n := range []int{pastBytes + 1, farBytes} {
-		if read(n) {
-			t.Errorf("%d bytes: read, although reading has been very slow", n)
-		}
-	}
-	if !read(farBytes + 1) {
-		t.Errorf("a message of more than %d bytes went through the ring", farBytes)
-	}
-}
+// slowEnough is after how many slow reads messages go through the ring.
+const slowEnough = 8
 
 func TestFreshDataGoesThroughTheRing(t *testing.T) {
-	for _, n := range []int{2 * sectionBytes, freshBytes - 1, freshBytes} {
+	for _, n := range []int{2 * direct.Section, direct.Fresh - 1, direct.Fresh} {
 		es := nearAndFar(t, false)
 		copied := es[1].countCopies()
 		es[1].findAll(true)
-		for i := range slowReads {
+		for i := range slowEnough {
 			if exchangeOne(t, es, copied, n) == 0 {
 				t.Fatalf("%d bytes, message %d: nothing was read", n, i)
 			}
@@ -155,15 +97,15 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 		if exchangeOne(t, es, copied, n) != 0 {
 			t.Errorf("%d bytes: read, although reading has been slow", n)
 		}
-		if exchangeOne(t, es, copied, freshBytes+1) == 0 {
-			t.Errorf("a message of more than %d bytes went through the ring", freshBytes)
+		if exchangeOne(t, es, copied, direct.Fresh+1) == 0 {
+			t.Errorf("a message of more than %d bytes went through the ring", direct.Fresh)
 		}
 		es[0].waiting.patient.Store(true)
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although ranks outnumber cores", n)
 		}
 		es[0].waiting.patient.Store(false)
-		es[0].direct.readAll = true
+		es[0].direct.rules.ReadAll = true
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although all is to be read", n)
 		}
@@ -173,49 +115,21 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 	}
 }
 
-// TestDataThatIsNotFreshAnyMoreIsReadAgain counts how many messages it takes, and that some are read if it still is.
-func TestDataThatIsNotFreshAnyMoreIsReadAgain(t *testing.T) {
-	const n = 2 * sectionBytes
-	es := nearAndFar(t, false)
-	copied := es[1].countCopies()
-	es[1].findAll(true)
-	for range slowReads {
-		exchangeOne(t, es, copied, n)
-	}
-	read := 0
-	for range 2 * lookEvery {
-		if exchangeOne(t, es, copied, n) > 0 {
-			read++
-		}
-	}
-	if read != 2*looksInARow {
-		t.Errorf("%d of %d messages were read, want %d", read, 2*lookEvery, 2*looksInARow)
-	}
-	es[1].findAll(false)
-	for range lookEvery {
-		exchangeOne(t, es, copied, n)
-	}
-	for i := range 2 * lookEvery {
-		if exchangeOne(t, es, copied, n) == 0 {
-			t.Fatalf("message %d went through the ring, although reading is quick", i)
-		}
-	}
-}
-
 // TestFreshMessagesOfAllLengthsArrive sends both ways at once, in all ways that their receives may be there.
 func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
-	for _, n := range []int{17 << 10, sectionBytes, sectionBytes + 1, 64<<10 - 64, 64 << 10, 96<<10 + 5, freshBytes} {
-		for _, room := range []int{n, n + 100, n - 7, sectionBytes + 3, 16 << 10, 3} {
+	for _, n := range []int{17 << 10, direct.Section, direct.Section + 1, 64<<10 - 64, 64 << 10, 96<<10 + 5,
+		direct.Fresh} {
+		for _, room := range []int{n, n + 100, n - 7, direct.Section + 3, 16 << 10, 3} {
 			for _, late := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d bytes into %d, late %v", n, room, late), func(t *testing.T) {
 					es := nearAndFar(t, false)
-					lengths := [2]int{n, freshBytes + sectionBytes - n} // what each sends
+					lengths := [2]int{n, direct.Fresh + direct.Section - n} // what each sends
 					var in [2][]byte
 					var send, recv [2]uint64
 					post := func() {
 						for i, e := range es {
-							in[i] = bytes.Repeat([]byte{gapByte}, 2*freshBytes)
-							recv[i] = e.World().Irecv(at(in[i]), int64([2]int{2 * freshBytes, room}[i]), byteT, 1-i, 0)
+							in[i] = bytes.Repeat([]byte{gapByte}, 2*direct.Fresh)
+							recv[i] = e.World().Irecv(at(in[i]), int64([2]int{2 * direct.Fresh, room}[i]), byteT, 1-i, 0)
 						}
 					}
 					if !late {
@@ -223,7 +137,9 @@ func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
 					}
 					for i, e := range es {
 						e.findAll(true)
-						e.peers[1-i].sharing.fresh.told = mostSlow
+						for range slowEnough {
+							e.peers[1-i].sharing.fresh.Tell(2)
+						}
 						send[i] = e.World().Isend(at(pattern(lengths[i], i)), int64(lengths[i]), byteT, 1-i, 0, Standard)
 					}
 					if late {

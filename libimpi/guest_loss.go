@@ -1,6 +1,9 @@
 package libimpi
 
-import "github.com/libimpi/libimpi/abi"
+import (
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/direct"
+)
 
 // The loss of a guest ends what needs it, and the job goes on (docs/failure.md). These end with an error that
 // names the guest:
@@ -125,7 +128,7 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 	}
 	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.first.remove(r) {
 		// It has left, to one who is there and will answer.
-		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.open() {
+		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.Open() {
 			e.cancelSend(r)
 		}
 		return
@@ -145,7 +148,7 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 		e.stopReading(r)
 	}
 	r.streams, r.expects, r.state.cancelAsked, r.wire.owed = false, false, false, 0
-	r.wire.claims = claims{}
+	r.wire.claims = direct.Claims{}
 	r.status.Err = lost
 	e.complete(r)
 }
@@ -153,8 +156,8 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 // stopReading ends a receive whose sender is gone, in the middle of the message.
 func (e *Engine) stopReading(r *Request) {
 	e.stopPulling(r, 0)
-	if r.wire.claims.open() {
-		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.slot
+	if r.wire.claims.Open() {
+		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.Slot
 	}
 	if e.peer(r.env.peer).local < 0 {
 		e.direct.flowing--

@@ -82,7 +82,7 @@ func (p *peer) asks(r *Request) {
 
 // answered takes the answer to a synchronous message.
 func (p *peer) answered(r *Request) {
-	if r.wire.flat && r.wire.total > int64(p.limits.Eager) && !r.wire.claims.open() { // once
+	if r.wire.flat && r.wire.total > int64(p.limits.Eager) && !r.wire.claims.Open() { // once
 		p.sharing.offered -= r.wire.total
 	}
 	p.pressure.Answered(r.id)

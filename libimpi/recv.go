@@ -7,6 +7,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -145,7 +146,9 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 		e.complete(r)
 		return
 	}
-	if e.readsAlone(r, peer, first) && e.readDirect(r, peer, addr, first) {
+	r.wire.srqid, r.wire.addr = srqid, addr
+	way := e.way(r, first)
+	if way == direct.Read && e.readDirect(r, peer, addr, first) {
 		r.fill(piece)
 		e.sayTaken(peer, srqid, 0)
 		e.complete(r)
@@ -162,26 +165,29 @@ func (e *Engine) answer(r *Request, peer int32, srqid, addr uint64, piece []byte
 	if e.peer(peer).local < 0 {
 		e.direct.flowing++
 	}
-	if r.wire.srqid, r.wire.addr = srqid, addr; first == 0 && e.canPull(r) &&
-		e.peer(peer).freeSlot() == transport.ClaimSlots {
-		e.direct.pulling = append(e.direct.pulling, r) // without claims: whole
+	switch way {
+	case direct.Later:
+		e.direct.pulling = append(e.direct.pulling, r)
 		return
+	case direct.Read: // it cannot be read after all
+		way = direct.Ring
 	}
-	e.ask(r, first)
+	e.ask(r, first, way)
 	r.fill(piece)
 }
 
 // ask answers a DataSync by a SyncAck: the sender shall move the rest of the message, share it, or write all of it.
-func (e *Engine) ask(r *Request, first int64) {
+func (e *Engine) ask(r *Request, first int64, way direct.Way) {
 	tag := int32(0)
-	if e.leaves(r, first) {
-		r.wire.claims.both = true
-	} else {
+	switch way {
+	case direct.Write:
+		r.wire.claims.Both = true
+	case direct.Share:
 		tag = e.openClaims(r, first)
 	}
 	h := e.packet(transport.SyncAck, r.env.peer)
 	h.SrqID, h.DrqID, h.Tag = r.wire.srqid, r.id, tag
-	if r.wire.claims.both {
+	if r.wire.claims.Both {
 		h.Addr = uint64(uintptr(r.mem.data))
 	}
 	e.sendControl(h)
@@ -283,7 +289,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 		e.breach(h.Src, "answer to a cancellation that was not asked for")
 		return
 	}
-	if h.Kind == transport.CancelYes && (!r.expects || r.wire.claims.open()) {
+	if h.Kind == transport.CancelYes && (!r.expects || r.wire.claims.Open()) {
 		e.breach(h.Src, "cancellation of a message that has been received")
 		return
 	}
@@ -300,7 +306,7 @@ func (e *Engine) cancelAnswered(h *transport.Header) {
 	}
 	if r.state.ended {
 		e.complete(r)
-	} else if r.status.Err != nil && r.expects && !r.wire.claims.open() {
+	} else if r.status.Err != nil && r.expects && !r.wire.claims.Open() {
 		// One that was given up (guest_loss.go), and that the receiver has dropped with the communicator: had it been
 		// matched, that would have been said before.
 		r.expects = false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/match"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/transport/bulk"
@@ -117,16 +118,16 @@ type transfer struct {
 	rep    datatype.Rep
 	flat   bool // the bytes on the wire are those of the single run
 	cur    datatype.Cursor
-	total  int64  // send: bytes of the message; receive: bytes there is room for
-	moved  int64  // bytes handed to the transport, or taken from it
-	owed   int64  // send: bytes of the continuation under way that the transport has not taken yet
-	length int64  // receive: bytes of the matched message
-	stop   int64  // bytes of the message, from the front, that go through the transport, as far as is known
-	drqid  uint64 // send: the receiver's id, echoed by continuations
-	seq    uint64 // send: which of this process's messages it is
-	srqid  uint64 // receive that shares its message: the sender's id
-	addr   uint64 // and the address of the sender's buffer
-	claims claims // who moves what of a long message
+	total  int64         // send: bytes of the message; receive: bytes there is room for
+	moved  int64         // bytes handed to the transport, or taken from it
+	owed   int64         // send: bytes of the continuation under way that the transport has not taken yet
+	length int64         // receive: bytes of the matched message
+	stop   int64         // bytes of the message, from the front, that go through the transport, as far as is known
+	drqid  uint64        // send: the receiver's id, echoed by continuations
+	seq    uint64        // send: which of this process's messages it is
+	srqid  uint64        // receive that shares its message: the sender's id
+	addr   uint64        // and the address of the sender's buffer
+	claims direct.Claims // who moves what of a long message
 }
 
 // declaration is what the program sends, for whoever watches the wire (transport.Header); a buffered send has copied
@@ -157,7 +158,7 @@ func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type
 // setWire fixes the representation that the message has on its way.
 func (r *Request) setWire(rep datatype.Rep) {
 	r.wire.rep = rep
-	r.wire.moved, r.wire.claims = 0, claims{}
+	r.wire.moved, r.wire.claims = 0, direct.Claims{}
 	r.wire.total = r.mem.size
 	if rep == datatype.Native {
 		r.wire.flat = r.mem.single

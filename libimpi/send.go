@@ -3,6 +3,7 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -15,7 +16,7 @@ import (
 //	short, withheld     the receiver keeps too much (package pressure): a DataSync packet, with the data or not
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
 //	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations, or is
-//	                    written into the receiver's memory (claims.go)
+//	                    written into the receiver's memory (direct_copies.go)
 //
 // All functions run under the engine's lock.
 
@@ -77,7 +78,7 @@ func (e *Engine) sendFirst(p *peer, r *Request) bool {
 				h.Len = 0
 			case !r.wire.flat:
 				h.Len = r.wire.cur.Piece(h.Len, h.Len)
-			case e.direct.on && p.direct.CanRead(r.env.peer):
+			case e.direct.rules.On && p.direct.CanRead(r.env.peer):
 				h.Len = e.firstPiece(p, r)
 			}
 			if r.wire.flat {
@@ -169,10 +170,10 @@ func (p *peer) piece(r *Request) int {
 	case p.direct == nil:
 		return p.limits.Packet
 	case r.wire.flat:
-		return min(sectionBytes, p.limits.Packet)
+		return min(direct.Section, p.limits.Packet)
 	}
 	// Towards the end they are shorter, so that the receiver has little left to store when the sender is done.
-	about := min(max(int(r.wire.total-r.wire.moved)/2, sectionBytes/2), sectionBytes)
+	about := min(max(int(r.wire.total-r.wire.moved)/2, direct.Section/2), direct.Section)
 	return r.wire.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
 }
 
@@ -327,14 +328,14 @@ func (e *Engine) syncAck(h *transport.Header) {
 func (e *Engine) taken(h *transport.Header) {
 	r := e.awaiting(h)
 	if r != nil {
-		e.peer(h.Src).sharing.fresh.tell(h.MsgLen)
+		e.peer(h.Src).sharing.fresh.Tell(h.MsgLen)
 	}
 	switch {
 	case r == nil:
-	case h.Tag < 0 || h.Tag > 0 && !r.wire.claims.open():
+	case h.Tag < 0 || h.Tag > 0 && !r.wire.claims.Open():
 		e.breach(h.Src, "Taken packet that returns sections never claimed")
 	case h.Tag > 0:
-		r.wire.claims.again = int64(h.Tag)
+		r.wire.claims.Again = int64(h.Tag)
 		e.stream(r)
 	case !r.streams:
 		e.complete(r)
@@ -354,7 +355,7 @@ func (e *Engine) stream(r *Request) {
 // not been answered. Anything else is a peer's mistake and is reported as its loss.
 func (e *Engine) awaiting(h *transport.Header) *Request {
 	r := e.requests.find(h.SrqID)
-	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.expects || r.wire.claims.open() &&
+	if r == nil || r.kind != sendRequest || r.env.peer != h.Src || !r.expects || r.wire.claims.Open() &&
 		h.Kind != transport.Taken {
 		e.breach(h.Src, "answer to a message that was not sent or has been answered")
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/reach"
 	"github.com/libimpi/libimpi/transport"
@@ -117,16 +118,16 @@ const (
 func (e *Engine) SetReadAll(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	var cost direct.Cost
 	if e.ways.local.reader != nil {
-		e.direct.cost.read, e.direct.cost.copied = e.ways.local.reader.Cost()
+		cost.Read, cost.Copied = e.ways.local.reader.Cost()
 	}
-	within := func(copies time.Duration) bool {
-		return e.direct.cost.read > 0 && e.direct.cost.read <= copies*e.direct.cost.copied
-	}
-	e.direct.past = bulk.Past()
-	e.direct.on = on || within(quickReads) || within(worthyReads) && !e.waiting.patient.Load()
+	within := func(copies time.Duration) bool { return cost.Read > 0 && cost.Read <= copies*cost.Copied }
+	direct := direct.Rules{Past: bulk.Past(), Writes: e.ways.local.writer != nil, Cost: cost}
+	direct.On = on || within(quickReads) || within(worthyReads) && !e.waiting.patient.Load()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
-	e.direct.readAll = on || !e.direct.on && e.waiting.patient.Load() && !bulk.Strings()
+	direct.ReadAll = on || !direct.On && e.waiting.patient.Load() && !bulk.Strings()
+	e.direct.rules = direct
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.

@@ -132,7 +132,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 
 // kernelCopies says whether the kernel copies quickly between processes, whatever has been measured.
 func (e *Engine) kernelCopies(quickly bool) {
-	e.direct.on = quickly
+	e.direct.rules.On = quickly
 	e.findAll(false) // no read is slow
 }
 

@@ -1,6 +1,6 @@
 // Package background is the progress thread, which goes on with long transfers inside the machine while all threads of
 // the program compute: it answers the first packet of a message, copies what the sender streams, and reads what a
-// sender that computes as well does not send (libimpi/claims.go).
+// sender that computes as well does not send (libimpi/direct).
 //
 //	a long request begins -> Begun; the last thread of the program leaves MPI -> Away: the thread is armed
 //	a part of a long message arrives -> the transport alerts it (shm/attention.go) -> it polls while something comes

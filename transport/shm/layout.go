@@ -54,7 +54,7 @@ import (
 //	        lag behind by less than a quarter of the ring
 //	8  u32  hold: 1 if the receiver wants no more messages that it has not asked for. The sender looks here when it
 //	        reads the position, and as long as it finds 1 sets its limit to its tail, so that it looks each time
-//	16 u64  [6] claims: which process moves which part of a long message from src to dst, see libimpi/claims.go
+//	16 u64  [6] claims: which process moves which part of a long message from src to dst, see libimpi/direct
 //
 // Ring: records, each at a multiple of 64 bytes, contiguous. The record after one that ends at the end of
 // the ring is at 0. A record is at most a quarter of the ring long. Its first line:
