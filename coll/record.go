@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
@@ -127,13 +128,25 @@ func (s *Schedule) OnBoard() []board.Operation { return s.onBoard }
 
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 
+// next adds an empty step for the caller to fill field by field: a Step that was just made, and is copied into the list
+// as a whole, is read before the processor has stored it. What stands behind the list is empty (Begin, Free).
+func (s *Schedule) next() *Step {
+	if len(s.steps) == cap(s.steps) {
+		s.steps = slices.Grow(s.steps, 1)
+	}
+	s.steps = s.steps[:len(s.steps)+1]
+	return &s.steps[len(s.steps)-1]
+}
+
 func (r *Recorder) message(kind Kind, b Buf, peer, tag int) *Step {
 	r.s.messages++
 	if tag != abi.MPI_ANY_TAG {
 		tag += r.shift
 	}
-	r.s.add(Step{Kind: kind, Of: r.of, Peer: int32(peer), Tag: int32(tag), Req: Req(r.s.messages), A: b})
-	return &r.s.steps[len(r.s.steps)-1]
+	st := r.s.next()
+	st.Kind, st.Of, st.Peer, st.Tag, st.Req = kind, r.of, int32(peer), int32(tag), Req(r.s.messages)
+	st.A.Base, st.A.Count, st.A.Type = b.Base, b.Count, b.Type
+	return st
 }
 
 // Send implements Comm.
@@ -181,7 +194,8 @@ func (r *Recorder) IrecvWritten(b Buf, from, tag int) (Req, error) {
 func (r *Recorder) Wait(reqs ...Req) error {
 	from := len(r.s.waits)
 	r.s.waits = append(r.s.waits, reqs...)
-	r.s.add(Step{Kind: StepWait, waits: section{from, len(r.s.waits)}})
+	st := r.s.next()
+	st.Kind, st.waits.at, st.waits.end = StepWait, from, len(r.s.waits)
 	return nil
 }
 
@@ -192,7 +206,8 @@ func (r *Recorder) Copy(dst, src Buf) error {
 	case err != nil:
 		return r.Then(func() error { return err }) // which may go on, see Truncated
 	case moves:
-		r.s.add(Step{Kind: StepCopy, A: dst, B: src})
+		st := r.s.next()
+		st.Kind, st.A, st.B = StepCopy, dst, src
 	}
 	return nil
 }
