@@ -44,7 +44,7 @@ import (
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
 // that passes each machine once.
 //
-// Ranks that outnumber their cores use their board (board_long.go), or in an alltoall have all messages under way at
+// Ranks that outnumber their cores use their board (pieces.go), or in an alltoall have all messages under way at
 // once: whoever waits for one gives its core away.
 //
 // These figures are parameters (parameters.go), which make tune measures; what they make of a bound is in boundsOf.
