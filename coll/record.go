@@ -126,6 +126,9 @@ func (r *Recorder) Operate(o *board.Operation) error {
 // copies it.
 func (s *Schedule) OnBoard() []board.Operation { return s.onBoard }
 
+// IsOneOnBoard reports whether one operation on a board is all that has been recorded.
+func (s *Schedule) IsOneOnBoard() bool { return len(s.steps) == 1 && len(s.onBoard) == 1 }
+
 func (s *Schedule) add(st Step) { s.steps = append(s.steps, st) }
 
 // next adds an empty step for the caller to fill field by field: a Step that was just made, and is copied into the list

@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	"github.com/libimpi/libimpi/libimpi"
+	onboard "github.com/libimpi/libimpi/libimpi/board"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/shm"
@@ -25,7 +26,7 @@ import (
 // board is what a communicator has for its short collective operations.
 type board struct {
 	decided bool
-	c       *libimpi.CBoard // nil if there is none; C's memory
+	c       *onboard.CBoard // nil if there is none; C's memory
 	users   *atomic.Int32   // of c: the communicator, and lanes
 	memory  *shm.Board
 }
@@ -77,7 +78,7 @@ func (c *communicator) openBoard() error {
 }
 
 func (c *communicator) agreeOnBoard() error {
-	b := (*libimpi.CBoard)(keepMemory(C.sizeof_struct_impi_board))
+	b := (*onboard.CBoard)(keepMemory(C.sizeof_struct_impi_board))
 	shared, err := c.OpenBoard(b != nil)
 	if err != nil || shared == nil {
 		letGo(unsafe.Pointer(b))
@@ -98,13 +99,13 @@ func (c *communicator) agreeOnBoard() error {
 	}
 	c.board.users, c.board.memory = new(atomic.Int32), memory
 	c.board.users.Add(1)
-	c.UseBoard(libimpi.BoardCounters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
+	c.UseBoard(onboard.Counters{Begun: &b.Begun, Known: &b.Known, Tasks: &b.Tasks, Left: &b.Left,
 		WideUsers: b.WideUsers[:]}, c.board.lay)
 	return nil
 }
 
 // lay makes a plan of a persistent operation, by which C starts it.
-func (b *board) lay(lane transport.Lane, o *collboard.Operation) (laid libimpi.LaneInC) {
+func (b *board) lay(lane transport.Lane, o *collboard.Operation) (laid onboard.LaneInC) {
 	long := b.isLong(lane)
 	t, simple := planOf(o, long)
 	// C combines what is long and in place in the board's scratch memory, and threads may start several lanes at a time.
@@ -115,15 +116,15 @@ func (b *board) lay(lane transport.Lane, o *collboard.Operation) (laid libimpi.L
 	if l == nil {
 		return laid
 	}
-	if l.Turn = t; t.Own == nil {
-		l.Turn.Own = unsafe.Pointer(l)
+	if l.Operation = t; t.Own == nil {
+		l.Operation.Own = unsafe.Pointer(l)
 	}
-	l.Turn.Request = unsafe.Pointer(&l.Over)
+	l.Operation.Request = unsafe.Pointer(&l.Over)
 	return laid
 }
 
 // planOf is an operation as C executes it, whose contributions are longer than a line, or not; false: C cannot.
-func planOf(o *collboard.Operation, long bool) (t libimpi.CTurn, simple bool) {
+func planOf(o *collboard.Operation, long bool) (t onboard.COperation, simple bool) {
 	r, simple := o.Runs()
 	var combine *C.impi_combine
 	if r.Op != nil && simple {
@@ -134,7 +135,7 @@ func planOf(o *collboard.Operation, long bool) (t libimpi.CTurn, simple bool) {
 	if !simple {
 		return t, false
 	}
-	t = libimpi.CTurn{Own: r.Own, N: int32(o.Most()), First: int32(r.First), End: int32(r.End), At: int32(r.At),
+	t = onboard.COperation{Own: r.Own, N: int32(o.Most()), First: int32(r.First), End: int32(r.End), At: int32(r.At),
 		Take: int32(r.Take), Combine: unsafe.Pointer(combine), Count: r.Count, To: r.To, Stride: r.Stride}
 	if r.Shows {
 		t.Publish = 1
@@ -150,10 +151,10 @@ func (b *board) isLong(lane transport.Lane) bool {
 }
 
 // newLane makes a lane of which C is to know; nil if there is no memory.
-func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaneInC) {
-	l := (*libimpi.CLane)(keepMemory(C.sizeof_struct_impi_lane))
+func (b *board) newLane(lane transport.Lane) (*onboard.CLane, onboard.LaneInC) {
+	l := (*onboard.CLane)(keepMemory(C.sizeof_struct_impi_lane))
 	if l == nil {
-		return nil, libimpi.LaneInC{}
+		return nil, onboard.LaneInC{}
 	}
 	of := lane.(*shm.Lane)
 	slots, _, shift := of.Slots()
@@ -161,7 +162,7 @@ func (b *board) newLane(lane transport.Lane) (*libimpi.CLane, libimpi.LaneInC) {
 	l.Shift = uint64(shift)
 	c, users := b.c, b.users
 	users.Add(1)
-	return l, libimpi.LaneInC{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
+	return l, onboard.LaneInC{At: uint64(uintptr(unsafe.Pointer(l))), Starts: &l.Starts, Known: &l.Known, Free: func() {
 		letGo(unsafe.Pointer(l))
 		leaveBoard(c, users)
 	}}
@@ -178,7 +179,7 @@ func kernelOf(o coll.Op, t *datatype.Type) (combine *C.impi_combine, found bool)
 }
 
 // leaveBoard frees what C knows of a board when its last user leaves.
-func leaveBoard(c *libimpi.CBoard, users *atomic.Int32) {
+func leaveBoard(c *onboard.CBoard, users *atomic.Int32) {
 	if users.Add(-1) == 0 {
 		C.free(c.Scratch)
 		letGo(unsafe.Pointer(c))

@@ -73,10 +73,10 @@ func (t *Task) takeLane() error {
 		return err
 	}
 	r.inLane = true
-	if all := t.schedule.OnBoard(); len(all) > 1 {
-		l.Long = true
+	if !t.schedule.IsOneOnBoard() || r.longest() > longestOnBoard {
+		l.Long = true // C wakes no progress threads
 	} else if b.lay != nil {
-		l.CountIn(b.lay(l.Memory, &all[0]))
+		l.CountIn(b.lay(l.Memory, &t.schedule.OnBoard()[0]))
 	}
 	return nil
 }

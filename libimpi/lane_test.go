@@ -9,7 +9,9 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -282,6 +284,36 @@ func TestALostPeerEndsTheWaitInALane(t *testing.T) {
 			t.Error("no error")
 		}
 		e.loss.failed.Store(nil)
+	})
+	noFailure(t, es)
+}
+
+// C starts an operation in a lane if it is short, and all there is to do: not if the root has its own block to copy.
+func TestCStartsWhatHasNoStepsBesides(t *testing.T) {
+	es := world(t, 2)
+	together(t, es, func(e *Engine) {
+		laid := 0
+		onBoards(e)
+		e.collectives.openBoard = func(c *Comm) error {
+			b, err := c.OpenBoard(true)
+			if b != nil {
+				c.UseBoard(NewBoardCounters(b), func(transport.Lane, *board.Operation) LaneInC {
+					laid++
+					return LaneInC{}
+				})
+			}
+			return err
+		}
+		c := e.World()
+		for _, n := range []int64{8, 20_000, 6000} { // the long one is an operation in a piece, and a copy
+			in, out := make([]byte, 2*n), make([]byte, n)
+			_ = kept(t, c, func(v Collectives) error { return v.Scatter(coll.Bytes(in).Slice(0, n), coll.Bytes(out), 0) })
+		}
+		if want := 2; laid != want {
+			t.Errorf("rank %d: C starts %d operations, and not %d", e.Me(), laid, want)
+		}
+		must(t, c.Barrier())
+		c.NoBoard()
 	})
 	noFailure(t, es)
 }

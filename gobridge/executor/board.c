@@ -30,7 +30,7 @@ enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_PIECE };
 HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct impi_turn t = {.request = request, .count = count, .to = recvbuf};
+    struct impi_operation t = {.request = request, .count = count, .to = recvbuf};
     struct impi_fast_comm *c = find(comm);
     struct impi_board *b = board_of(c, root);
     struct pair p;
@@ -64,7 +64,7 @@ struct blocks {
  * piece for each, and both are read before anything is written: in place they are where the result belongs. */
 HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
-    struct impi_turn t = {.request = request};
+    struct impi_operation t = {.request = request};
     struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
     const struct impi_plan *plan = NULL;
     if (UNLIKELY(!b)) return IMPI_IN_GO;
@@ -94,7 +94,7 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     return operate(b, NULL, &t);
 }
 
-int impi_lane_start(struct impi_lane *l) { return LIKELY(l) ? operate(l->board, l, &l->turn) : IMPI_IN_GO; }
+int impi_lane_start(struct impi_lane *l) { return LIKELY(l) ? operate(l->board, l, &l->operation) : IMPI_IN_GO; }
 
 int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
@@ -102,7 +102,7 @@ int impi_exec_Ibarrier(MPI_Comm comm, MPI_Request *request)
     struct impi_board *b = board_of(c, ALL);
     if (UNLIKELY(alone(c))) return over(MPI_SUCCESS, request);
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    struct impi_turn t = {.request = request, .own = b, .publish = 1, .end = b->size};
+    struct impi_operation t = {.request = request, .own = b, .publish = 1, .end = b->size};
     return operate(b, NULL, &t);
 }
 

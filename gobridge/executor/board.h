@@ -11,8 +11,7 @@
  *
  * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
  * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes
- * (libimpi/board/lane.go), whose turn Go lays out and C starts. libimpi/board_layout.go says what the structures
- * mean. */
+ * (libimpi/board/lane.go), which Go describes and C starts. libimpi/board/layout.go says what the structures mean. */
 #ifndef IMPI_BOARD_H
 #define IMPI_BOARD_H
 

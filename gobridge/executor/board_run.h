@@ -37,7 +37,7 @@ static inline int raised(const uint64_t *word, uint64_t least)
 /* Waits until a word of the board is at least so large. Answers an error, as a peer is lost; IMPI_IN_GO if a part does
  * not come where it is awaited, or, if the call does not block, after no longer than Go would need to take over: where
  * ranks outnumber cores, the others on this core have had their turns by then. */
-RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct impi_turn *t)
+RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct impi_operation *t)
 {
     enum { FEW = 32, TURNS = 2 };
     uint32_t looks = engine_busy() ? 0 : impi_boards.looks;
@@ -58,7 +58,7 @@ static inline void wake(const struct impi_board *b)
 }
 
 /* Waits until all members have completed so many operations, fewer than this one has. */
-RARE int all_done(struct impi_board *b, uint64_t least, const struct impi_turn *t)
+RARE int all_done(struct impi_board *b, uint64_t least, const struct impi_operation *t)
 {
     uint64_t known = UINT64_MAX;
     for (int r = 0, err; r < b->size; r++) {
@@ -88,7 +88,7 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
 }
 
 /* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
-static inline void show(const struct impi_turn *t, struct shown own, uint64_t word, int wide)
+static inline void show(const struct impi_operation *t, struct shown own, uint64_t word, int wide)
 {
     if (LIKELY(t->publish)) {
         const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
@@ -102,7 +102,7 @@ static inline void show(const struct impi_turn *t, struct shown own, uint64_t wo
 
 /* The operation that comes next, or the next start of a lane's, of which each member publishes a part, if an empty one.
  * What others wrote is another process's: no length or place is taken from there. */
-HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_turn *t)
+HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_operation *t)
 {
     const int wide_shift = IMPI_SHM_BOARD_WIDE_SHIFT, short_shift = SHIFT;
     const int shift = l ? (int)l->shift : t->n > PAYLOAD ? wide_shift : short_shift, wide = shift > short_shift;

@@ -6,6 +6,6 @@
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* 04c61a192e6a3379 gobridge/shim/z_exports.h */
 /* 0125094da0901496 gobridge/shim/z_shim.h */
-/* eee1724584c32b4a libimpi/z_layout.h */
+/* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
 /* 12d09b373651510d transport/shm/z_layout.h */

@@ -1,4 +1,4 @@
-package libimpi
+package board
 
 import (
 	"github.com/libimpi/libimpi/datatype"
@@ -11,7 +11,7 @@ import (
 type CBoards struct {
 	Looks uint32 // at a word that is awaited, before Go waits; also where C looks for no messages
 	Types [CTypes]CBoardType
-	Ops   [cOps]uint8 // by handle: gobridge/kernel/reduce.h
+	Ops   [COps]uint8 // by handle: gobridge/kernel/reduce.h
 }
 
 // CBoardType is a predefined type, by handle.
@@ -45,15 +45,15 @@ type CBoardPeer struct {
 	Local int32            // rank in the machine's segment
 }
 
-// CTurn is what this member does in an operation: it may show its own part, and gets those of some members, or the
-// piece for it of each. What it gets is combined, or has a place each.
-type CTurn struct {
+// COperation is what this member does in an operation: it may show its own contribution, and gets those of some
+// members, or the piece for it of each. What it gets is combined, or has a place each.
+type COperation struct {
 	Request    datatype.Pointer // nil: the call blocks; else Go carries on with what others let wait
-	Own        datatype.Pointer // the own part, or the first piece of it
+	Own        datatype.Pointer // the own contribution, or the first piece of it
 	OwnPlan    datatype.Pointer // how it lies there, and then it is published; nil: in one run
-	N          int32            // bytes of a part
-	Publish    int32            // others need the own part
-	First, End int32            // whose parts are needed
+	N          int32            // bytes of a contribution
+	Publish    int32            // others need the own contribution
+	First, End int32            // whose contributions are needed
 	At, Take   int32            // from which byte on, and how many
 	Combine    datatype.Pointer // they become one; nil: they stay apart
 	Count      int64            // elements of what is combined
@@ -64,18 +64,19 @@ type CTurn struct {
 
 // CLane is a persistent operation that C starts.
 type CLane struct {
-	Board  datatype.Pointer
-	Slots  datatype.Pointer // the first member's, of so many bytes each; those of the next one follow
-	Bytes  uint64
-	Many   uint64 // slots that each member has: a power of two
-	Shift  uint64 // bits of the length in the words of its slots
-	Starts uint64 // that are over, or under way in Go, which counts here, too
-	Known  uint64 // all others have published so many, as far as is known
-	Over   uint64 // a request
-	Turn   CTurn
+	Board     datatype.Pointer
+	Slots     datatype.Pointer // the first member's, of so many bytes each; those of the next one follow
+	Bytes     uint64
+	Many      uint64 // slots that each member has: a power of two
+	Shift     uint64 // bits of the length in the words of its slots
+	Starts    uint64 // that are over, or under way in Go, which counts here, too
+	Known     uint64 // all others have published so many, as far as is known
+	Over      uint64 // a request
+	Operation COperation
 }
 
+// How many handles of predefined types and operations there may be.
 const (
 	CTypes = 512
-	cOps   = 32
+	COps   = 32
 )
