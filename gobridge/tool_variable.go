@@ -32,9 +32,9 @@ type variableHandle struct {
 	comm     *libimpi.Comm
 
 	measure   mpit.Measure
-	clock     mpit.Measure // of MatchRate: nanoseconds
+	clock     mpit.Measure  // of MatchRate: nanoseconds
 	peak      counters.Peak // of UnexpectedPeak
-	following bool         // the peak grows
+	following bool          // the peak grows
 }
 
 var (
