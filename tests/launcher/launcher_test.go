@@ -53,6 +53,8 @@ type job struct {
 	stdout *watcher
 	stderr *watcher
 	cancel context.CancelFunc
+
+	killed bool // the launcher of one of its machines was killed: what that has started ends when it notices
 }
 
 // option changes a job before it starts.
@@ -120,7 +122,7 @@ func (j *job) wait() result {
 	}
 	// A launcher that was killed waits for nobody, and others' launchers do not wait for all that they have started: these
 	// end when they notice.
-	if status.Signaled() || !strings.HasPrefix(j.cmd.Path, stage(j.t)) {
+	if status.Signaled() || j.killed || !strings.HasPrefix(j.cmd.Path, stage(j.t)) {
 		for limit := time.Now().Add(patience); len(marked(j.mark)) > 0 && time.Now().Before(limit); {
 			time.Sleep(10 * time.Millisecond)
 		}

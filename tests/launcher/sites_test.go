@@ -194,6 +194,7 @@ func TestTheDeathOfAMachineInATreeEndsAll(t *testing.T) {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
+		j.killed = true
 		r := j.wait()
 		// The guard of the victim kills the job's processes on its machine, which here is that of the others, too. One
 		// of their ranks may be seen to be killed before the connection is seen to end.
