@@ -30,8 +30,6 @@ func NewMem(n int64, t *datatype.Type) *Mem {
 	return m
 }
 
-func addressOf(mem []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))) }
-
 // Of is the buffer with count elements for its count.
 func (m *Mem) Of(count int64) coll.Buf {
 	b := m.Buf

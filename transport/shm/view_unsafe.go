@@ -160,9 +160,6 @@ func (s *Segment) inbound(rank int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Add(unsafe.Pointer(s.control(rank)), controlHead)), bitmapWords(s.n))
 }
 
-// wordsAt are n words of the segment.
-func wordsAt(first *byte, n int) []uint64 { return unsafe.Slice((*uint64)(unsafe.Pointer(first)), n) }
-
 func (s *Segment) positionAt(src, dst int) (int, *position) {
 	off := positionOffset(s.n) + (dst*s.n+src)*lineBytes
 	return off, (*position)(unsafe.Pointer(&s.mem[off]))
