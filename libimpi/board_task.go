@@ -96,7 +96,7 @@ func (r *recorded) begin() error {
 		return nil
 	}
 	b := &r.t.comm.board
-	r.t.comm.tasks.once.takeBack(r.t) // its number is the board's, as that of those that C has carried out
+	r.t.comm.tasks.once.TakeBack(&r.t.numbered) // its number is the board's, as that of those that C has carried out
 	if err := b.ReserveFor(r.longest()); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi/schedule"
 )
 
 // Task is a collective operation whose steps were recorded, and that progress carries out (MPI 5.0, 6.12 and 6.13): the
@@ -25,7 +26,7 @@ type Task struct {
 	schedule *coll.Schedule
 	shift    int // added to tags
 	routine  int // which operation of the program it is, counted from 1 (coll.Routine); 0: it is none
-	numbered taskNumber
+	numbered schedule.Number
 	sides    [2]side // by coll.Step.Of: comm, and the communicator of its local group
 
 	board  boardOperation // on a board; nil: it takes steps
@@ -41,13 +42,6 @@ type Task struct {
 	queued  bool        // stands in Engine.ready or Engine.calls
 	over    bool        // has ended, maybe with messages under way
 	err     error       // of a message that did not come, or of a step; ends it
-}
-
-// taskNumber is the number of a task among those of its kind (task_number.go).
-type taskNumber struct {
-	number       int    // 0: none
-	nth          uint64 // how many of its kind were begun before, and this one
-	older, newer *Task  // with a number
 }
 
 // side is a communicator of a task, and what records for it.
@@ -66,9 +60,9 @@ const (
 
 // taskCounter counts the tasks of a communicator.
 type taskCounter struct {
-	once  taskNumbers
-	kept  taskNumbers // of persistent ones
-	turns []*Task     // under way or waiting to begin, in this order; only if takesTurns
+	once  schedule.Numbers
+	kept  schedule.Numbers // of persistent ones
+	turns []*Task          // under way or waiting to begin, in this order; only if takesTurns
 }
 
 // Tags of tasks are those of package coll and of others inside a collective, below 1 << taskTagBits, plus the number of
@@ -291,11 +285,11 @@ func (t *Task) released() {
 
 func (t *Task) endNumber() {
 	switch {
-	case t.numbered.number == 0:
+	case t.numbered.Value() == 0:
 	case t.form == coll.Persistent:
-		t.comm.tasks.kept.remove(t)
+		t.comm.tasks.kept.Remove(&t.numbered)
 	default:
-		t.comm.tasks.once.remove(t)
+		t.comm.tasks.once.Remove(&t.numbered)
 	}
 }
 

@@ -128,8 +128,8 @@ func (v Collectives) numbered() coll.Comm {
 	e := v.c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	number, _ := v.c.tasks.once.once(e.collectives.mostTasks)
-	v.c.tasks.once.take(number)
+	number, _ := v.c.tasks.once.Once(e.collectives.mostTasks)
+	v.c.tasks.once.Take(number)
 	return coll.Shifted(v.on, number<<taskTagBits)
 }
 
