@@ -521,7 +521,7 @@ func (e *Engine) cancelSend(r *Request) {
 		return
 	}
 	p := e.peer(r.env.peer)
-	if p.first.remove(r) {
+	if p.out.RemoveFirst(&r.place) {
 		r.status.Cancelled = true
 		e.complete(r)
 		return

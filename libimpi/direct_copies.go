@@ -141,7 +141,7 @@ func (e *Engine) given(h *transport.Header) {
 
 // offers reports whether this process has about so many bytes for the peer to read, as well.
 func (p *peer) offers(bytes int64) bool {
-	r := p.streams.head
+	r := p.out.Stream()
 	return p.sharing.offered >= bytes/2 || r != nil && r.wire.claims.Into != 0 && r.wire.total-r.wire.moved >= bytes/2
 }
 

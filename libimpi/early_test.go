@@ -246,29 +246,3 @@ func remove[T any](list []T, f func(T) bool) []T {
 	}
 	return list
 }
-
-// Control packets leave in their order, and what has left takes no more room than what waits.
-func TestControlPacketsLeaveInTheirOrder(t *testing.T) {
-	var q controlQueue
-	r := rand.New(rand.NewPCG(3, 4))
-	put, got, most := uint64(0), uint64(0), 0
-	for range 10000 {
-		for range r.IntN(20) {
-			q.packets = append(q.packets, transport.Header{SrqID: put})
-			put++
-		}
-		waiting := q.waiting()
-		if uint64(len(waiting)) != put-got || len(waiting) > 0 && waiting[0].SrqID != got {
-			t.Fatalf("%d wait, want %d, from %d on", len(waiting), put-got, got)
-		}
-		n := min(r.IntN(30), len(waiting))
-		q.sent(n)
-		got += uint64(n)
-		if most = max(most, q.left); q.left > len(q.waiting()) {
-			t.Fatalf("%d have left and are kept, %d wait", q.left, len(q.waiting()))
-		}
-	}
-	if most == 0 {
-		t.Error("nothing has been kept that has left")
-	}
-}

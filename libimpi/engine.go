@@ -41,6 +41,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/direct"
+	"github.com/libimpi/libimpi/libimpi/outbox"
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/onesided"
@@ -236,12 +237,9 @@ type peer struct {
 	shutter transport.Shutter  // may leave what the peer sends unacknowledged; nil if its transport cannot
 	guest   *guest             // what is known of a process of another job; nil for the own job's
 
-	// What waits for room, in the order in which it must leave: control packets, first packets, and then the
-	// continuations of long messages, a piece of each in turn.
-	control controlQueue
-	first   requestQueue
-	streams requestQueue
-	queued  bool // stands in Engine.busy
+	// What waits for room.
+	out    outbox.Box[Request]
+	queued bool // stands in Engine.busy
 
 	pressure  pressure.Peer
 	unmatched unexpected.Kept[Request]
@@ -254,67 +252,6 @@ type sharedWith struct {
 	offered int64  // bytes of long messages to the peer that it may read and has not answered
 	uses    uint16 // how often any of them has been used
 	fresh   direct.Freshness
-}
-
-// controlQueue is a FIFO of packets without payload. Those that have left stay at its front until they are as many as
-// those that wait: a peer may have thousands of answers waiting, and take a few at a time.
-type controlQueue struct {
-	packets []transport.Header
-	left    int
-}
-
-func (q *controlQueue) waiting() []transport.Header { return q.packets[q.left:] }
-
-// sent notes that the first n that wait have left.
-func (q *controlQueue) sent(n int) {
-	if q.left += n; 2*q.left >= len(q.packets) {
-		q.packets = q.packets[:copy(q.packets, q.waiting())]
-		q.left = 0
-	}
-}
-
-// requestQueue is a FIFO of sends, linked through Request.next.
-type requestQueue struct{ head, tail *Request }
-
-func (q *requestQueue) push(r *Request) {
-	r.next = nil
-	if q.tail == nil {
-		q.head = r
-	} else {
-		q.tail.next = r
-	}
-	q.tail = r
-}
-
-func (q *requestQueue) pop() *Request {
-	r := q.head
-	q.head = r.next
-	if q.head == nil {
-		q.tail = nil
-	}
-	r.next = nil
-	return r
-}
-
-// remove takes r out of the queue and reports whether it was there.
-func (q *requestQueue) remove(r *Request) bool {
-	var before *Request
-	for x := q.head; x != nil; before, x = x, x.next {
-		if x != r {
-			continue
-		}
-		if before == nil {
-			q.head = r.next
-		} else {
-			before.next = r.next
-		}
-		if q.tail == r {
-			q.tail = before
-		}
-		r.next = nil
-		return true
-	}
-	return false
 }
 
 // contextTable finds a context by id. Ids are dense and grow; a slice serves those below its length and a map

@@ -45,7 +45,7 @@ func (e *Engine) noticeParted() {
 func (e *Engine) without(p *peer, lost *Error) {
 	g := p.guest
 	g.lost, p.tr = lost, nil
-	p.control.sent(len(p.control.waiting()))
+	p.out.DropControls()
 	e.adoptQuick()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
 		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.state.active && !r.state.done {
@@ -126,7 +126,7 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 	if r.env.peer != noPeer {
 		p = e.peer(r.env.peer)
 	}
-	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.first.remove(r) {
+	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.out.RemoveFirst(&r.place) {
 		// It has left, to one who is there and will answer.
 		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.Open() {
 			e.cancelSend(r)
@@ -140,8 +140,8 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 			e.giveBack(m)
 		}
 	case r.kind == sendRequest:
-		p.first.remove(r)
-		p.streams.remove(r)
+		p.out.RemoveFirst(&r.place)
+		p.out.RemoveStream(&r.place)
 	case r.isPosted():
 		r.ctx.space.Withdraw(&r.waits)
 	case r.expects:

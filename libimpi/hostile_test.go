@@ -51,7 +51,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	posted := c.Irecv(at(buf), 0, byteT, 1, 5)
 	acked := c.Isend(at(buf), big, byteT, 1, 0, Standard)
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: acked, DrqID: 9}, nil)
-	if e.failure() != nil || e.peers[1].streams.head == nil {
+	if e.failure() != nil || e.peers[1].out.Stream() == nil {
 		t.Fatalf("the control case: %v", e.failure())
 	}
 	theirs := c.Isend(at(buf), 1, byteT, 2, 0, Synchronous)
@@ -68,7 +68,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Data, Src: 1, DrqID: id, MsgLen: 1}, nil)
 		wantBreach(t, e, "1", "continuation of: "+name)
 	}
-	if e.peers[1].streams.head != e.requests.find(acked) || e.requests.find(acked).next != nil {
+	if !only(&e.peers[1], e.requests.find(acked)) {
 		t.Error("the stream has been disturbed")
 	}
 	if !e.requests.find(posted).isPosted() {
@@ -81,7 +81,7 @@ func TestAQueuedSendListensToNobody(t *testing.T) {
 	e, c := es[0], es[0].World()
 	buf := make([]byte, 32<<10)
 	var ids []uint64
-	for e.peers[1].first.head == nil { // until the ring is full
+	for e.peers[1].out.Passable() { // until the ring is full
 		ids = append(ids, c.Isend(at(buf), 16<<10, byteT, 1, 0, Standard))
 	}
 	queued := c.Isend(at(buf), 16<<10, byteT, 1, 0, Synchronous)
@@ -110,7 +110,7 @@ func TestACancellationAfterTheAnswerIsABreach(t *testing.T) {
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id}, nil)
 	e.deliver(transport.Header{Kind: transport.CancelYes, Src: 1, SrqID: id}, nil)
 	wantBreach(t, e, "1", "CANCELYES after SYNCACK")
-	if r := e.requests.find(id); r.state.done || e.peers[1].streams.head != r {
+	if r := e.requests.find(id); r.state.done || e.peers[1].out.Stream() != r {
 		t.Error("the send was ended while it stands in a queue")
 	}
 }
@@ -203,8 +203,8 @@ func TestCancellationsWithoutEndAreABreach(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 1}, nil)
 	}
 	wantBreach(t, e, "1", "a peer that asks and does not read")
-	if len(e.peers[1].control.waiting()) > maxReplies {
-		t.Errorf("%d answers are waiting", len(e.peers[1].control.waiting()))
+	if e.peers[1].out.Controls() > maxReplies {
+		t.Errorf("%d answers are waiting", e.peers[1].out.Controls())
 	}
 }
 
@@ -350,11 +350,8 @@ func sound(tb testing.TB, e *Engine) {
 		}
 	}
 	for i := range e.peers {
-		for r := e.peers[i].first.head; r != nil; r = r.next {
-			put(r, "a queue")
-		}
-		for r := e.peers[i].streams.head; r != nil; r = r.next {
-			put(r, "a stream")
+		for r := range e.peers[i].out.Messages() {
+			put(r, "an outbox")
 		}
 	}
 	underWay := uint32(0)

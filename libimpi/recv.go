@@ -272,7 +272,7 @@ func (e *Engine) cancelAsked(h *transport.Header) {
 		e.breach(h.Src, "cancellation by a process that is not there")
 		return
 	}
-	if len(e.peer(h.Src).control.waiting()) >= maxReplies {
+	if e.peer(h.Src).out.Controls() >= maxReplies {
 		e.breach(h.Src, fmt.Sprintf("%d answers are waiting for it to read, and it asks for more", maxReplies))
 		return
 	}

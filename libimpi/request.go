@@ -8,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/match"
+	"github.com/libimpi/libimpi/libimpi/outbox"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/transport/bulk"
 )
@@ -60,7 +61,7 @@ type Request struct {
 	ctx  *context
 
 	env   envelope
-	next  *Request               // in a queue of a peer
+	place outbox.Link[Request]   // send: in its peer's outbox
 	waits match.Receive[Request] // receive: its place in its context
 
 	mem      memory

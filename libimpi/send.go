@@ -42,11 +42,11 @@ func (e *Engine) start(r *Request) {
 	r.setWire(r.ctx.rep(r.env.peer))
 	e.sending.seq++
 	r.wire.seq = e.sending.seq
-	if p.first.head == nil && len(p.control.waiting()) == 0 && e.sendFirst(p, r) {
+	if p.out.Passable() && e.sendFirst(p, r) {
 		e.bringOn(r)
 		return
 	}
-	p.first.push(r)
+	p.out.PutFirst(&r.place, r)
 	e.enqueue(r.env.peer, p)
 	e.bringOn(r)
 }
@@ -177,21 +177,13 @@ func (p *peer) piece(r *Request) int {
 	return r.wire.cur.Piece(min(about, p.limits.Packet), p.limits.Packet)
 }
 
-// sendRest sends what is left of the continuation that has begun to leave. It reports whether any of it left.
-func (e *Engine) sendRest(p *peer, r *Request) bool {
-	n := int64(p.stream.SendRest(r.env.peer, r.bytes(r.wire.owed)))
-	r.wire.moved += n
-	r.wire.owed -= n
-	return n > 0
-}
-
 // sendControl sends a packet without payload, now or as soon as there is room.
 func (e *Engine) sendControl(h *transport.Header) {
 	p := e.peer(h.Dst)
-	if p.tr == nil || len(p.control.waiting()) == 0 && p.tr.Send(h, nil) { // who is lost hears nothing
+	if p.tr == nil || p.out.Controls() == 0 && p.tr.Send(h, nil) { // who is lost hears nothing
 		return
 	}
-	p.control.packets = append(p.control.packets, *h)
+	p.out.PutControl(h)
 	e.enqueue(h.Dst, p)
 }
 
@@ -201,13 +193,11 @@ func (e *Engine) flush() bool {
 	kept := e.sending.busy[:0]
 	for _, rank := range e.sending.busy {
 		p := e.peer(rank)
-		if e.flushPeer(p) {
+		if p.out.Flush(outgoing{e}) {
 			did = true
 		}
-		if len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil {
+		if p.queued = !p.out.Empty(); p.queued {
 			kept = append(kept, rank)
-		} else {
-			p.queued = false
 		}
 	}
 	e.sending.busy = kept
@@ -218,91 +208,38 @@ func (e *Engine) flush() bool {
 	return did
 }
 
-func (e *Engine) flushPeer(p *peer) bool {
-	begun := false
-	if r := p.streams.head; r != nil && r.wire.owed > 0 { // before all else: it is cut in two
-		begun = e.sendRest(p, r)
-		if r.wire.owed > 0 {
-			return begun
-		}
-		e.nextStream(p, r)
+// outgoing moves what waits for room (outbox.Sender).
+type outgoing struct{ e *Engine }
+
+func (o outgoing) Control(h *transport.Header) bool { return o.e.peer(h.Dst).tr.Send(h, nil) }
+func (o outgoing) First(r *Request) bool            { return o.e.sendFirst(o.e.peer(r.env.peer), r) }
+func (o outgoing) More(r *Request) bool             { return r.wire.moved < r.wire.stop || r.claimMore() }
+func (o outgoing) Write(r *Request) bool            { return o.e.write(r) }
+
+// Piece leaves what there is no room for to the receiver.
+func (o outgoing) Piece(r *Request) (sent, cut bool) {
+	if !o.e.sendPiece(o.e.peer(r.env.peer), r) {
+		r.unclaim()
+		return false, false
 	}
-	return e.flushQueues(p) || begun
+	return true, r.wire.owed > 0
 }
 
-// nextStream gives the next long message to a peer its turn.
-func (e *Engine) nextStream(p *peer, r *Request) {
-	p.streams.pop()
-	if r.wire.moved < r.wire.stop || r.claimMore() {
-		p.streams.push(r)
-	} else {
-		e.endStream(r)
-	}
+// Rest goes on with the continuation under way.
+func (o outgoing) Rest(r *Request) (left, cut bool) {
+	n := int64(o.e.peer(r.env.peer).stream.SendRest(r.env.peer, r.bytes(r.wire.owed)))
+	r.wire.moved += n
+	r.wire.owed -= n
+	return n > 0, r.wire.owed > 0
 }
 
-func (e *Engine) flushQueues(p *peer) bool {
-	sent, control := 0, p.control.waiting()
-	for sent < len(control) && p.tr.Send(&control[sent], nil) {
-		sent++
-	}
-	did := sent > 0
-	if did {
-		p.control.sent(sent)
-	}
-	if sent < len(control) {
-		return did
-	}
-	for p.first.head != nil {
-		r := p.first.head
-		// Out of the queue first: completing the request may give it back to the pool.
-		if !e.sendFirstQueued(p, r) {
-			return did
-		}
-		did = true
-	}
-	for p.streams.head != nil {
-		r := p.streams.head
-		if r.wire.moved < r.wire.stop || r.claimMore() {
-			if e.write(r) { // the next part is not claimed before it can be written
-				p.streams.push(p.streams.pop())
-				return true
-			}
-			if !e.sendPiece(p, r) {
-				r.unclaim()
-				return did
-			}
-		}
-		did = true
-		if r.wire.owed > 0 {
-			return did
-		}
-		e.nextStream(p, r)
-	}
-	return did
-}
-
-// endStream ends the sender's part of a long message: all of it, or all but what the receiver reads.
-func (e *Engine) endStream(r *Request) {
+// End ends the sender's part of a long message: all of it, or all but what the receiver reads.
+func (o outgoing) End(r *Request) {
 	r.streams = false
 	if r.wire.moved == r.wire.total || !r.expects {
 		r.expects = false
-		e.complete(r)
+		o.e.complete(r)
 	}
-}
-
-// sendFirstQueued is sendFirst for the head of the queue.
-func (e *Engine) sendFirstQueued(p *peer, r *Request) bool {
-	next := r.next
-	p.first.pop()
-	if e.sendFirst(p, r) {
-		return true
-	}
-	r.next = next
-	p.first.head = r
-	if next == nil {
-		p.first.tail = r
-	}
-	return false
 }
 
 // syncAck takes the receiver's word that it has matched a DataSync of ours.
@@ -346,7 +283,7 @@ func (e *Engine) taken(h *transport.Header) {
 func (e *Engine) stream(r *Request) {
 	if p := e.peer(r.env.peer); !r.streams {
 		r.streams = true
-		p.streams.push(r)
+		p.out.PutStream(&r.place, r)
 		e.enqueue(r.env.peer, p)
 	}
 }

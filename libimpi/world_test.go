@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -283,14 +284,12 @@ func idle(tb testing.TB, e *Engine, used int) {
 			tb.Errorf("rank %d: a request is twice in the pool", e.me)
 		}
 		seen[r] = true
-		if r.kind != noRequest || r.state.done || r.state.detached || r.state.active || r.expects || r.next != nil ||
-			r.waits.Waits() {
+		if r.kind != noRequest || r.state.done || r.state.detached || r.state.active || r.expects || r.waits.Waits() {
 			tb.Errorf("rank %d: a request in the pool is not blank: %+v", e.me, *r)
 		}
 	}
 	for i := range e.peers {
-		if p := &e.peers[i]; len(p.control.waiting()) > 0 || p.first.head != nil || p.streams.head != nil ||
-			p.sharing.slots != 0 {
+		if p := &e.peers[i]; !p.out.Empty() || p.sharing.slots != 0 {
 			tb.Errorf("rank %d: something is queued for rank %d", e.me, i)
 		}
 	}
@@ -322,4 +321,9 @@ func noFailure(tb testing.TB, es []*Engine) {
 	for _, e := range es {
 		must(tb, e.failure())
 	}
+}
+
+// only reports whether a message is all that waits for room on its way to a peer.
+func only(p *peer, r *Request) bool {
+	return slices.Equal(slices.Collect(p.out.Messages()), []*Request{r})
 }
