@@ -43,20 +43,21 @@ const (
 	ordered // commuting, or the ranks of each machine follow one another
 	onBoard
 	vendored
+	inSlots
 )
 
 func (n needs) met(k *Case) bool {
 	return (n&powerOfTwo == 0 || k.Ranks&(k.Ranks-1) == 0) && (n&commuting == 0 || k.Commutes) &&
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
 		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines != nil) &&
-		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) &&
+		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) && n&inSlots == 0 &&
 		(n&ordered == 0 || k.Commutes || k.Machines != nil && k.Machines.ordered)
 }
 
 var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
 	"2 ranks", "several machines", "operations that commute or ranks in the order of machines",
 	"a board, which the ranks of a machine have",
-	"another MPI library, by which the ranks talk (IMPI_LOCAL)"}
+	"another MPI library, by which the ranks talk (IMPI_LOCAL)", "a board, and contributions that fit its slots"}
 
 func (n needs) String() string {
 	var parts []string
@@ -95,10 +96,12 @@ type selectable interface {
 	choose(name string) bool
 	reset()
 	tune(b *bounds)
+	slotLimit() int64
 }
 
 func newOperation[F any](name, bytes string, table func(*bounds) []rule, algorithms ...*algorithm[F]) *operation[F] {
-	o := &operation[F]{name: name, bytes: bytes, table: table, algorithms: algorithms}
+	o := &operation[F]{name: name, bytes: bytes, table: table,
+		algorithms: append(algorithms, &algorithm[F]{name: slotsName, needs: inSlots})}
 	o.tune(&tuned)
 	return o
 }
@@ -202,6 +205,7 @@ func Count(on bool) { counting.Store(on) }
 // cannot be used in a case gives way to the table. All ranks of a job have to choose alike, before they communicate:
 // Choose is not for use while an operation is under way. An earlier choice is forgotten, and so is Reproduce.
 func Choose(choices string) error {
+	defer limitSlots()
 	reproduces = false
 	all := operations()
 	for _, o := range all {
@@ -221,15 +225,6 @@ func Choose(choices string) error {
 		}
 	}
 	return nil
-}
-
-// Chosen reports whether Choose has named an algorithm for one of these operations that does without a board.
-func Chosen(names ...string) bool {
-	return slices.ContainsFunc(operations(), func(o selectable) bool {
-		d := o.describe()
-		return d.Chosen != "" && !slices.Contains([]string{boardName, rootBoardName}, d.Chosen) && !d.fixed &&
-			slices.Contains(names, d.Name)
-	})
 }
 
 // unknown is the error of a choice of something that does not exist. It lists what does.

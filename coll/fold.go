@@ -26,6 +26,7 @@ func Reproduce() {
 	fix(reduceScatters, "fold")
 	fix(scans, "pipeline")
 	fix(exscans, "pipeline")
+	limitSlots()
 }
 
 // Reproduces reports whether Reproduce has been called.

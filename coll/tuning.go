@@ -136,9 +136,11 @@ type rule struct {
 	pair    bool  // two ranks
 	bytes   int64 // at least
 	below   int64 // bytes; 0: any
+	slots   int64 // by slots of a board, contributions of so many bytes at most (slots.go); 0: not by slots
 	each    int64 // bytes for each rank at least
 	vendor  bool  // another MPI library may carry it out
 	crowded bool  // ranks outnumber cores
+	cores   bool  // each rank has one
 	few     bool  // which are two at most
 	uneven  bool  // the longest block would be passed on more often than all blocks once
 	shared  bool  // several ranks share machines, of which there are several
@@ -147,7 +149,7 @@ type rule struct {
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.few || k.TwoCores) &&
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) && (!r.few || k.TwoCores) &&
 		(!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
@@ -164,6 +166,7 @@ func (r *rule) String() string {
 			text += ", " + fmt.Sprintf(format, args...)
 		}
 	}
+	say(r.slots != 0, "%s", slotsText(r.slots))
 	say(r.ranks > 0, "from %d ranks on", r.ranks)
 	say(r.pair, "of 2 ranks")
 	say(r.bytes > 0, "from %d bytes on", r.bytes)
@@ -171,6 +174,7 @@ func (r *rule) String() string {
 	say(r.each > 0, "from %d bytes a rank on", r.each)
 	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
+	say(r.cores, "if each has a core")
 	say(r.few, "which are two at most")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
@@ -213,12 +217,14 @@ const (
 
 func barrierTable(*bounds) []rule {
 	return []rule{
+		slotsRow(anyLength),
 		{use: vendorName, vendor: true},
 		{use: "machines", shared: true, apart: true}, {use: "central", crowded: true}, {use: "dissemination"}}
 }
 
 func bcastTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: vendorName, vendor: true, bytes: vendorBcast, below: vendorBcastLong},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairPieces},
@@ -230,6 +236,7 @@ func bcastTable(b *bounds) []rule {
 
 func reduceTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairOperands},
 		{use: "machines", shared: true},
@@ -241,10 +248,11 @@ func reduceTable(b *bounds) []rule {
 
 func allreduceTable(b *bounds) []rule {
 	return []rule{
+		{use: boardName, ranks: 3, bytes: slicesFrom, below: board.LongestAlone + 1, cores: true},
+		slotsRow(board.LongestAlone),
 		{use: vendorName, vendor: true, below: vendorAllreduce},
 		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, few: true},
 		{use: boardName, ranks: 3, crowded: true},
-		{use: boardName, ranks: 3, bytes: slicesFrom, below: board.LongestAlone + 1},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},
 		{use: "pair", bytes: b.pairLong},
@@ -257,6 +265,7 @@ func allreduceTable(b *bounds) []rule {
 
 func reduceScatterTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "pair", bytes: b.pairLong},
 		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
@@ -271,6 +280,7 @@ func exscanTable(b *bounds) []rule { return chainTable(b, pairPieces) } // of tw
 
 func chainTable(b *bounds, onBoard int64) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: onBoard},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
@@ -280,12 +290,13 @@ func chainTable(b *bounds, onBoard int64) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
-	return append([]rule{{use: boardName, ranks: 3, below: gatherPieces, crowded: true},
+	return append([]rule{slotsRow(board.LongestAlone), {use: boardName, ranks: 3, below: gatherPieces, crowded: true},
 		{use: boardName, pair: true, below: pairPieces}}, rootTable(b)...)
 }
 
 func scatterTable(b *bounds) []rule {
-	return append([]rule{{use: boardName, ranks: 3, crowded: true}, {use: boardName, pair: true}}, rootTable(b)...)
+	return append([]rule{slotsRow(board.LongestAlone), {use: boardName, ranks: 3, crowded: true},
+		{use: boardName, pair: true}}, rootTable(b)...)
 }
 
 func rootTable(b *bounds) []rule {
@@ -297,11 +308,12 @@ func rootTable(b *bounds) []rule {
 }
 
 func gathervTable(b *bounds) []rule {
-	return []rule{{use: "tree", ranks: b.gathervRanks}, {use: "linear"}}
+	return []rule{slotsRow(anyLength), {use: "tree", ranks: b.gathervRanks}, {use: "linear"}}
 }
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
@@ -314,6 +326,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
@@ -324,6 +337,7 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
+		slotsRow(board.LongestAlone),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairBlocks},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
@@ -333,7 +347,7 @@ func alltoallTable(b *bounds) []rule {
 	}
 }
 
-func alltoallvTable(*bounds) []rule { return []rule{{use: "window"}} }
+func alltoallvTable(*bounds) []rule { return []rule{slotsRow(anyLength), {use: "window"}} }
 
 // Tags of messages inside one call. Messages between two ranks are received in the order in which they are
 // sent, and so they only serve to notice ranks that call different operations.

@@ -55,23 +55,20 @@ func openBoards(e *libimpi.Engine) {
 	}
 }
 
-// onBoards are the operations that use boards. A choice among the algorithms of one of them is one against boards.
-var onBoards = []string{"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
-	"alltoall", "alltoallv", "reduce", "allreduce", "scan", "exscan", "reduce_scatter"}
-
 // openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
+// C learns of it if it may carry out whatever fits a slot; otherwise Go asks for each call (coll.BySlots).
 func (c *communicator) openBoard() error {
 	b := &c.board
 	if b.decided {
 		return nil // C has no place to remember it
 	}
-	if c.MayHaveBoard() && !coll.Chosen(onBoards...) {
+	if c.MayHaveBoard() {
 		if err := c.agreeOnBoard(); err != nil {
 			return err
 		}
 	}
 	b.decided = true
-	if f := c.fast(); f != nil {
+	if f := c.fast(); f != nil && coll.AllBySlots() {
 		f.board = (*C.struct_impi_board)(unsafe.Pointer(b.c))
 	}
 	return nil

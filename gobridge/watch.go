@@ -89,10 +89,11 @@ func hide(on bool) {
 	}
 }
 
-// avoidBoards keeps collective operations from boards while they have to go by messages.
+// avoidBoards keeps collective operations from boards while they have to go by messages, and C from boards while not
+// all of them go by slots.
 func avoidBoards(e *libimpi.Engine) {
-	avoid := e.Verifies() || coll.Chosen(onBoards...)
-	e.AvoidBoards(avoid)
+	e.AvoidBoards(e.Verifies())
+	avoid := e.Verifies() || !coll.AllBySlots()
 	known.Lock()
 	defer known.Unlock()
 	for i, c := range known.of {

@@ -5,7 +5,8 @@ import (
 	collboard "github.com/libimpi/libimpi/coll/board"
 )
 
-// Which operations take place on a communicator's board: that is decided by what is the same at all members.
+// Which operations take place on a communicator's board: coll's table decides (coll.BySlots), by what is the same at
+// all members, and here it is seen whether there is a board.
 //
 //	blocking    -> is carried out at once, after all others that the member has begun
 //	nonblocking -> gets its number, and goes on as far as contributions are there (board_task.go)
@@ -13,19 +14,14 @@ import (
 // No nonblocking operation opens a board: so all members know alike which others may use it. Persistent ones have
 // lanes.
 
-// boardFor returns the board for an operation with contributions of so many blocks of n bytes, nil if it does not take
-// place on one as a whole.
-func (v Collectives) boardFor(n int64, blocks int) (*commBoard, error) {
-	if n <= 0 || n > longestOnBoard/int64(blocks) {
+// boardFor returns the board for an operation with contributions of so many blocks of n bytes, if it goes by slots as a
+// whole (coll.BySlots); otherwise nil.
+func (v Collectives) boardFor(o coll.Routine, n int64, blocks int) (*commBoard, error) {
+	if !coll.BySlots(o, n, blocks) {
 		return nil, v.openForPieces(n)
 	}
-	return v.board(n * int64(blocks))
-}
-
-// board is boardFor an operation that is short enough, with contributions of n bytes.
-func (v Collectives) board(n int64) (*commBoard, error) {
 	b, err := v.opened()
-	if b != nil && v.persistent() && !b.HasLane(n) {
+	if b != nil && v.persistent() && !b.HasLane(n*int64(blocks)) {
 		return nil, err
 	}
 	return b, err
@@ -70,11 +66,11 @@ func (v Collectives) openForPieces(n int64) error {
 
 // boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
 // program, so that nonblocking ones with an operation of its own go by messages.
-func (v Collectives) boardForVector(vector coll.Buf, op coll.Op) (*commBoard, error) {
+func (v Collectives) boardForVector(o coll.Routine, vector coll.Buf, op coll.Op) (*commBoard, error) {
 	if vector.Count == 0 || !vector.Type.Dense() {
 		return nil, nil
 	}
-	b, err := v.boardFor(vector.Size(), 1)
+	b, err := v.boardFor(o, vector.Size(), 1)
 	if b != nil && v.task != nil && op.OfProgram() {
 		return nil, nil
 	}
@@ -97,8 +93,9 @@ func (v Collectives) onBoard(b *commBoard, o *collboard.Operation) error {
 
 // exchangeOnBoard carries a blocking exchange out; is says which one it is. It returns false if the exchange goes by
 // messages: there is no board, or all members know that it does.
-func (v Collectives) exchangeOnBoard(messages bool, is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
-	if messages || v.task != nil {
+func (v Collectives) exchangeOnBoard(o coll.Routine, messages bool,
+	is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
+	if messages || v.task != nil || !coll.BySlots(o, 1, 1) {
 		return false, nil
 	}
 	b, err := v.opened()

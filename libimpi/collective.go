@@ -201,7 +201,7 @@ func (v Collectives) Barrier() error {
 	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
 		return err
 	}
-	board, err := v.board(0)
+	board, err := v.boardFor(coll.OpBarrier, 0, 1)
 	switch {
 	case err != nil:
 		return err
@@ -223,7 +223,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Bcast(b, root)
 	}
-	board, err := v.boardFor(b.Size(), 1)
+	board, err := v.boardFor(coll.OpBcast, b.Size(), 1)
 	switch {
 	case err != nil:
 		return err
@@ -242,7 +242,7 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpReduce, root, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv, op)
+	board, err := v.boardForVector(coll.OpReduce, recv, op)
 	switch {
 	case err != nil:
 		return err
@@ -263,7 +263,7 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv, op)
+	board, err := v.boardForVector(coll.OpAllreduce, recv, op)
 	switch {
 	case err != nil:
 		return err
@@ -291,7 +291,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	if send.IsInPlace() {
 		size = recv.Size()
 	}
-	board, err := v.boardFor(size, 1)
+	board, err := v.boardFor(coll.OpGather, size, 1)
 	switch {
 	case err != nil:
 		return err
@@ -313,7 +313,8 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if v.converts() {
 		return v.external().Gatherv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
+	done, err := v.exchangeOnBoard(coll.OpGatherv, false,
+		func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -337,7 +338,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	if recv.IsInPlace() {
 		size = send.Size()
 	}
-	board, err := v.boardFor(size, v.c.Size())
+	board, err := v.boardFor(coll.OpScatter, size, v.c.Size())
 	switch {
 	case err != nil:
 		return err
@@ -359,7 +360,8 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Scatterv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
+	done, err := v.exchangeOnBoard(coll.OpScatterv, false,
+		func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
 	switch {
 	case done || err != nil:
 		return err
@@ -381,7 +383,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	if v.converts() {
 		return v.external().Allgather(send, recv)
 	}
-	board, err := v.boardFor(recv.Size(), 1)
+	board, err := v.boardFor(coll.OpAllgather, recv.Size(), 1)
 	switch {
 	case err != nil:
 		return err
@@ -408,8 +410,9 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 		return v.external().Allgatherv(send, recv)
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
-	tooLong := longest <= 0 || longest > longestOnBoard
-	done, err := v.exchangeOnBoard(tooLong, func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
+	tooLong := !coll.BySlots(coll.OpAllgatherv, longest, 1)
+	done, err := v.exchangeOnBoard(coll.OpAllgatherv, tooLong,
+		func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
 	if tooLong {
 		err = v.openForPieces(longest)
 	}
@@ -438,7 +441,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	if v.converts() {
 		return v.external().Alltoall(send, recv)
 	}
-	board, err := v.boardFor(recv.Size(), v.c.Size())
+	board, err := v.boardFor(coll.OpAlltoall, recv.Size(), v.c.Size())
 	switch {
 	case err != nil:
 		return err
@@ -463,7 +466,8 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return v.external().Alltoallv(send, recv)
 	}
 	out, in := coll.Varying(send), coll.Varying(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(coll.OpAlltoallv, send.IsInPlace(),
+		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -486,7 +490,8 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return v.external().Alltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
-	done, err := v.exchangeOnBoard(send.IsInPlace(), func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
+	done, err := v.exchangeOnBoard(coll.OpAlltoallw, send.IsInPlace(),
+		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
 		return err
@@ -503,7 +508,7 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpScan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv, op)
+	board, err := v.boardForVector(coll.OpScan, recv, op)
 	switch {
 	case err != nil:
 		return err
@@ -520,7 +525,7 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpExscan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(recv, op)
+	board, err := v.boardForVector(coll.OpExscan, recv, op)
 	switch {
 	case err != nil:
 		return err
@@ -540,7 +545,7 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	total := recv.Count * int64(v.c.Size())
-	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}, op)
+	board, err := v.boardForVector(coll.OpReduceScatterBlock, coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
@@ -569,7 +574,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 			at += n
 		}
 	}
-	board, err := v.boardForVector(coll.Buf{Count: total, Type: recv.Type}, op)
+	board, err := v.boardForVector(coll.OpReduceScatter, coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
@@ -599,7 +604,8 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	if v.converts() {
 		return v.external().Neighbors(send, recv, edges)
 	}
-	done, err := v.exchangeOnBoard(false, func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
+	done, err := v.exchangeOnBoard(coll.OpNeighbors, false,
+		func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
 	if done || err != nil {
 		return err
 	}

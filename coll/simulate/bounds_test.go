@@ -15,7 +15,7 @@ import (
 var long = flag.Bool("long", false, "try more, and up to 10^5 ranks")
 
 // elsewhere are the algorithms that are carried out on boards, or by another library.
-var elsewhere = []string{"board", "board-root", "exchange", "single-copy", "vendor"}
+var elsewhere = []string{"board", "board-root", "exchange", "single-copy", "slots", "vendor"}
 
 func TestEveryAlgorithmNamesItsSource(t *testing.T) {
 	for _, b := range Bounds {
