@@ -8,9 +8,9 @@ import (
 
 // Short contributions go by slots of the board that the ranks of a machine share (package coll/board): each rank
 // writes its own, and reads what it needs of the others. That is the first row of every table, but for vectors of an
-// allreduce that are made in pieces though they would fit (BoardSlices). Whoever has the board asks for it with BySlots,
-// before it comes to the algorithms of this package: libimpi does for each call, and C, which carries out what is simple,
-// once for a communicator.
+// allreduce that are made in pieces though they would fit (BoardSlices). Whoever has the board asks for it with
+// BySlots, before it comes to the algorithms of this package: libimpi does for each call, and C, which carries out what
+// is simple, once for a communicator.
 
 const slotsName = "slots"
 

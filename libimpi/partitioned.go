@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/tags"
 )
 
 // Partitioned communication (MPI 5.0, chapter 4). IMPI does not know it; this is our own protocol, in two contexts of
@@ -25,7 +26,7 @@ import (
 // partitionedSpace is what a communicator has for partitioned communication, made by its first use.
 type partitionedSpace struct {
 	offers, data *context
-	tags         tagSpace // in data, given out by this process
+	tags         tags.Space // in data, given out by this process
 }
 
 // partitioned returns the space. Engine lock held.
@@ -122,7 +123,7 @@ func (ch *channel) open(e *Engine) {
 		e.postRecv(ch.receive(e, s.offers, datatype.Pointer(&ch.offer), offerWords, offerType, ch.tag, partOffer))
 		return
 	}
-	answerTag, ok := s.tags.take(1)
+	answerTag, ok := s.tags.Take(1)
 	if !ok {
 		ch.end(e, ch.noTags())
 		return
@@ -194,10 +195,10 @@ func (ch *channel) offered(e *Engine, message *Request) {
 		elements = ch.elements()
 	}
 	ch.each = elements / int64(ch.shares)
-	first, ok := s.tags.take(ch.shares)
+	first, ok := s.tags.Take(ch.shares)
 	if !ok {
 		ch.shares, ch.each = 1, elements
-		if first, ok = s.tags.take(1); !ok {
+		if first, ok = s.tags.Take(1); !ok {
 			ch.end(e, ch.noTags())
 			return
 		}
@@ -207,7 +208,7 @@ func (ch *channel) offered(e *Engine, message *Request) {
 	ch.tuned = true
 	e.start(ch.send(e, s.data, datatype.Pointer(&ch.answer), answerWords, offerType, int32(o[2]), partAnswer))
 	if ch.r == nil { // the program has freed it, and no message will come
-		s.tags.giveBack(first)
+		s.tags.GiveBack(first)
 	} else if ch.r.state.active {
 		ch.postAll(e)
 	}
@@ -233,7 +234,7 @@ func (ch *channel) partsOf(elements int64) int64 {
 // answered takes the receiver's answer, and sends what has become ready.
 func (ch *channel) answered(e *Engine, message *Request) {
 	n, first, elements := ch.answer[0], ch.answer[1], ch.offer[0]
-	ch.comm.parts.tags.giveBack(int32(ch.offer[2]))
+	ch.comm.parts.tags.GiveBack(int32(ch.offer[2]))
 	if message.failure() != nil || message.status.Bytes != message.mem.size ||
 		n < 1 || n > max(elements, 1) || n > math.MaxInt32 || elements%n != 0 {
 		e.breach(message.env.peer, "answer to a partitioned send that makes no sense")
@@ -381,7 +382,7 @@ func (ch *channel) less(e *Engine) {
 func (ch *channel) released() {
 	ch.r = nil
 	if ch.tuned && !ch.sending {
-		ch.comm.parts.tags.giveBack(int32(ch.answer[1]))
+		ch.comm.parts.tags.GiveBack(int32(ch.answer[1]))
 	}
 }
 

@@ -1,4 +1,4 @@
-package libimpi
+package tags
 
 import (
 	"math/rand/v2"
@@ -10,8 +10,8 @@ import (
 func TestTagsOfAChannelAreNobodyElses(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		var s tagSpace
-		var live []tagRange
+		var s Space
+		var live []block
 		rounds, last := 0, int32(0)
 		for rounds < 3 {
 			if len(live) > 0 && rnd.IntN(2) == 0 {
@@ -22,20 +22,20 @@ func TestTagsOfAChannelAreNobodyElses(t *testing.T) {
 					continue
 				}
 				if i > 0 {
-					s.giveBack(int32(live[i].first))
+					s.GiveBack(int32(live[i].first))
 					live = slices.Delete(live, i, i+1)
 				}
 			}
 			n := int32(1 + rnd.IntN(1<<(4+rnd.IntN(24))))
-			first, ok := s.take(n)
+			first, ok := s.Take(n)
 			if !ok {
 				t.Fatalf("seed %d: no room for %d tags beside %v", seed, n, live)
 			}
-			got := tagRange{int64(first), int64(first) + int64(n)}
-			if first < 0 || got.end > tagsEnd {
+			got := block{int64(first), int64(first) + int64(n)}
+			if first < 0 || got.end > End {
 				t.Fatalf("seed %d: tags %v", seed, got)
 			}
-			if slices.ContainsFunc(live, func(r tagRange) bool { return r.first < got.end && got.first < r.end }) {
+			if slices.ContainsFunc(live, func(r block) bool { return r.first < got.end && got.first < r.end }) {
 				t.Fatalf("seed %d: tags %v are in use: %v", seed, got, live)
 			}
 			if live = append(live, got); first < last {
@@ -43,12 +43,12 @@ func TestTagsOfAChannelAreNobodyElses(t *testing.T) {
 			}
 			last = first
 			for len(live) > 20 {
-				s.giveBack(int32(live[1].first))
+				s.GiveBack(int32(live[1].first))
 				live = slices.Delete(live, 1, 2)
 			}
 		}
 		for _, r := range live {
-			s.giveBack(int32(r.first))
+			s.GiveBack(int32(r.first))
 		}
 		if len(s.inUse) != 0 {
 			t.Fatalf("seed %d: %v are left", seed, s.inUse)
@@ -57,22 +57,22 @@ func TestTagsOfAChannelAreNobodyElses(t *testing.T) {
 }
 
 func TestTagsEnd(t *testing.T) {
-	var s tagSpace
-	first, ok := s.take(tagsEnd - 10)
+	var s Space
+	first, ok := s.Take(End - 10)
 	if first != 0 || !ok {
 		t.Fatal(first, ok)
 	}
-	if _, ok = s.take(11); ok {
+	if _, ok = s.Take(11); ok {
 		t.Error("more tags than there are")
 	}
-	if first, ok = s.take(10); !ok || first != tagsEnd-10 {
+	if first, ok = s.Take(10); !ok || first != End-10 {
 		t.Errorf("the last ten begin at %d, %t", first, ok)
 	}
-	if _, ok = s.take(1); ok {
+	if _, ok = s.Take(1); ok {
 		t.Error("one more")
 	}
-	s.giveBack(0)
-	if first, ok = s.take(1); !ok || first != 0 {
+	s.GiveBack(0)
+	if first, ok = s.Take(1); !ok || first != 0 {
 		t.Errorf("anew: %d, %t", first, ok)
 	}
 }
