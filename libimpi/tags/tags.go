@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Space gives out ranges of tags. The zero value has given out none. They go up, and begin anew after the last tag: then
-// those that are still in use are left out. All others are so long ago that no message with them is under way.
+// Space gives out ranges of tags. The zero value has given out none. They go up, and begin anew after the last tag:
+// then those that are still in use are left out. All others are so long ago that no message with them is under way.
 type Space struct {
 	next  int64
 	inUse []block // by their first tags

@@ -17,7 +17,7 @@ var (
 const (
 	folder = "../../docs/"
 	page   = folder + "collectives.md"
-	again  = "go test ./coll/sim -rewrite"
+	again  = "go test ./cmd/collsim -rewrite"
 )
 
 // Nine tenths of the time go into the last column of times, which -rewrite and -long alone compute.
