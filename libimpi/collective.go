@@ -2,10 +2,10 @@ package libimpi
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	collboard "github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/external"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -196,457 +196,103 @@ func (e *Engine) withdraw(r *Request) {
 	e.complete(r)
 }
 
-// Barrier returns when every process has entered it (MPI 5.0, 6.3).
-func (v Collectives) Barrier() error {
-	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
-		return err
+// Which operations take place on a communicator's board: coll's table decides (coll.BySlots), by what is the same at
+// all members, and here it is seen whether there is a board.
+//
+//	blocking    -> is carried out at once, after all others that the member has begun
+//	nonblocking -> gets its number, and goes on as far as contributions are there (board_task.go)
+//
+// No nonblocking operation opens a board: so all members know alike which others may use it. Persistent ones have
+// lanes.
+
+// boardFor returns the board for an operation with contributions of so many blocks of n bytes, if it goes by slots as a
+// whole (coll.BySlots); otherwise nil.
+func (v Collectives) boardFor(o coll.Routine, n int64, blocks int) (*commBoard, error) {
+	if !coll.BySlots(o, n, blocks) {
+		return nil, v.openForPieces(n)
 	}
-	board, err := v.boardFor(coll.OpBarrier, 0, 1)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Barrier(board))
-	case v.c.inter.local != nil:
-		return v.interBarrier()
-	case v.spans():
-		return span.Barrier(v.on, v.c.seats.layout)
+	b, err := v.opened()
+	if b != nil && v.persistent() && !b.HasLane(n*int64(blocks)) {
+		return nil, err
 	}
-	return coll.BarrierAmong(v.on, v.c.seats.crowded)
+	return b, err
 }
 
-// Bcast copies the root's buffer to all.
-func (v Collectives) Bcast(b coll.Buf, root int) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpBcast, root, nil, b) }); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Bcast(b, root)
-	}
-	board, err := v.boardFor(coll.OpBcast, b.Size(), 1)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Bcast(board, b, root))
-	case v.c.inter.local != nil:
-		return v.interBcast(b, root)
-	case v.spans():
-		return span.Bcast(v.on, v.c.seats.layout, b, root)
-	}
-	return coll.Bcast(v.on, b, root)
-}
+func (v Collectives) persistent() bool { return v.task != nil && v.task.form == coll.Persistent }
 
-// Reduce combines all vectors into the root's recv.
-func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpReduce, root, op, recv) }); err != nil {
-		return err
-	}
-	board, err := v.boardForVector(coll.OpReduce, recv, op)
+// opened returns the board. Where nobody knows yet whether there is one, it is opened, by an operation that may wait
+// for the other members: not by a nonblocking one.
+func (v Collectives) opened() (*commBoard, error) {
+	c, b := v.c, &v.c.board
 	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Reduce(board, send, recv, op, root))
-	case v.c.inter.local != nil:
-		return v.interReduce(send, recv, op, root)
-	case v.spans():
-		return span.Reduce(v.on, v.c.seats.layout, send, recv, op, root)
-	}
-	return coll.Reduce(v.on, send, recv, op, root)
-}
-
-// Allreduce combines all vectors into everybody's recv.
-func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(uniform(coll.OpAllreduce, 0, op, recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	board, err := v.boardForVector(coll.OpAllreduce, recv, op)
-	switch {
-	case err != nil:
-		return err
-	case board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv, op):
-		return coll.Allreduce(v.on, send, recv, op)
-	case board != nil:
-		return v.onBoard(board, board.next().Allreduce(board, send, recv, op))
-	case v.c.inter.local != nil:
-		return v.interAllreduce(send, recv, op)
-	case v.spans():
-		return span.Allreduce(v.on, v.c.seats.layout, send, recv, op)
-	}
-	return coll.Allreduce(v.on, send, recv, op)
-}
-
-// Gather collects equal blocks at the root.
-func (v Collectives) Gather(send, recv coll.Buf, root int) error {
-	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGather, root, send, recv) }); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Gather(send, recv, root)
-	}
-	size := send.Size()
-	if send.IsInPlace() {
-		size = recv.Size()
-	}
-	board, err := v.boardFor(coll.OpGather, size, 1)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Gather(board, send, recv, root, size))
-	case v.c.inter.local != nil:
-		return v.interGather(send, recv, root)
-	case v.spans():
-		return span.Gather(v.on, v.c.seats.layout, send, recv, root)
-	}
-	return coll.Gather(v.on, send, recv, root)
-}
-
-// Gatherv collects blocks at the root.
-func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
-	if err := v.verify(func() coll.Call { return v.gathering(coll.OpGatherv, root, send, recv) }); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Gatherv(send, recv, root)
-	}
-	done, err := v.exchangeOnBoard(coll.OpGatherv, false,
-		func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
-	switch {
-	case done || err != nil:
-		return err
-	case v.c.inter.local != nil:
-		return v.interGather(send, recv, root)
-	case v.spans():
-		return span.Gatherv(v.on, v.c.seats.layout, send, recv, root)
-	}
-	return coll.Gatherv(v.on, send, recv, root)
-}
-
-// Scatter hands out equal blocks from the root.
-func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
-	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatter, root, send, recv) }); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Scatter(send, recv, root)
-	}
-	size := recv.Size()
-	if recv.IsInPlace() {
-		size = send.Size()
-	}
-	board, err := v.boardFor(coll.OpScatter, size, v.c.Size())
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Scatter(board, send, recv, root, size))
-	case v.c.inter.local != nil:
-		return v.interScatter(send, recv, root)
-	case v.spans():
-		return span.Scatter(v.on, v.c.seats.layout, send, recv, root)
-	}
-	return coll.Scatter(v.on, send, recv, root)
-}
-
-// Scatterv hands out blocks from the root.
-func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
-	if err := v.verify(func() coll.Call { return v.scattering(coll.OpScatterv, root, send, recv) }); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Scatterv(send, recv, root)
-	}
-	done, err := v.exchangeOnBoard(coll.OpScatterv, false,
-		func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
-	switch {
-	case done || err != nil:
-		return err
-	case v.c.inter.local != nil:
-		return v.interScatter(send, recv, root)
-	case v.spans():
-		return span.Scatterv(v.on, v.c.seats.layout, send, recv, root)
-	}
-	return coll.Scatterv(v.on, send, recv, root)
-}
-
-// Allgather collects equal blocks everywhere.
-func (v Collectives) Allgather(send, recv coll.Buf) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(exchanging(coll.OpAllgather, v.contribution(send, recv), recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Allgather(send, recv)
-	}
-	board, err := v.boardFor(coll.OpAllgather, recv.Size(), 1)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Allgather(board, send, recv))
-	case v.c.inter.local != nil:
-		whole := recv
-		whole.Count *= int64(v.c.Ranks())
-		return v.interAllgather(send, recv, whole)
-	case v.spans():
-		return span.Allgather(v.on, v.c.seats.layout, send, recv)
-	}
-	return coll.Allgather(v.on, send, recv)
-}
-
-// Allgatherv collects blocks everywhere.
-func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(exchanging(coll.OpAllgatherv, v.contribution(send, recv), recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Allgatherv(send, recv)
-	}
-	longest := slices.Max(recv.Counts) * recv.Type.Size()
-	tooLong := !coll.BySlots(coll.OpAllgatherv, longest, 1)
-	done, err := v.exchangeOnBoard(coll.OpAllgatherv, tooLong,
-		func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
-	if tooLong {
-		err = v.openForPieces(longest)
-	}
-	switch {
-	case done || err != nil:
-		return err
-	case v.c.inter.local != nil:
-		whole, err := asOne(recv)
-		if err != nil {
-			return err
-		}
-		return v.interAllgather(send, recv, whole)
-	case v.spans():
-		return span.Allgatherv(v.on, v.c.seats.layout, send, recv)
-	}
-	return coll.Allgatherv(v.on, send, recv)
-}
-
-// Alltoall gives each process an equal block from each.
-func (v Collectives) Alltoall(send, recv coll.Buf) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(exchanging(coll.OpAlltoall, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Alltoall(send, recv)
-	}
-	board, err := v.boardFor(coll.OpAlltoall, recv.Size(), v.c.Size())
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Alltoall(board, send, recv))
-	case v.c.inter.local != nil:
-		return v.interAlltoall(send, recv)
-	case v.spans():
-		return span.Alltoall(v.on, v.c.seats.layout, send, recv)
-	}
-	return coll.Alltoall(v.on, send, recv)
-}
-
-// Alltoallv gives each process a block from each.
-func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(exchanging(coll.OpAlltoallv, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Alltoallv(send, recv)
-	}
-	out, in := coll.Varying(send), coll.Varying(recv)
-	done, err := v.exchangeOnBoard(coll.OpAlltoallv, send.IsInPlace(),
-		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
-	switch {
-	case done || err != nil:
-		return err
-	case v.c.inter.local != nil:
-		return v.interAlltoall(send, recv)
-	case v.spans():
-		return span.Alltoallv(v.on, v.c.seats.layout, send, recv)
-	}
-	return coll.Alltoallv(v.on, send, recv)
-}
-
-// Alltoallw gives each process a block from each, with a datatype for each.
-func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(exchanging(coll.OpAlltoallw, given(send, recv, send.IsInPlace()), recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Alltoallw(send, recv)
-	}
-	out, in := coll.Each(send), coll.Each(recv)
-	done, err := v.exchangeOnBoard(coll.OpAlltoallw, send.IsInPlace(),
-		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
-	switch {
-	case done || err != nil:
-		return err
-	case v.c.inter.local != nil:
-		return v.interAlltoall(send, recv)
-	case v.spans():
-		return span.Alltoallw(v.on, v.c.seats.layout, send, recv)
-	}
-	return coll.Alltoallw(v.on, send, recv)
-}
-
-// Scan combines the vectors of ranks 0 to its own at each process.
-func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpScan, 0, op, recv) }); err != nil {
-		return err
-	}
-	board, err := v.boardForVector(coll.OpScan, recv, op)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Scan(board, send, recv, op, false))
-	case v.spans():
-		return span.Scan(v.on, v.c.seats.layout, send, recv, op)
-	}
-	return coll.Scan(v.on, send, recv, op)
-}
-
-// Exscan combines the vectors of the lower ranks at each process.
-func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call { return uniform(coll.OpExscan, 0, op, recv) }); err != nil {
-		return err
-	}
-	board, err := v.boardForVector(coll.OpExscan, recv, op)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().Scan(board, send, recv, op, true))
-	case v.spans():
-		return span.Exscan(v.on, v.c.seats.layout, send, recv, op)
-	}
-	return coll.Exscan(v.on, send, recv, op)
-}
-
-// ReduceScatterBlock combines all vectors and hands out equal blocks of the result.
-func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
-	if err := v.verify(func() coll.Call {
-		return inPlace(uniform(coll.OpReduceScatterBlock, 0, op, recv), send.IsInPlace())
-	}); err != nil {
-		return err
-	}
-	total := recv.Count * int64(v.c.Size())
-	board, err := v.boardForVector(coll.OpReduceScatterBlock, coll.Buf{Count: total, Type: recv.Type}, op)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		at := recv.Count * int64(v.c.rank)
-		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
-	case v.c.inter.local != nil:
-		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
-			sum.Count = recv.Count
-			return v.own().Scatter(sum, recv, 0)
-		})
-	case v.spans():
-		return span.ReduceScatterBlock(v.on, v.c.seats.layout, send, recv, op)
-	}
-	return coll.ReduceScatterBlock(v.on, send, recv, op)
-}
-
-// ReduceScatter combines all vectors and hands out blocks of the result.
-func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.Op) error {
-	if err := v.verify(func() coll.Call { return v.sharing(recv, counts, op) }); err != nil {
-		return err
-	}
-	total, at := int64(0), int64(0)
-	for r, n := range counts {
-		if total += n; r < int(v.c.rank) {
-			at += n
+	case c.engine.collectives.noBoards.Load():
+		return nil, nil
+	case b.Is():
+		return b, nil
+	case b.none, v.task != nil && !v.persistent(), c.Bridge == nil, c.engine.collectives.openBoard == nil:
+		return nil, nil
+	case c.MayHaveBoard():
+		if err := c.engine.collectives.openBoard(c); err != nil {
+			return nil, err
 		}
 	}
-	board, err := v.boardForVector(coll.OpReduceScatter, coll.Buf{Count: total, Type: recv.Type}, op)
-	switch {
-	case err != nil:
-		return err
-	case board != nil:
-		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
-	case v.c.inter.local != nil:
-		return v.interReduceScatterV(send, recv, counts, op)
-	case v.spans():
-		return span.ReduceScatter(v.on, v.c.seats.layout, send, recv, counts, op)
+	if b.none = !b.Is(); b.none {
+		return nil, nil
 	}
-	return coll.ReduceScatter(v.on, send, recv, counts, op)
+	if v.persistent() {
+		v.task.sides[0].on.Offer(c.laneSeating())
+	}
+	return b, nil
 }
 
-// Neighbors is all neighborhood collectives (MPI 5.0, 8.6): send and recv have a block for each neighbor. name is the
-// function's.
-func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
-	edges, err := v.c.edges()
-	if err != nil {
-		return err
+// openForPieces opens the board, if nobody knows yet whether there is one, for an operation of n bytes that is too long
+// for a slot.
+func (v Collectives) openForPieces(n int64) error {
+	if n <= 0 || !v.c.seats.crowded && v.c.Size() > 2 {
+		return nil
 	}
-	if err := v.verify(func() coll.Call {
-		out, in := send, recv // which would come to lie elsewhere if the call had their addresses
-		return coll.Call{Routine: coll.Function(name), Edges: edges, OutAt: &out, InAt: &in}
-	}); err != nil {
-		return err
-	}
-	if v.converts() {
-		return v.external().Neighbors(send, recv, edges)
-	}
-	done, err := v.exchangeOnBoard(coll.OpNeighbors, false,
-		func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
-	if done || err != nil {
-		return err
-	}
-	return coll.Neighbors(v.on, edges, &send, &recv)
-}
-
-// Sendrecv sends and receives at the same time.
-func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
-	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {
-	e := c.engine
-	// The send first, as in coll's Exchange.
-	send := c.Isend(sbuf, scount, stype, dest, stag, modeStandard)
-	recv := c.Irecv(rbuf, rcount, rtype, source, rtag)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r, s := e.requests.find(recv), e.requests.find(send)
-	e.wait(r)
-	e.wait(s)
-	_, sendErr := e.finish(s)
-	got, err := e.finish(r)
-	*st = got
-	if err != nil {
-		return err
-	}
-	return sendErr
-}
-
-// SendrecvReplace is Sendrecv with one buffer for both: what is sent is a copy in the same layout.
-func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int,
-	rtag int32, st *Status) error {
-	if count == 0 || t.Size() == 0 {
-		return c.Sendrecv(buf, count, t, dest, stag, buf, count, t, source, rtag, st)
-	}
-	s := coll.NewScratch()
-	var err error
-	defer s.Done(&err)
-	var outgoing coll.Buf
-	if outgoing, err = s.Typed(count, t); err != nil {
-		return err
-	}
-	datatype.Copy(outgoing.Base, count, t, buf, count, t)
-	err = c.Sendrecv(outgoing.Base, count, t, dest, stag, buf, count, t, source, rtag, st)
+	_, err := v.opened()
 	return err
+}
+
+// boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
+// program, so that nonblocking ones with an operation of its own go by messages.
+func (v Collectives) boardForVector(o coll.Routine, vector coll.Buf, op coll.Op) (*commBoard, error) {
+	if vector.Count == 0 || !vector.Type.Dense() {
+		return nil, nil
+	}
+	b, err := v.boardFor(o, vector.Size(), 1)
+	if b != nil && v.task != nil && op.OfProgram() {
+		return nil, nil
+	}
+	return b, err
+}
+
+// next is memory for the operation that begins.
+func (b *commBoard) next() *collboard.Operation {
+	b.operation.InOrder = coll.Reproduces()
+	return &b.operation
+}
+
+// onBoard carries an operation out, or leaves it to the task.
+func (v Collectives) onBoard(b *commBoard, o *collboard.Operation) error {
+	if v.task != nil {
+		return v.task.sides[0].on.Operate(o)
+	}
+	return o.Do(&b.Blocking)
+}
+
+// exchangeOnBoard carries a blocking exchange out; is says which one it is. It returns false if the exchange goes by
+// messages: there is no board, or all members know that it does.
+func (v Collectives) exchangeOnBoard(o coll.Routine, messages bool,
+	is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
+	if messages || v.task != nil || !coll.BySlots(o, 1, 1) {
+		return false, nil
+	}
+	b, err := v.opened()
+	if b == nil || err != nil {
+		return false, err
+	}
+	is(&b.exchange, &v.c.ops)
+	return true, b.exchange.Do(&v.c.ops, &b.Blocking)
 }

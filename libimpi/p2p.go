@@ -1,7 +1,10 @@
 package libimpi
 
 import (
+	"sync/atomic"
+
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -253,112 +256,6 @@ func (e *Engine) activate(r *Request) {
 	}
 }
 
-// Probe blocks until a message for (source, tag) can be received; IMPI and MPI alike see a message when its
-// first packet is complete.
-func (c *Comm) Probe(source int, tag int32, st *Status) error {
-	_, err := c.probe((*Comm).await, source, tag, st, false)
-	return err
-}
-
-// Iprobe is Probe that does not block.
-func (c *Comm) Iprobe(source int, tag int32, st *Status) (bool, error) {
-	m, err := c.probe((*Comm).look, source, tag, st, false)
-	return m != nil, err
-}
-
-// Matched is a message taken out of matching by a matched probe, and the communicator it came on, which it keeps.
-type Matched struct {
-	comm *Comm
-	m    *message
-}
-
-// noProcMessage is what a probe for MPI_PROC_NULL finds.
-var noProcMessage = &message{}
-
-// NoProc reports whether this is the answer to a probe for MPI_PROC_NULL, which is not a message that can be received.
-func (m *Matched) NoProc() bool { return m.m == noProcMessage }
-
-// Comm is the communicator the message came on.
-func (m *Matched) Comm() *Comm { return m.comm }
-
-// Mprobe is Probe that takes the message, so that only Imrecv can receive it.
-func (c *Comm) Mprobe(source int, tag int32, st *Status) (*Matched, error) {
-	return c.matched(c.probe((*Comm).await, source, tag, st, true))
-}
-
-// Improbe is Mprobe that does not block; nil if there is no such message yet.
-func (c *Comm) Improbe(source int, tag int32, st *Status) (*Matched, error) {
-	return c.matched(c.probe((*Comm).look, source, tag, st, true))
-}
-
-func (c *Comm) matched(m *message, err error) (*Matched, error) {
-	if m == nil {
-		return nil, err
-	}
-	return &Matched{c, m}, nil
-}
-
-// probe is the four of them: find waits for a message or only looks, and take says whether it leaves matching.
-func (c *Comm) probe(find func(c *Comm, source, tag int32) (*message, error), source int, tag int32, st *Status,
-	take bool) (*message, error) {
-	if source == abi.MPI_PROC_NULL {
-		*st = procNullStatus
-		return noProcMessage, nil
-	}
-	e := c.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	m, err := find(c, int32(source), tag)
-	if m == nil {
-		return nil, err
-	}
-	*st = Status{Source: m.Source, Tag: m.Tag, Bytes: m.Length, External: m.External}
-	if take {
-		c.p2p.take(m)
-		c.uses++
-	}
-	return m, nil
-}
-
-// await waits for a message for (source, tag). Without one the job has failed.
-func (c *Comm) await(source, tag int32) (m *message, err error) {
-	c.engine.seek(c.p2p, source, func() bool {
-		m = c.p2p.space.Find(source, tag)
-		return m != nil
-	})
-	if m == nil {
-		return nil, c.without(source)
-	}
-	return m, nil
-}
-
-// look is await that does not block: nil if there is no such message yet.
-func (c *Comm) look(source, tag int32) (*message, error) {
-	e := c.engine
-	m := c.p2p.space.Find(source, tag)
-	if m == nil {
-		e.look()
-		if m = c.p2p.space.Find(source, tag); m == nil {
-			e.invite(c.p2p, source)
-			return nil, c.without(source)
-		}
-	}
-	return m, nil
-}
-
-// Imrecv receives a matched message.
-func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) uint64 {
-	e := m.comm.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r := e.newRecv(m.comm.p2p, base, count, t, int(m.m.Source), m.m.Tag)
-	m.comm.letGo() // the request has it
-	e.receiveKept(r, m.m)
-	e.bringOn(r)
-	e.leaveRunning(r)
-	return r.id
-}
-
 // noPeer stands where the other process is not known.
 const noPeer int32 = -1
 
@@ -427,4 +324,91 @@ func (e *Engine) finish(r *Request) (Status, error) {
 		e.discard(r)
 	}
 	return st, err
+}
+
+// Sendrecv sends and receives at the same time.
+func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Type, dest int, stag int32,
+	rbuf datatype.Pointer, rcount int64, rtype *datatype.Type, source int, rtag int32, st *Status) error {
+	e := c.engine
+	// The send first, as in coll's Exchange.
+	send := c.Isend(sbuf, scount, stype, dest, stag, modeStandard)
+	recv := c.Irecv(rbuf, rcount, rtype, source, rtag)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, s := e.requests.find(recv), e.requests.find(send)
+	e.wait(r)
+	e.wait(s)
+	_, sendErr := e.finish(s)
+	got, err := e.finish(r)
+	*st = got
+	if err != nil {
+		return err
+	}
+	return sendErr
+}
+
+// SendrecvReplace is Sendrecv with one buffer for both: what is sent is a copy in the same layout.
+func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Type, dest int, stag int32, source int,
+	rtag int32, st *Status) error {
+	if count == 0 || t.Size() == 0 {
+		return c.Sendrecv(buf, count, t, dest, stag, buf, count, t, source, rtag, st)
+	}
+	s := coll.NewScratch()
+	var err error
+	defer s.Done(&err)
+	var outgoing coll.Buf
+	if outgoing, err = s.Typed(count, t); err != nil {
+		return err
+	}
+	datatype.Copy(outgoing.Base, count, t, buf, count, t)
+	err = c.Sendrecv(outgoing.Base, count, t, dest, stag, buf, count, t, source, rtag, st)
+	return err
+}
+
+// Sends of the program to other clients and machines that come in a burst leave together (transport/tcp/gather.go):
+// those that do not block, and blocking ones of short messages. Those of collectives leave at once, since other
+// processes are known to wait for them. What has gathered leaves when the program waits or tests; the functions that do
+// so call settle, in case they find at once what they ask for and do not poll. C sends them here if something has
+// gathered, and counts those that it answers itself.
+
+// post begins the start of a send to dest. Engine lock held, and kept until posted.
+func (e *Engine) post(dest int32) {
+	if g := e.peer(dest).gather; g != nil {
+		e.turned(g)
+		g.Post()
+	}
+}
+
+// postPaced is post for a blocking send. False: there is nothing to gather.
+func (e *Engine) postPaced(dest int32) bool {
+	g := e.peer(dest).gather
+	if g == nil {
+		return false
+	}
+	e.turned(g)
+	g.PostPaced()
+	return true
+}
+
+// turned ends bursts if the fast path has completed requests since.
+func (e *Engine) turned(g transport.Gatherer) {
+	if turns := atomic.LoadUint32(&e.shared.Turns); turns != e.waiting.turns {
+		e.waiting.turns = turns
+		g.Settle()
+	}
+}
+
+// posted ends post and postPaced.
+func (e *Engine) posted(dest int32) {
+	if g := e.peer(dest).gather; g != nil && g.Posted() {
+		e.shared.Gathered = 1
+	}
+}
+
+// settle sends what has gathered.
+func (e *Engine) settle() {
+	if g := e.ways.network.gatherer; g != nil {
+		e.shared.Gathered = 0
+		g.Settle()
+	}
 }

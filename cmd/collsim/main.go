@@ -1,6 +1,6 @@
-// Collsim times the collective operations of package coll on a virtual clock, and prints what docs/collectives.md shows:
-// the bounds of all algorithms, times for up to 10^5 ranks under three models of machines, and where an operation takes
-// longer than others that do the same together. With -pictures it draws the pictures into a folder.
+// Collsim times the collective operations of package coll on a virtual clock, and prints what docs/collectives.md
+// shows: bounds of all algorithms, times for up to 10^5 ranks under three models of machines, and where an operation
+// takes longer than others that do the same together. With -pictures it draws the pictures into a folder.
 //
 //	go run ./cmd/collsim
 package main
