@@ -97,6 +97,7 @@ type selectable interface {
 	reset()
 	tune(b *bounds)
 	slotLimit() int64
+	countSlots()
 }
 
 func newOperation[F any](name, bytes string, table func(*bounds) []rule, algorithms ...*algorithm[F]) *operation[F] {

@@ -29,21 +29,33 @@ func slotsText(longest int64) string {
 	return fmt.Sprintf("on a board, up to %d bytes from a rank", longest)
 }
 
+// tables are those that routines are looked up in.
+var tables = [...]selectable{OpBarrier: barriers, OpBcast: bcasts, OpGather: gathers, OpGatherv: gathervs,
+	OpScatter: scatters, OpScatterv: scattervs, OpAllgather: allgathers, OpAllgatherv: allgathervs,
+	OpAlltoall: alltoalls, OpAlltoallv: alltoallvs, OpAlltoallw: alltoallvs, OpReduce: reduces,
+	OpAllreduce: allreduces, OpReduceScatter: reduceScatters, OpReduceScatterBlock: reduceScatters, OpScan: scans,
+	OpExscan: exscans, OpNeighbors: alltoallvs}
+
 // slotLimits is the longest contribution that goes by slots, by Routine; -1: none does.
-var slotLimits [OpNeighbors + 1]int64
+var slotLimits [len(tables)]int64
 
 func init() { limitSlots() }
 
 // limitSlots brings slotLimits up to date with the tables and with what has been chosen.
 func limitSlots() {
-	for o, table := range [...]selectable{OpBarrier: barriers, OpBcast: bcasts, OpGather: gathers, OpGatherv: gathervs,
-		OpScatter: scatters, OpScatterv: scattervs, OpAllgather: allgathers, OpAllgatherv: allgathervs,
-		OpAlltoall: alltoalls, OpAlltoallv: alltoallvs, OpAlltoallw: alltoallvs, OpReduce: reduces,
-		OpAllreduce: allreduces, OpReduceScatter: reduceScatters, OpReduceScatterBlock: reduceScatters, OpScan: scans,
-		OpExscan: exscans, OpNeighbors: alltoallvs} {
+	for o, table := range tables {
 		slotLimits[o] = table.slotLimit()
 	}
 }
+
+// CountSlots counts an operation that goes by slots, while calls are counted. Those that C carries out are not.
+func CountSlots(o Routine) {
+	if counting.Load() && o != OpNeighbors { // which has no table of its own
+		tables[o].countSlots()
+	}
+}
+
+func (o *operation[F]) countSlots() { o.find(slotsName).used.Add(1) }
 
 // slotLimit returns the limit of the table's row of slots; -1 if another algorithm has been chosen. One that goes by
 // the board in pieces leaves to slots what is one piece.

@@ -131,26 +131,26 @@ func fewest(holds func(ranks int) bool) int {
 
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
 type rule struct {
-	use     string
-	ranks   int   // at least
-	pair    bool  // two ranks
-	bytes   int64 // at least
-	below   int64 // bytes; 0: any
-	slots   int64 // by slots of a board, contributions of so many bytes at most (slots.go); 0: not by slots
-	each    int64 // bytes for each rank at least
-	vendor  bool  // another MPI library may carry it out
-	crowded bool  // ranks outnumber cores
-	cores   bool  // each rank has one
-	few     bool  // which are two at most
-	uneven  bool  // the longest block would be passed on more often than all blocks once
-	shared  bool  // several ranks share machines, of which there are several
-	apart   bool  // and those of a machine do not follow one another, or there is a level above
+	use      string
+	ranks    int   // at least
+	pair     bool  // two ranks
+	bytes    int64 // at least
+	below    int64 // bytes; 0: any
+	slots    int64 // by slots of a board, contributions of so many bytes at most (slots.go); 0: not by slots
+	each     int64 // bytes for each rank at least
+	vendor   bool  // another MPI library may carry it out
+	crowded  bool  // ranks outnumber cores
+	cores    bool  // each rank has one
+	twoCores bool  // which are two at most
+	uneven   bool  // the longest block would be passed on more often than all blocks once
+	shared   bool  // several ranks share machines, of which there are several
+	apart    bool  // and those of a machine do not follow one another, or there is a level above
 }
 
 func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
-		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) && (!r.few || k.TwoCores) &&
-		(!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
+		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) &&
+		(!r.twoCores || k.TwoCores) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines != nil) && (!r.apart || !k.Machines.aligned())
 }
 
@@ -175,7 +175,7 @@ func (r *rule) String() string {
 	say(r.vendor, "if ranks talk by another MPI library")
 	say(r.crowded, "if ranks outnumber cores")
 	say(r.cores, "if each has a core")
-	say(r.few, "which are two at most")
+	say(r.twoCores, "which are two at most")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
 	say(r.apart, "and do not follow one another there")
@@ -251,7 +251,7 @@ func allreduceTable(b *bounds) []rule {
 		{use: boardName, ranks: 3, bytes: slicesFrom, below: board.LongestAlone + 1, cores: true},
 		slotsRow(board.LongestAlone),
 		{use: vendorName, vendor: true, below: vendorAllreduce},
-		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, few: true},
+		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, twoCores: true},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", bytes: b.allreduceLong, shared: true},
 		{use: "machines", shared: true, apart: true},

@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi"
 	onboard "github.com/libimpi/libimpi/libimpi/board"
 	"github.com/libimpi/libimpi/onesided"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/shm"
 )
@@ -55,8 +56,12 @@ func openBoards(e *libimpi.Engine) {
 	}
 }
 
+// slotsInC reports whether C may carry out whatever fits a slot: not if another algorithm has been chosen for some
+// operation, nor if the launcher's -v shall show which were used, since C counts nothing.
+func slotsInC() bool { return coll.AllBySlots() && environment(startup.EnvVerbose) == "" }
+
 // openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
-// C learns of it if it may carry out whatever fits a slot; otherwise Go asks for each call (coll.BySlots).
+// Where C does not learn of it, Go asks for each call (coll.BySlots).
 func (c *communicator) openBoard() error {
 	b := &c.board
 	if b.decided {
@@ -68,7 +73,7 @@ func (c *communicator) openBoard() error {
 		}
 	}
 	b.decided = true
-	if f := c.fast(); f != nil && coll.AllBySlots() {
+	if f := c.fast(); f != nil && slotsInC() {
 		f.board = (*C.struct_impi_board)(unsafe.Pointer(b.c))
 	}
 	return nil

@@ -93,7 +93,7 @@ func hide(on bool) {
 // all of them go by slots.
 func avoidBoards(e *libimpi.Engine) {
 	e.AvoidBoards(e.Verifies())
-	avoid := e.Verifies() || !coll.AllBySlots()
+	avoid := e.Verifies() || !slotsInC()
 	known.Lock()
 	defer known.Unlock()
 	for i, c := range known.of {

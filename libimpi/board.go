@@ -142,7 +142,7 @@ func (c *Comm) AwaitOnBoard(word *uint64, least uint64) (is bool, err error) {
 
 // seating is what the members have for long operations.
 func (c *Comm) seating() coll.Seating {
-	s := coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.few}
+	s := coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.twoCores}
 	if c.board.Is() && !c.engine.collectives.noBoards.Load() {
 		s.Part = c.board.Longest()
 	}

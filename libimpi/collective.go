@@ -275,7 +275,8 @@ func (b *commBoard) next() *collboard.Operation {
 }
 
 // onBoard carries an operation out, or leaves it to the task.
-func (v Collectives) onBoard(b *commBoard, o *collboard.Operation) error {
+func (v Collectives) onBoard(which coll.Routine, b *commBoard, o *collboard.Operation) error {
+	coll.CountSlots(which)
 	if v.task != nil {
 		return v.task.sides[0].on.Operate(o)
 	}
@@ -293,6 +294,7 @@ func (v Collectives) exchangeOnBoard(o coll.Routine, messages bool,
 	if b == nil || err != nil {
 		return false, err
 	}
+	coll.CountSlots(o)
 	is(&b.exchange, &v.c.ops)
 	return true, b.exchange.Do(&v.c.ops, &b.Blocking)
 }

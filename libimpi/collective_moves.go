@@ -20,7 +20,7 @@ func (v Collectives) Barrier() error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Barrier(board))
+		return v.onBoard(coll.OpBarrier, board, board.next().Barrier(board))
 	case v.c.inter.local != nil:
 		return v.interBarrier()
 	case v.spans():
@@ -42,7 +42,7 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Bcast(board, b, root))
+		return v.onBoard(coll.OpBcast, board, board.next().Bcast(board, b, root))
 	case v.c.inter.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
@@ -68,7 +68,7 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Gather(board, send, recv, root, size))
+		return v.onBoard(coll.OpGather, board, board.next().Gather(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -115,7 +115,7 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Scatter(board, send, recv, root, size))
+		return v.onBoard(coll.OpScatter, board, board.next().Scatter(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -160,7 +160,7 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Allgather(board, send, recv))
+		return v.onBoard(coll.OpAllgather, board, board.next().Allgather(board, send, recv))
 	case v.c.inter.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -218,7 +218,7 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Alltoall(board, send, recv))
+		return v.onBoard(coll.OpAlltoall, board, board.next().Alltoall(board, send, recv))
 	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():

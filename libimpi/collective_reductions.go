@@ -18,7 +18,7 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Reduce(board, send, recv, op, root))
+		return v.onBoard(coll.OpReduce, board, board.next().Reduce(board, send, recv, op, root))
 	case v.c.inter.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
@@ -41,7 +41,7 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	case board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv, op):
 		return coll.Allreduce(v.on, send, recv, op)
 	case board != nil:
-		return v.onBoard(board, board.next().Allreduce(board, send, recv, op))
+		return v.onBoard(coll.OpAllreduce, board, board.next().Allreduce(board, send, recv, op))
 	case v.c.inter.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
@@ -60,7 +60,7 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Scan(board, send, recv, op, false))
+		return v.onBoard(coll.OpScan, board, board.next().Scan(board, send, recv, op, false))
 	case v.spans():
 		return span.Scan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -77,7 +77,7 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().Scan(board, send, recv, op, true))
+		return v.onBoard(coll.OpExscan, board, board.next().Scan(board, send, recv, op, true))
 	case v.spans():
 		return span.Exscan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -98,7 +98,7 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		return err
 	case board != nil:
 		at := recv.Count * int64(v.c.rank)
-		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
+		return v.onBoard(coll.OpReduceScatterBlock, board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -126,7 +126,7 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(board, board.next().ReduceScatter(board, send, recv, total, at, op))
+		return v.onBoard(coll.OpReduceScatter, board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

@@ -83,7 +83,7 @@ type seats struct {
 	layout   *span.Layout   // nil unless the group of an intracommunicator spans IMPI clients
 	machines *coll.Machines // of the members, of one client; nil if it does not matter where they are
 	crowded  bool           // the members are on one machine, and more than its cores
-	few      bool           // which are two at most
+	twoCores bool           // which are two at most
 }
 
 // foreigners are the members from other jobs.
@@ -188,7 +188,7 @@ func (e *Engine) open(c *Comm, cid uint64) {
 func (e *Engine) describeMembers(c *Comm) {
 	c.ops.c = c
 	c.Collectives = Collectives{c: c, on: &c.ops}
-	c.seats.crowded, c.seats.few = e.crowded(c.group), e.home.Cores <= 2
+	c.seats.crowded, c.seats.twoCores = e.crowded(c.group), e.home.Cores <= 2
 	c.native = e.alike(c.group) && (c.inter.local == nil || e.alike(c.inter.local.group))
 }
 

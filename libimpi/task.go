@@ -116,7 +116,7 @@ func (t *Task) of(c *Comm) Collectives {
 	side.on.Place(c.seats.machines)
 	switch {
 	case c != t.comm:
-		side.on.Offer(coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.few})
+		side.on.Offer(coll.Seating{Crowded: c.seats.crowded, TwoCores: c.seats.twoCores})
 	case t.form == coll.Persistent:
 		side.on.Offer(c.laneSeating())
 	default:

@@ -20,6 +20,18 @@ func TestAChosenAlgorithmIsTakenAndShown(t *testing.T) {
 	}
 }
 
+func TestShortCollectivesGoBySlotsUnlessAnotherAlgorithmIsChosen(t *testing.T) {
+	file := program(t, "negotiate")
+	for choice, slots := range map[string]bool{"": true, "allreduce:doubling": true, "bcast:binomial": false} {
+		r := run(t, words("-n 2 -v -x IMPI_ALGORITHM="+choice, file)...)
+		_, used, told := strings.Cut(r.stderr, "libimpi: bcast: ")
+		used, _, _ = strings.Cut(used, "\n")
+		if r.code != 0 || !told || strings.Contains(used, "slots ") != slots {
+			t.Errorf("%q: %+v", choice, r)
+		}
+	}
+}
+
 func TestAnAlgorithmThatDoesNotExistIsAnErrorOfMPIInit(t *testing.T) {
 	r := run(t, words("-n 1 -x IMPI_ALGORITHM=bcast:fastest", program(t, "negotiate"))...)
 	if r.code == 0 || !strings.Contains(r.stderr, "MPI_Init") ||
