@@ -29,9 +29,12 @@ func TestEveryAlgorithm(t *testing.T) {
 	try := func(name string, run func(t *testing.T)) {
 		tried[name] = true
 		for _, a := range described(t, name).Algorithms {
+			if a.Name == "slots" {
+				continue // which callers of this package carry out: see the tests of libimpi
+			}
 			t.Run(name+"/"+a.Name, func(t *testing.T) {
-				if a.Name == "vendor" || a.Name == "slots" {
-					t.Skip("needs another MPI library, or a board: see the tests of coll/span, coll/board and libimpi")
+				if a.Name == "vendor" {
+					t.Skip("needs another MPI library: see the tests of coll/span and libimpi")
 				}
 				if err := coll.Choose(name + ":" + a.Name); err != nil {
 					t.Fatal(err)
