@@ -40,7 +40,7 @@ RARE void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, 
     }
 }
 
-int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+ALIGNED int impi_exec_Send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct impi_fast *f = &impi_fast;
     struct impi_shm_private *shm = f->shm;

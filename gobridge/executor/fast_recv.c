@@ -118,8 +118,8 @@ static inline int take(const struct receive_args *w, const struct arrival *a, MP
     return MPI_SUCCESS;
 }
 
-int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Status *status)
+ALIGNED int impi_exec_Recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                           MPI_Status *status)
 {
     struct receive_args w;
     struct arrival a;
