@@ -8,8 +8,6 @@ import (
 	"github.com/libimpi/libimpi/settings"
 )
 
-// Rows of the tables of docs/tools.md.
-
 var classNames = map[int]string{
 	abi.MPI_T_PVAR_CLASS_STATE: "state", abi.MPI_T_PVAR_CLASS_LEVEL: "level", abi.MPI_T_PVAR_CLASS_SIZE: "size",
 	abi.MPI_T_PVAR_CLASS_HIGHWATERMARK: "highwatermark", abi.MPI_T_PVAR_CLASS_COUNTER: "counter",
@@ -26,66 +24,6 @@ func (v *Variable) When() string {
 		return "always"
 	}
 	return "start"
-}
-
-// VariableRows are the table of performance variables. Those of algorithms are one row.
-func VariableRows() []string {
-	rows := []string{"| variable | class | counts | bound to | is |", "|---|---|---|---|---|"}
-	algorithms := false
-	for i := range Variables {
-		v := &Variables[i]
-		name, about := v.Name, v.About
-		if v.Quantity == Taken {
-			if algorithms {
-				continue
-			}
-			algorithms = true
-			name, about = "algorithm_OPERATION_NAME", "calls that were carried out by an algorithm; "+
-				"`impi-info` lists operations and algorithms"
-		}
-		object := ""
-		if v.OfComm {
-			object = "communicator"
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s |", name, ClassName(v.Class), v.When(), object, about))
-	}
-	return rows
-}
-
-// EventRows are the table of event types.
-func EventRows() []string {
-	rows := []string{"| event | elements | bound to | is |", "|---|---|---|---|"}
-	for _, e := range Events {
-		var names []string
-		for _, element := range e.Elements {
-			names = append(names, "`"+element.Name+"`")
-		}
-		object := ""
-		if e.OfComm {
-			object = "communicator"
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", e.Name, strings.Join(names, ", "), object, e.About))
-	}
-	return rows
-}
-
-// CategoryRows are the table of categories.
-func CategoryRows() []string {
-	rows := []string{"| category | has | is |", "|---|---|---|"}
-	for _, c := range Categories {
-		var has []string
-		for _, n := range []struct {
-			of   int
-			what string
-		}{{len(c.Categories), "categories"}, {len(c.Controls), "control variables"},
-			{len(c.Variables), "performance variables"}, {len(c.Events), "events"}} {
-			if n.of > 0 {
-				has = append(has, fmt.Sprintf("%d %s", n.of, n.what))
-			}
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", c.Name, strings.Join(has, ", "), c.About))
-	}
-	return rows
 }
 
 // List is all that there is, for impi-info.

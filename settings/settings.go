@@ -86,16 +86,6 @@ var Groups = []Group{
 	{"rank", "Set by the launcher for its ranks", "what the launcher says to each of its ranks"},
 }
 
-// Find returns the setting of that name; nil if there is none.
-func Find(name string) *Setting {
-	for i := range All {
-		if All[i].Name == name {
-			return &All[i]
-		}
-	}
-	return nil
-}
-
 // InForce returns the value and where it comes from. A secret is never shown.
 func (s *Setting) InForce(lookup func(string) (string, bool)) (value, source string) {
 	v, ok := lookup(s.Name)
@@ -160,22 +150,4 @@ func (s *Setting) Plain() string { return Plain(s.Meaning) }
 // Plain is a text without Markdown: a page is named, and `code` is code no more.
 func Plain(markdown string) string {
 	return strings.ReplaceAll(link.ReplaceAllString(markdown, "see $2"), "`", "")
-}
-
-// Rows are the table of a section of the page.
-func Rows(group string) []string {
-	head := []string{"| variable | default | meaning |", "|---|---|---|"}
-	if group == "rank" {
-		head = []string{"| variable | meaning |", "|---|---|"}
-	}
-	for _, s := range All {
-		switch {
-		case s.Group != group:
-		case s.Detail == Internal:
-			head = append(head, "| `"+s.Name+"` | "+s.Meaning+" |")
-		default:
-			head = append(head, "| `"+s.Name+"` | "+s.Default+" | "+s.Meaning+" |")
-		}
-	}
-	return head
 }

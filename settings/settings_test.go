@@ -56,7 +56,7 @@ func TestEverySettingOfTheSourcesIsListed(t *testing.T) {
 			text, err := os.ReadFile(path)
 			for _, m := range name.FindAllStringSubmatch(string(text), -1) {
 				found[m[1]] = true
-				if Find(m[1]) == nil {
+				if find(m[1]) == nil {
 					t.Errorf("%s uses %s, which the table does not list", path, m[1])
 				}
 			}
@@ -96,7 +96,7 @@ func TestIntegersAndTextsOfASettingSayTheSame(t *testing.T) {
 		{"IMPI_SINGLE_COPY", "", false, -1}, {"IMPI_SINGLE_COPY", "", true, -1}, {"IMPI_SINGLE_COPY", "1", true, 1},
 		{"IMPI_VIA", "", false, 2}, {"IMPI_VIA", "agent", true, 1}, {"IMPI_CHECK", "1", true, 1},
 	} {
-		s := Find(c.name)
+		s := find(c.name)
 		if got := s.Integer(func(string) (string, bool) { return c.env, c.set }); got != c.want {
 			t.Errorf("%s=%q (%v): %d, want %d", c.name, c.env, c.set, got, c.want)
 		}
@@ -108,7 +108,7 @@ func TestIntegersAndTextsOfASettingSayTheSame(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := Find("IMPI_CHECK").Format(7); ok {
+	if _, ok := find("IMPI_CHECK").Format(7); ok {
 		t.Error("IMPI_CHECK has a value 7")
 	}
 }
@@ -118,6 +118,34 @@ func TestAPlainMeaningHasNoMarkdown(t *testing.T) {
 	if want := "a b (see d/c.md), f"; Plain(got) != want {
 		t.Errorf("%q, want %q", Plain(got), want)
 	}
+}
+
+// rows are the table of a section of the page.
+func rows(group string) []string {
+	table := []string{"| variable | default | meaning |", "|---|---|---|"}
+	if group == "rank" {
+		table = []string{"| variable | meaning |", "|---|---|"}
+	}
+	for _, s := range All {
+		switch {
+		case s.Group != group:
+		case s.Detail == Internal:
+			table = append(table, "| `"+s.Name+"` | "+s.Meaning+" |")
+		default:
+			table = append(table, "| `"+s.Name+"` | "+s.Default+" | "+s.Meaning+" |")
+		}
+	}
+	return table
+}
+
+// find is the setting of that name; nil if there is none.
+func find(name string) *Setting {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i]
+		}
+	}
+	return nil
 }
 
 // TestThePageIsMadeOfTheTable holds docs/settings.md against the table, or writes its tables anew (-rewrite).
@@ -135,7 +163,7 @@ func TestThePageIsMadeOfTheTable(t *testing.T) {
 		if head < 0 || from < head || to < from {
 			t.Fatalf("%s has no section %q with a table of variables", page, g.Title)
 		}
-		made = made[:from+1] + strings.Join(Rows(g.Name), "\n") + made[to+1:]
+		made = made[:from+1] + strings.Join(rows(g.Name), "\n") + made[to+1:]
 	}
 	if made == string(text) {
 		return
