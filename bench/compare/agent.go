@@ -11,33 +11,22 @@ func agents(l *library) ([]sample, error) {
 	if l.name != ours {
 		return nil, nil
 	}
-	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via",
-		"agent"}})
+	j := job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via", "agent"}}
+	agent, err := l.samples(j)
 	if err != nil {
 		return nil, err
 	}
-	agent, err := parseSamples(out)
+	j.more = []string{"-via", "direct"}
+	direct, err := l.samples(j)
 	if err != nil {
 		return nil, err
 	}
-	out, _, err = l.run(job{ranks: 2, path: l.mpibench, args: []string{"hops"}, tcp: true, more: []string{"-via",
-		"direct"}})
-	if err != nil {
-		return nil, err
-	}
-	direct, err := parseSamples(out)
-	if err != nil {
-		return nil, err
-	}
-	relays, err := hops(l)
+	relays, err := plain(l, "hops")
 	if err != nil {
 		return nil, err
 	}
 	return compareHops(agent, direct, relays), nil
 }
-
-// hops runs the plain relays.
-func hops(l *library) ([]sample, error) { return plain(l, "hops") }
 
 // compareHops puts the figures of one round together: for each size those of the agent, of a direct connection and of
 // three plain hops, and the ratios of the first to three times the second and to the third.

@@ -123,13 +123,9 @@ func (r appRow) time(value float64) sample {
 	return sample{appsTime + r.name(), value, unit}
 }
 
-// run runs the program once, in a new folder: each rank is this program again, which runs it and asks the kernel.
+// run runs the program once, in a new folder.
 func (r appRow) run(l *library) ([]sample, error) {
 	program, err := r.build(l)
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +134,10 @@ func (r appRow) run(l *library) ([]sample, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	notes := filepath.Join(folder, "usage")
-	out, took, err := l.run(job{
-		ranks: r.ranks, path: self, args: append([]string{usageFlag, notes, program}, r.args...), folder: folder,
+	out, took, used, err := l.runWithUsage(job{
+		ranks: r.ranks, path: program, args: r.args, folder: folder,
 		over: r.ranks > runtime.NumCPU(), free: true, tcp: r.tcp, limit: r.limit,
-	})
+	}, filepath.Join(folder, "usage"))
 	if err != nil {
 		return r.exceeded(err), err
 	}
@@ -155,14 +150,6 @@ func (r appRow) run(l *library) ([]sample, error) {
 		if took, err = figure(out, r.figure+strconv.Itoa(r.ranks)); err != nil {
 			return nil, err
 		}
-	}
-	text, err := os.ReadFile(notes)
-	if err != nil {
-		return nil, err
-	}
-	used, err := parseUsage(string(text), r.ranks)
-	if err != nil {
-		return nil, err
 	}
 	cpu, switches := perRank(used)
 	return []sample{r.time(took), {"cpu/" + r.name(), cpu, cpuUnit}, {"switches/" + r.name(), switches, switchUnit}}, nil

@@ -59,7 +59,7 @@ func TestTheMeanHasATargetOfItsOwn(t *testing.T) {
 
 func TestUsageOfAllRanksIsReadBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "usage")
-	for _, u := range []rankUsage{{2, 1, 100}, {4, 3, 800}} {
+	for _, u := range []rankUsage{{2, 1, 100, 1024}, {4, 3, 800, 2048}} {
 		if err := note(file, u); err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,7 @@ func bounds(l *library) ([]sample, error) {
 	if l.name != ours {
 		return nil, nil
 	}
-	out, _, err := l.run(job{ranks: 2, path: l.mpibench, args: []string{"send"}})
-	if err != nil {
-		return nil, err
-	}
-	sends, err := parseSamples(out)
+	sends, err := l.samples(job{ranks: 2, path: l.mpibench, args: []string{"send"}})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -23,18 +23,18 @@ type group struct {
 
 func groups() []group {
 	return []group{
-		{"shm", mpibench(2, false, "lat", "bw", "rate")},
-		{"steps", mpibench(2, false, "steps")},
-		{"coll", mpibench(2, false, "coll")},
-		{"vec", mpibench(2, false, "vec")},
-		{"pack", mpibench(2, false, "pack", "type")},
-		{"send", mpibench(2, false, "send")},
+		{"shm", mpibench(false, "lat", "bw", "rate")},
+		{"steps", mpibench(false, "steps")},
+		{"coll", mpibench(false, "coll")},
+		{"vec", mpibench(false, "vec")},
+		{"pack", mpibench(false, "pack", "type")},
+		{"send", mpibench(false, "send")},
 		{"bound", bounds},
-		{"types", types},
+		{"types", func(l *library) ([]sample, error) { return l.samples(job{ranks: 2, path: l.typebench}) }},
 		{"comm", comm},
-		{"tcp", mpibench(2, true, "lat", "bw", "rate")},
-		{"overlap", mpibench(2, false, "nb")},
-		{"tcp-overlap", mpibench(2, true, "nb")},
+		{"tcp", mpibench(true, "lat", "bw", "rate")},
+		{"overlap", mpibench(false, "nb")},
+		{"tcp-overlap", mpibench(true, "nb")},
 		{"agent", agents},
 		{"oversub", oversubscribed},
 		{"idle", idle},
@@ -71,23 +71,11 @@ func chooseGroups(names []string) ([]group, error) {
 	return chosen, nil
 }
 
-func mpibench(ranks int, tcp bool, parts ...string) func(*library) ([]sample, error) {
+// mpibench runs parts of the benchmark on two ranks.
+func mpibench(tcp bool, parts ...string) func(*library) ([]sample, error) {
 	return func(l *library) ([]sample, error) {
-		out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: parts, tcp: tcp})
-		if err != nil {
-			return nil, err
-		}
-		return parseSamples(out)
+		return l.samples(job{ranks: 2, path: l.mpibench, args: parts, tcp: tcp})
 	}
-}
-
-// types is what small datatypes cost.
-func types(l *library) ([]sample, error) {
-	out, _, err := l.run(job{ranks: 2, path: l.typebench})
-	if err != nil {
-		return nil, err
-	}
-	return parseSamples(out)
 }
 
 // comm makes communicators on 2, 4 and 8 ranks; where ranks outnumber cores, few: a library that spins takes
@@ -99,11 +87,7 @@ func comm(l *library) ([]sample, error) {
 		if over {
 			iterations = 32 / ranks
 		}
-		out, _, err := l.run(job{ranks: ranks, path: l.commbench, args: []string{strconv.Itoa(iterations)}, over: over})
-		if err != nil {
-			return nil, err
-		}
-		samples, err := parseSamples(out)
+		samples, err := l.samples(job{ranks: ranks, path: l.commbench, args: []string{strconv.Itoa(iterations)}, over: over})
 		if err != nil {
 			return nil, err
 		}
@@ -115,21 +99,12 @@ func comm(l *library) ([]sample, error) {
 // oversubscribed times a barrier, and messages between two ranks while the others wait, with four ranks a core, and
 // nothing else: a library that spins would take minutes for all collectives.
 func oversubscribed(l *library) ([]sample, error) {
-	ranks := 4 * runtime.NumCPU()
-	out, _, err := l.run(job{ranks: ranks, path: l.mpibench, args: []string{"barrier", "pair"}, over: true})
-	if err != nil {
-		return nil, err
-	}
-	return parseSamples(out)
+	return l.samples(job{ranks: 4 * runtime.NumCPU(), path: l.mpibench, args: []string{"barrier", "pair"}, over: true})
 }
 
 // idle is what ranks use that wait: four, whatever the number of cores.
 func idle(l *library) ([]sample, error) {
-	out, _, err := l.run(job{ranks: 4, path: l.mpibench, args: []string{"idle"}, over: true})
-	if err != nil {
-		return nil, err
-	}
-	return parseSamples(out)
+	return l.samples(job{ranks: 4, path: l.mpibench, args: []string{"idle"}, over: true})
 }
 
 // start is the time from the launcher's start to its end for ranks that do nothing else, the median of some: two, and
@@ -150,31 +125,22 @@ func start(l *library) ([]sample, error) {
 	return samples, nil
 }
 
-// memory is the peak resident set of a rank of hello, one of two: each rank is this program again, which runs
-// hello and asks the kernel.
+// memory is the peak resident set of a rank of hello, the larger one of two.
 func memory(l *library) ([]sample, error) {
-	self, err := os.Executable()
+	_, _, used, err := l.runWithUsage(job{ranks: 2, path: l.hello}, filepath.Join(l.folder, "memory"))
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := l.run(job{ranks: 2, path: self, args: []string{peakFlag, l.hello}})
+	return []sample{{"rss", max(used[0].peak, used[1].peak) / 1024, "MiB"}}, nil
+}
+
+// samples are the figures that a job prints.
+func (l *library) samples(j job) ([]sample, error) {
+	out, _, err := l.run(j)
 	if err != nil {
 		return nil, err
 	}
-	largest := 0.0
-	for _, line := range strings.Split(out, "\n") {
-		if text, ok := strings.CutPrefix(line, peakMark); ok {
-			kib, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return nil, err
-			}
-			largest = max(largest, kib/1024)
-		}
-	}
-	if largest == 0 {
-		return nil, fmt.Errorf("%s: no rank told its memory", l.name)
-	}
-	return []sample{{"rss", largest, "MiB"}}, nil
+	return parseSamples(out)
 }
 
 // parseSamples reads mpibench's lines: name, value, unit.

@@ -44,9 +44,6 @@ type settings struct {
 }
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == peakFlag {
-		os.Exit(peak(os.Args[2:]))
-	}
 	if len(os.Args) > 3 && os.Args[1] == usageFlag {
 		os.Exit(usage(os.Args[2], os.Args[3:]))
 	}

@@ -15,6 +15,26 @@ import (
 // uses does not count.
 const usageFlag = "-usage"
 
+// runWithUsage runs a job of which each rank is this program again, which runs the job's program. It returns what run
+// does, and what the ranks used; they write it to a new file.
+func (l *library) runWithUsage(j job, file string) (out string, took float64, used []rankUsage, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", 0, nil, err
+	}
+	defer os.Remove(file)
+	j.path, j.args = self, append([]string{usageFlag, file, j.path}, j.args...)
+	if out, took, err = l.run(j); err != nil {
+		return out, took, nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return out, took, nil, err
+	}
+	used, err = parseUsage(string(text), j.ranks)
+	return out, took, used, err
+}
+
 func usage(file string, command []string) int {
 	// A launcher that ends a job may know this process only. The kernel ends the command with the thread that
 	// started it.
@@ -36,6 +56,7 @@ func usage(file string, command []string) int {
 		wall:     time.Since(begin).Seconds(),
 		cpu:      (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
 		switches: float64(used.Nvcsw + used.Nivcsw),
+		peak:     float64(used.Maxrss),
 	}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -46,9 +67,9 @@ func usage(file string, command []string) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// rankUsage is what one rank used: seconds from start to end, seconds of processors, and context switches of all its
-// threads.
-type rankUsage struct{ wall, cpu, switches float64 }
+// rankUsage is what one rank used: seconds from start to end, seconds of processors, context switches of all its
+// threads, and at its peak so many KiB of memory.
+type rankUsage struct{ wall, cpu, switches, peak float64 }
 
 // note adds a line to a file that all ranks write to; a line is written at once.
 func note(file string, u rankUsage) error {
@@ -56,7 +77,7 @@ func note(file string, u rankUsage) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%f %f %f\n", u.wall, u.cpu, u.switches)
+	_, err = fmt.Fprintf(f, "%f %f %f %f\n", u.wall, u.cpu, u.switches, u.peak)
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
@@ -68,7 +89,7 @@ func parseUsage(text string, ranks int) ([]rankUsage, error) {
 	var all []rankUsage
 	for line := range strings.Lines(text) {
 		var u rankUsage
-		if _, err := fmt.Sscan(line, &u.wall, &u.cpu, &u.switches); err != nil {
+		if _, err := fmt.Sscan(line, &u.wall, &u.cpu, &u.switches, &u.peak); err != nil {
 			return nil, fmt.Errorf("usage %q: %w", line, err)
 		}
 		all = append(all, u)
