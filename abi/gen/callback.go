@@ -53,7 +53,7 @@ func callbacksHeader(constants []table.Constant) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %q is no type of a callback", typedef, types[typedef])
 		}
 		params, args := []string{"uintptr_t fn"}, []string{}
-		for _, p := range strings.Split(list, ", ") {
+		for p := range strings.SplitSeq(list, ", ") {
 			at := strings.LastIndexAny(p, " *") + 1
 			ctype, arg := strings.TrimSpace(p[:at]), p[at:]
 			if ctype == "int" || strings.HasSuffix(ctype, "*") && ctype != "void *" || strings.HasSuffix(arg, "_out") {

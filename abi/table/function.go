@@ -152,7 +152,7 @@ func ParsePrototype(text string, types Types) (Function, error) {
 	if m[3] == "void" {
 		return f, nil
 	}
-	for _, text := range strings.Split(m[3], ", ") {
+	for text := range strings.SplitSeq(m[3], ", ") {
 		if f.Variadic {
 			return f, fmt.Errorf("%s: parameter behind the ellipsis", f.Name)
 		}

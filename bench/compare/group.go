@@ -146,7 +146,7 @@ func (l *library) samples(j job) ([]sample, error) {
 // parseSamples reads mpibench's lines: name, value, unit.
 func parseSamples(out string) ([]sample, error) {
 	var samples []sample
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		fields := strings.Fields(line)
 		if len(fields) != 3 {
 			continue

@@ -64,7 +64,7 @@ func TestEveryCaseStandsByItsRule(t *testing.T) {
 	_, table, _ := strings.Cut(string(text), "\n## Rules\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	named := map[string]bool{}
-	for _, word := range strings.Fields(table) {
+	for word := range strings.FieldsSeq(table) {
 		if strings.Contains(word, "/") {
 			prefix, open := strings.CutSuffix(word, "*")
 			found := false

@@ -109,7 +109,7 @@ type group struct {
 func readGroup(system fs.FS) group {
 	var g group
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
-	for _, row := range strings.Split(string(text), "\n") {
+	for row := range strings.SplitSeq(string(text), "\n") {
 		parts := strings.SplitN(row, ":", 3) // number:controllers:path
 		if len(parts) != 3 {
 			continue
@@ -122,7 +122,7 @@ func readGroup(system fs.FS) group {
 			})
 			continue
 		}
-		for _, controller := range strings.Split(parts[1], ",") {
+		for controller := range strings.SplitSeq(parts[1], ",") {
 			g.walk(system, "sys/fs/cgroup/"+controller, parts[2], func(dir string) {
 				g.cpus = least(g.cpus, quota(line(system, dir+"/cpu.cfs_quota_us")+" "+line(system, dir+"/cpu.cfs_period_us")))
 				g.memory = least(g.memory, amount(line(system, dir+"/memory.limit_in_bytes")))

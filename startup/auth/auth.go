@@ -120,7 +120,7 @@ var DefaultPreference = []int32{wire.AuthTLS, wire.AuthHMAC, wire.AuthKey, wire.
 func ParsePreference(s string) ([]int32, error) {
 	var list []int32
 	var seen uint32
-	for _, item := range strings.Split(s, ",") {
+	for item := range strings.SplitSeq(s, ",") {
 		lo, hi, isRange := strings.Cut(item, "-")
 		if !isRange {
 			hi = lo

@@ -185,7 +185,7 @@ func talk(t testing.TB, all []*process) {
 			if g.Number < 0 {
 				continue
 			}
-			text := []byte(fmt.Sprintf("from %d to %d", i, g.Number))
+			text := fmt.Appendf(nil, "from %d to %d", i, g.Number)
 			h := transport.Header{Kind: transport.Data, Src: p.rank, Dst: g.Number, Len: len(text), MsgLen: uint64(len(text))}
 			until(t, all, "room", func() bool {
 				p.lock.Lock()

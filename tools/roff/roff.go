@@ -49,7 +49,7 @@ func (p *Page) Lines(text string) {
 		p.text.WriteString(".PP\n")
 	}
 	p.text.WriteString(".nf\n")
-	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		p.text.WriteString(line(l))
 	}
 	p.text.WriteString(".fi\n")
@@ -98,7 +98,7 @@ func line(text string) string { return harmless(Escape(strings.TrimRight(text, "
 func filled(text string) string {
 	var b strings.Builder
 	row := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch word = Escape(word); {
 		case row == "":
 			row = word

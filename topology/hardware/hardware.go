@@ -209,7 +209,7 @@ func ParseList(text string) (Set, error) {
 	if text == "" {
 		return s, nil
 	}
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(part, "-")
 		if !isRange {
 			high = low

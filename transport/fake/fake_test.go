@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/libimpi/libimpi/transport"
@@ -78,10 +79,8 @@ type both struct {
 }
 
 func (b *both) to(dst int32) transport.Transport {
-	for _, w := range b.world {
-		if w == dst {
-			return b.Local
-		}
+	if slices.Contains(b.world, dst) {
+		return b.Local
 	}
 	return b.Network
 }

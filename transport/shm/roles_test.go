@@ -255,7 +255,7 @@ func TestEveryThreadThatSleepsIsWoken(t *testing.T) {
 			}
 		})
 	}
-	for n := 0; n < threads*rounds; n++ {
+	for n := range threads * rounds {
 		word[n%threads].Add(1)
 		s.Ring(0)
 	}

@@ -344,10 +344,7 @@ func (h *Host) encodeAck(b []byte, ours, theirs int32) {
 // maxOut is the rest of one packet, and all acknowledgements that can be due at a time: a pair has no more
 // than hiWater packets unacknowledged, one PROTOACK for each ackMark of them.
 func maxOut(job *transport.Job, pairs int) int {
-	acks := uint64(pairs) * uint64(job.HiWater/job.AckMark+1)
-	if acks > math.MaxInt32 {
-		acks = math.MaxInt32
-	}
+	acks := min(uint64(pairs)*uint64(job.HiWater/job.AckMark+1), math.MaxInt32)
 	return 2*wire.PacketSize + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) +
 		int(acks)*wire.PacketSize
 }

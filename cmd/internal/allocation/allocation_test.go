@@ -75,7 +75,7 @@ func TestAnAllocationIsReadFromWhatItsManagerSays(t *testing.T) {
 			`error: the allocation of Grid Engine: /pe/bad, line 2, column 4: expected a number of slots, and found "many"`},
 	} {
 		var settings []string
-		for _, s := range strings.Fields(tt.settings) {
+		for s := range strings.FieldsSeq(tt.settings) {
 			if strings.HasPrefix(s, "LSB_MCPU") || strings.HasPrefix(s, "LSB_HOSTS") {
 				name, value, _ := strings.Cut(s, "=")
 				s = name + "=" + strings.ReplaceAll(value, "_", " ")

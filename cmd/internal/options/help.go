@@ -17,7 +17,7 @@ func Command() usage.Command {
 	lines, about, _ := strings.Cut(strings.TrimPrefix(usageText, "usage: "), "\n\n")
 	c := usage.Command{Name: "impirun", Also: []string{"mpirun", "mpiexec"}, Purpose: "run MPI programs",
 		About: strings.TrimSpace(about), Words: usage.Programs, See: []string{"mpicc(1)", "impi-info(1)"}}
-	for _, line := range strings.Split(lines, "\n") {
+	for line := range strings.SplitSeq(lines, "\n") {
 		c.Usage = append(c.Usage, strings.TrimSpace(line))
 	}
 	for i := range table {
@@ -25,7 +25,7 @@ func Command() usage.Command {
 		c.Options = append(c.Options, usage.Option{Names: o.names, Values: o.values, Choices: o.choices, Pair: o.pair,
 			Help: o.help})
 	}
-	for _, note := range strings.Split(strings.TrimSpace(endText), "\n\n") {
+	for note := range strings.SplitSeq(strings.TrimSpace(endText), "\n\n") {
 		title, text, _ := strings.Cut(note, ": ")
 		c.Notes = append(c.Notes, usage.Note{Title: title, Text: text})
 	}

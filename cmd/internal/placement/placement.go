@@ -434,7 +434,7 @@ func (p *Policy) SetCPUs(list string) error {
 // ranks.
 func (p *Policy) SetLists(lists string) error {
 	p.Bind, p.Lists = "", nil
-	for _, word := range strings.Split(lists, ",") {
+	for word := range strings.SplitSeq(lists, ",") {
 		s, err := hardware.ParseList(strings.ReplaceAll(word, "+", ","))
 		if err == nil && len(s) == 0 {
 			err = fmt.Errorf("%q names no CPU", word)

@@ -293,7 +293,7 @@ func TestRanksAreDealtToMachinesInTheOrderOfTheList(t *testing.T) {
 		{"a4 b4", Policy{Map: Package, PerUnit: 2, Rank: Span}, 8, 4, 2, "aabbaabb"},
 	} {
 		var list []Entry
-		for _, word := range strings.Fields(tt.list) {
+		for word := range strings.FieldsSeq(tt.list) {
 			e := Entry{Machine: int(word[0] - 'a')}
 			if len(word) > 1 {
 				e.Slots = int(word[1] - '0')

@@ -95,7 +95,7 @@ func listedChildren() (found []int, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		for _, name := range strings.Fields(string(b)) {
+		for name := range strings.FieldsSeq(string(b)) {
 			if pid, err := strconv.Atoi(name); err == nil {
 				found = append(found, pid)
 			}

@@ -94,7 +94,7 @@ func TestLinesOfManyRanksNeverMix(t *testing.T) {
 	done.Wait()
 	got, _ := os.ReadFile(file.Name())
 	next := [ranks]int{}
-	for _, line := range strings.Split(strings.TrimSuffix(string(got), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(got), "\n"), "\n") {
 		var r, i int
 		var text string
 		if _, err := fmt.Sscan(line, &r, &text, &i); err != nil || r < 0 || r >= ranks {

@@ -64,7 +64,7 @@ func flow(p *roff.Page, text string) {
 			}
 			paragraph, fixed = nil, nil
 		}
-		for _, line := range strings.Split(block, "\n") {
+		for line := range strings.SplitSeq(block, "\n") {
 			if strings.HasPrefix(line, "  ") {
 				fixed = append(fixed, line)
 				continue

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,7 +56,7 @@ func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (
 		return t, nil
 	}
 	for _, what := range []string{"{rank}", "{server}", "{n}", "{prog}"} {
-		if !contains(t.client, what) {
+		if !slices.Contains(t.client, what) {
 			return nil, fmt.Errorf("the client command has no word %s", what)
 		}
 	}
@@ -70,15 +71,6 @@ func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
 	}
 	return t, nil
-}
-
-func contains(words []string, w string) bool {
-	for _, x := range words {
-		if x == w {
-			return true
-		}
-	}
-	return false
 }
 
 // HasServer and HasClient say which commands were given.

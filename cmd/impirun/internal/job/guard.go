@@ -34,7 +34,7 @@ func GuardCommand(job string) []string {
 // Guard waits for the launcher's end and kills the job's processes, until none is found: one may have started another.
 func Guard(job string) {
 	io.Copy(io.Discard, os.Stdin)
-	for rounds := 0; rounds < 100; rounds++ {
+	for range 100 {
 		list := processesOf(job)
 		if len(list) == 0 {
 			return

@@ -133,7 +133,7 @@ func descendants(pid int) (list []int) {
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, file := range tasks {
 		text, _ := os.ReadFile(file)
-		for _, word := range strings.Fields(string(text)) {
+		for word := range strings.FieldsSeq(string(text)) {
 			if child, err := strconv.Atoi(word); err == nil {
 				list = append(append(list, child), descendants(child)...)
 			}

@@ -96,7 +96,7 @@ func (o *order) take(key, value string, file bool) (err error) {
 	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
 	switch key {
 	case "host", "hosts", "add_host":
-		for _, h := range strings.Split(value, ",") {
+		for h := range strings.SplitSeq(value, ",") {
 			if _, _, err := hosts.Parse([]string{strings.TrimSpace(h)}); err != nil {
 				return err
 			}
