@@ -18,6 +18,18 @@ type (
 // two is the other client of most jobs: one host, one process.
 var two = [][]int{{1}}
 
+// job is the run of a case that is one job: the client takes these steps, we play our part, and all finish.
+func job(s setup, steps []string, play func(t t, j *peer.Job)) func(t t) {
+	return func(t t) {
+		j := peer.Start(t, s, steps...)
+		play(t, j)
+		j.Finish()
+	}
+}
+
+// steps are what a client's program does.
+func steps(list ...string) []string { return list }
+
 // client: the start-up of a client (2.2, 2.3).
 var client = []conform.Case{
 	{Name: "client/smallest-job", Rule: "2.3, 2.4, 3.8", Needs: conform.Client,
@@ -201,11 +213,9 @@ var client = []conform.Case{
 		}},
 	{Name: "client/tag-ub", Rule: "2.3.5 C_TAGUB", Needs: conform.Client,
 		About: "MPI_TAG_UB is the smallest of all clients'",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, TagUB: 40000}, "attributes")
+		Run: job(setup{Others: two, TagUB: 40000}, steps("attributes"), func(_ t, j *peer.Job) {
 			j.Line(0, "tag_ub 40000")
-			j.Finish()
-		}},
+		})},
 	{Name: "client/defaults-agree", Rule: "2.3.5 C_COLL_XSIZE", Needs: conform.Client,
 		About: "-1 and the explicit default of crossover and linear limit are the same value",
 		Run: func(t t) {
@@ -214,12 +224,10 @@ var client = []conform.Case{
 		}},
 	{Name: "client/world-ranks", Rule: "2.3.5", Needs: conform.Client,
 		About: "ranks follow clients, hosts, processes: (3 x 2), the client's, (2 x 3, 1)",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Rank: 1, Procs: 2, Others: [][]int{{2, 2, 2}, {3, 3, 1}}}, "rank")
+		Run: job(setup{Rank: 1, Procs: 2, Others: [][]int{{2, 2, 2}, {3, 3, 1}}}, steps("rank"), func(_ t, j *peer.Job) {
 			j.Line(6, "rank 6 of 15")
 			j.Line(7, "rank 7 of 15")
-			j.Finish()
-		}},
+		})},
 	{Name: "client/many-clients", Rule: "2.3.5", Needs: conform.Client,
 		About: "a job of 32 clients, the client under test being the last: bit 31 of the mask",
 		Run: func(t t) {

@@ -32,28 +32,25 @@ func closes(j *peer.Job, ranks []int, cid uint64) { j.Play(ranks, cid, peer.Barr
 var communicators = []conform.Case{
 	{Name: "comm/dup", Rule: "4.5, 4.3.1", Needs: conform.Client,
 		About: "MPI_Comm_dup: the first new communicator has context ids 2 and 3, the next 4 and 5, also after one was freed",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "dup 1", "comm 1", "barrier", "comm 0", "dup 2", "free 1",
-				"dup 3", "comm 3", "barrier")
-			agree(j, all(1))
-			closes(j, j.World(), 2)
-			agree(j, all(3))
-			closes(j, j.World(), 2)
-			agree(j, all(5))
-			closes(j, j.World(), 6)
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{1}}},
+			steps("dup 1", "comm 1", "barrier", "comm 0", "dup 2", "free 1", "dup 3", "comm 3", "barrier"), func(_ t,
+				j *peer.Job) {
+				agree(j, all(1))
+				closes(j, j.World(), 2)
+				agree(j, all(3))
+				closes(j, j.World(), 2)
+				agree(j, all(5))
+				closes(j, j.World(), 6)
+			})},
 	{Name: "comm/max-cid", Rule: "4.3.1", Needs: conform.Client,
 		About: "others have used more context ids: the highest counts, and is the start of the next agreement",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}},
-				"dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2", "barrier")
-			agree(j, func(r int) uint64 { return []uint64{1, 1, 1001}[r] })
-			closes(j, j.World(), 1002)
-			agree(j, func(r int) uint64 { return []uint64{1003, 1003, 5}[r] })
-			closes(j, j.World(), 1004)
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{1}}},
+			steps("dup 1", "comm 1", "barrier", "comm 0", "dup 2", "comm 2", "barrier"), func(_ t, j *peer.Job) {
+				agree(j, func(r int) uint64 { return []uint64{1, 1, 1001}[r] })
+				closes(j, j.World(), 1002)
+				agree(j, func(r int) uint64 { return []uint64{1003, 1003, 5}[r] })
+				closes(j, j.World(), 1004)
+			})},
 	{Name: "comm/wide-cid", Rule: "3.5, 4.3.1", Needs: conform.Client,
 		About: "a context id of more than 32 bits",
 		Run: func(t t) {
@@ -68,61 +65,55 @@ var communicators = []conform.Case{
 		}},
 	{Name: "comm/create", Rule: "4.4", Needs: conform.Client,
 		About: "MPI_Comm_create of some ranks: everybody agrees on the context id, also who is not in it",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}}, "create 1 2 1", "@1 comm 1", "@1 rank", "@1 barrier",
-				"@0-1 comm 0", "create 0 3 2", "comm 2", "barrier")
-			agree(j, all(1))
-			closes(j, []int{1, 2}, 2)
-			agree(j, all(3))
-			closes(j, j.World(), 4)
-			j.Line(1, "rank 0 of 2")
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{2}}},
+			steps("create 1 2 1", "@1 comm 1", "@1 rank", "@1 barrier", "@0-1 comm 0", "create 0 3 2", "comm 2", "barrier"),
+			func(_ t, j *peer.Job) {
+				agree(j, all(1))
+				closes(j, []int{1, 2}, 2)
+				agree(j, all(3))
+				closes(j, j.World(), 4)
+				j.Line(1, "rank 0 of 2")
+			})},
 	{Name: "comm/create-empty", Rule: "4.4", Needs: conform.Client,
 		About: "MPI_Comm_create of nobody costs a context id all the same",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "create 0 -1 1", "dup 2", "comm 2", "barrier")
-			agree(j, all(1))
-			agree(j, all(3))
-			closes(j, j.World(), 4)
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{1}}},
+			steps("create 0 -1 1", "dup 2", "comm 2", "barrier"), func(_ t, j *peer.Job) {
+				agree(j, all(1))
+				agree(j, all(3))
+				closes(j, j.World(), 4)
+			})},
 	{Name: "comm/split", Rule: "4.7", Needs: conform.Client,
 		About: "MPI_Comm_split: colors across clients share one context id; order by key, then rank",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{2}}},
-				"@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank", "barrier")
-			split(j, all(1), func(r int) int32 {
-				return []int32{5, 6, 5, 6}[r]
-			}, func(r int) int32 { return []int32{10, 10, -1, 10}[r] })
-			closes(j, []int{2, 0}, 2)
-			closes(j, []int{1, 3}, 2)
-			j.Line(0, "rank 1 of 2")
-			j.Line(1, "rank 0 of 2")
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{2}}},
+			steps("@0 split 5 10 1", "@1 split 6 10 1", "comm 1", "rank", "barrier"), func(_ t, j *peer.Job) {
+				split(j, all(1), func(r int) int32 {
+					return []int32{5, 6, 5, 6}[r]
+				}, func(r int) int32 { return []int32{10, 10, -1, 10}[r] })
+				closes(j, []int{2, 0}, 2)
+				closes(j, []int{1, 3}, 2)
+				j.Line(0, "rank 1 of 2")
+				j.Line(1, "rank 0 of 2")
+			})},
 	{Name: "comm/split-undefined", Rule: "4.7, erratum D-39", Needs: conform.Client,
 		About: "who has no color is in no communicator, whatever negative number its implementation calls that",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{3}}},
-				"@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank", "barrier")
-			split(j, all(1), func(r int) int32 { return []int32{5, 5, -1, -32766, 5}[r] }, func(r int) int32 { return int32(r) })
-			closes(j, []int{0, 1, 4}, 2)
-			j.Line(1, "rank 1 of 3")
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{3}}},
+			steps("@0 split 5 0 1", "@1 split 5 1 1", "comm 1", "rank", "barrier"), func(_ t, j *peer.Job) {
+				split(j, all(1), func(r int) int32 {
+					return []int32{5, 5, -1, -32766, 5}[r]
+				}, func(r int) int32 { return int32(r) })
+				closes(j, []int{0, 1, 4}, 2)
+				j.Line(1, "rank 1 of 3")
+			})},
 	{Name: "comm/split-ours-undefined", Rule: "4.7, erratum D-39", Needs: conform.Client,
 		About: "the client sends a negative color for MPI_UNDEFINED",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Rank: 1, Others: two}, "split -1 0 1")
+		Run: job(setup{Rank: 1, Others: two}, steps("split -1 0 1"), func(t t, j *peer.Job) {
 			agree(j, all(1))
 			p := j.Take(1, 0) // the row for the allgather
 			if len(p.Data) != 12 || int32(codec.GetU32(p.Data)) >= 0 {
 				t.Fatalf("%v carries %x, must be a negative color, key 0, rank 1", p, p.Data)
 			}
 			j.SendMessage(0, 1, 0, wire.TagBcast, wire.WorldCollCID, append(codec.I32(-1, 0, 0), p.Data...))
-			j.Finish()
-		}},
+		})},
 	{Name: "comm/split-tree", Rule: "4.7, 4.16", Needs: conform.Client,
 		About: "MPI_Comm_split among 6 clients: reduction and broadcast go by the tree",
 		Run: func(t t) {
@@ -134,13 +125,12 @@ var communicators = []conform.Case{
 		}},
 	{Name: "comm/free", Rule: "4.5", Needs: conform.Client,
 		About: "MPI_Comm_free is a barrier on the communicator, and one of a single client's makes no traffic",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "split 0 0 1", "free 1", "dup 2", "free 2")
-			split(j, all(1), func(r int) int32 { return []int32{0, 0, 1}[r] }, func(int) int32 { return 0 })
-			agree(j, all(3))
-			closes(j, j.World(), 4)
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{1}}},
+			steps("split 0 0 1", "free 1", "dup 2", "free 2"), func(_ t, j *peer.Job) {
+				split(j, all(1), func(r int) int32 { return []int32{0, 0, 1}[r] }, func(int) int32 { return 0 })
+				agree(j, all(3))
+				closes(j, j.World(), 4)
+			})},
 	{Name: "comm/exhausted", Rule: "4.3.1", Needs: conform.Client,
 		About: "the context ids are used up: an error on all, no hang",
 		Run: func(t t) {
@@ -239,31 +229,26 @@ var communicators = []conform.Case{
 		}},
 	{Name: "comm/attributes-world", Rule: "2.5", Needs: conform.Client,
 		About: "clients and hosts in MPI_COMM_WORLD are counted, and numbered in the order of ranks",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Rank: 1, Procs: 2, Others: [][]int{{2}, {1, 1}}}, "attributes")
+		Run: job(setup{Rank: 1, Procs: 2, Others: [][]int{{2}, {1, 1}}}, steps("attributes"), func(_ t, j *peer.Job) {
 			counted(j, 2, 3, 1, len(j.Hosts), 1)
 			counted(j, 3, 3, 1, len(j.Hosts), j.Procs[3].Host)
-			j.Finish()
-		}},
+		})},
 	{Name: "comm/attributes-split", Rule: "2.5", Needs: conform.Client,
 		About: "in a part of it only the clients and hosts in that part count, numbered as in MPI_COMM_WORLD",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Rank: 2, Others: [][]int{{1}, {1}, {1}}}, "split 0 0 1", "comm 1", "attributes")
-			// Without client 1, and in reverse order of the ranks: colors stay in the order of the world.
-			split(j, all(1), func(r int) int32 {
-				return []int32{0, 1, 0, 0}[r]
-			}, func(r int) int32 { return []int32{3, 0, 0, 0}[r] })
-			counted(j, 2, 3, 1, 3, 1)
-			j.Finish()
-		}},
+		Run: job(setup{Rank: 2, Others: [][]int{{1}, {1}, {1}}},
+			steps("split 0 0 1", "comm 1", "attributes"), func(_ t, j *peer.Job) {
+				// Without client 1, and in reverse order of the ranks: colors stay in the order of the world.
+				split(j, all(1), func(r int) int32 {
+					return []int32{0, 1, 0, 0}[r]
+				}, func(r int) int32 { return []int32{3, 0, 0, 0}[r] })
+				counted(j, 2, 3, 1, 3, 1)
+			})},
 	{Name: "comm/attributes-native", Rule: "2.5", Needs: conform.Client,
 		About: "a communicator of one client has the attributes, too",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "split 0 0 1", "comm 1", "attributes")
+		Run: job(setup{Others: two}, steps("split 0 0 1", "comm 1", "attributes"), func(_ t, j *peer.Job) {
 			split(j, all(1), func(r int) int32 { return int32(r) }, func(int) int32 { return 0 })
 			counted(j, 0, 1, 0, 1, 0)
-			j.Finish()
-		}},
+		})},
 }
 
 // counted awaits the values of the four attributes that rank says.

@@ -62,13 +62,11 @@ var finish = []conform.Case{
 		}},
 	{Name: "finish/unreceived", Rule: "3.8", Needs: conform.Client,
 		About: "messages that nobody has received do not disturb the end",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two})
+		Run: job(setup{Others: two}, nil, func(_ t, j *peer.Job) {
 			for range 50 {
 				j.Send(j.Data(1, 0, 7, 1000))
 			}
-			j.Finish()
-		}},
+		})},
 	{Name: "finish/close-at-once", Rule: "3.8", Needs: conform.Client,
 		About: "we close as soon as both FINIs are through: no error",
 		Run: func(t t) {

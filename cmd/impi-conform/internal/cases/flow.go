@@ -33,43 +33,39 @@ var flow = append(windows(), []conform.Case{
 		}},
 	{Name: "flow/continuations", Rule: "3.6, erratum D-22", Needs: conform.Client,
 		About: "every packet of a long message counts",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 10, AckMark: 2, HiWater: 5, NoAcks: true, Manual: true},
-				"send 1 7 200")
-			p := j.Message(0, 1, 7, 200)
-			j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 1)
-			for n := 5; n < 20; n += 2 {
-				j.Arrived(0, 1, n)
-				j.Acknowledge(1, 0)
-			}
-			j.Arrived(0, 1, 20)
-			for range 19 {
-				j.TakeType(wire.PkData, 0, 1)
-			}
-			j.AutoAcks()
-			j.Line(0, "send 1 7 success")
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, DataLen: 10, AckMark: 2, HiWater: 5, NoAcks: true, Manual: true},
+			steps("send 1 7 200"), func(_ t, j *peer.Job) {
+				p := j.Message(0, 1, 7, 200)
+				j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 1)
+				for n := 5; n < 20; n += 2 {
+					j.Arrived(0, 1, n)
+					j.Acknowledge(1, 0)
+				}
+				j.Arrived(0, 1, 20)
+				for range 19 {
+					j.TakeType(wire.PkData, 0, 1)
+				}
+				j.AutoAcks()
+				j.Line(0, "send 1 7 success")
+			})},
 	{Name: "flow/control-counts", Rule: "3.6, erratum D-22", Needs: conform.Client,
 		About: "SYNCACK and CANCELNO wait for the window like data",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, AckMark: 2, HiWater: 2, NoAcks: true, Manual: true}, "irecv 1 7 0",
-				"send 1 1 0", "send 1 2 0", "recv 1 8 0", "wait")
-			j.Message(0, 1, 1, 0)
-			j.Message(0, 1, 2, 0)
-			p := j.Data(1, 0, 7, 0)
-			p.Type = wire.PkDataSync
-			j.Send(p)
-			j.Control(wire.PkCancel, 1, 0, 12345, 0)
-			j.Send(j.Data(1, 0, 8, 0))
-			j.Acks(1, 0, 1) // what we sent has come; were an answer sent, the window would be overrun
-			j.Line(0, "recv 1 8 0")
-			j.Acknowledge(1, 0)
-			j.TakeType(wire.PkSyncAck, 0, 1)
-			j.TakeType(wire.PkCancelNo, 0, 1)
-			j.AutoAcks()
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, AckMark: 2, HiWater: 2, NoAcks: true, Manual: true},
+			steps("irecv 1 7 0", "send 1 1 0", "send 1 2 0", "recv 1 8 0", "wait"), func(_ t, j *peer.Job) {
+				j.Message(0, 1, 1, 0)
+				j.Message(0, 1, 2, 0)
+				p := j.Data(1, 0, 7, 0)
+				p.Type = wire.PkDataSync
+				j.Send(p)
+				j.Control(wire.PkCancel, 1, 0, 12345, 0)
+				j.Send(j.Data(1, 0, 8, 0))
+				j.Acks(1, 0, 1) // what we sent has come; were an answer sent, the window would be overrun
+				j.Line(0, "recv 1 8 0")
+				j.Acknowledge(1, 0)
+				j.TakeType(wire.PkSyncAck, 0, 1)
+				j.TakeType(wire.PkCancelNo, 0, 1)
+				j.AutoAcks()
+			})},
 	{Name: "flow/acks-while-computing", Rule: "3.6, erratum D-21", Needs: conform.Client,
 		About: "packets are acknowledged on arrival: while the program computes and has posted no receive",
 		Run:   func(t t) { computing(t, 200) }},
@@ -78,30 +74,26 @@ var flow = append(windows(), []conform.Case{
 		Run:   func(t t) { computing(t, 20000) }},
 	{Name: "flow/full-window", Rule: "3.6, erratum D-21", Needs: conform.Client,
 		About: "messages that nobody receives fill the window, and yet a SYNCACK comes behind them",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true, AckMark: 7, HiWater: 9}, "say there", "ssend 1 7 10",
-				"recvs 1 8 0 9")
-			j.Line(0, "there")
-			for range 9 {
-				j.Send(j.Data(1, 0, 8, 0))
-			}
-			p := j.Message(0, 1, 7, 10)
-			j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 0)
-			j.Line(0, "ssend 1 7 success")
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, Manual: true, AckMark: 7, HiWater: 9},
+			steps("say there", "ssend 1 7 10", "recvs 1 8 0 9"), func(_ t, j *peer.Job) {
+				j.Line(0, "there")
+				for range 9 {
+					j.Send(j.Data(1, 0, 8, 0))
+				}
+				p := j.Message(0, 1, 7, 10)
+				j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 0)
+				j.Line(0, "ssend 1 7 success")
+			})},
 	{Name: "flow/pairs-apart", Rule: "3.6, erratum D-32", Needs: conform.Client,
 		About: "a pair that waits for its window holds up no other pair on the same socket",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{2}}, NoAcks: true},
-				"isends 1 7 0 50", "send 2 8 10", "recv 2 9 10", "wait")
-			j.Arrived(0, 1, int(j.HiWater))
-			j.Message(0, 2, 8, 10)
-			j.Send(j.Data(2, 0, 9, 10))
-			j.Line(0, "recv 2 9 10")
-			throttled(t, j, 50)
-			j.Finish()
-		}},
+		Run: job(setup{Others: [][]int{{2}}, NoAcks: true},
+			steps("isends 1 7 0 50", "send 2 8 10", "recv 2 9 10", "wait"), func(t t, j *peer.Job) {
+				j.Arrived(0, 1, int(j.HiWater))
+				j.Message(0, 2, 8, 10)
+				j.Send(j.Data(2, 0, 9, 10))
+				j.Line(0, "recv 2 9 10")
+				throttled(t, j, 50)
+			})},
 	{Name: "flow/both-blast", Rule: "3.6, notes B.6", Needs: conform.Client,
 		About: "while nobody reads what the client sends, it reads what it is sent: two full sockets are no deadlock",
 		Run: func(t t) {
@@ -140,16 +132,14 @@ func windows() (list []conform.Case) {
 			Needs: conform.Client,
 			About: fmt.Sprintf("ackmark %d, hiwater %d: the client stops at hiwater, and goes on by ackmark with every "+
 				"PROTOACK; and acknowledges what it gets", w[0], w[1]),
-			Run: func(t t) {
-				j := peer.Start(t, setup{Others: two, AckMark: w[0], HiWater: w[1], NoAcks: true}, "isends 1 7 0 50", "wait",
-					"recvs 1 8 0 50")
-				throttled(t, j, 50)
-				for range 50 {
-					j.Send(j.Data(1, 0, 8, 0))
-				}
-				j.Acks(1, 0, 50/int(w[0]))
-				j.Finish()
-			}})
+			Run: job(setup{Others: two, AckMark: w[0], HiWater: w[1], NoAcks: true},
+				steps("isends 1 7 0 50", "wait", "recvs 1 8 0 50"), func(t t, j *peer.Job) {
+					throttled(t, j, 50)
+					for range 50 {
+						j.Send(j.Data(1, 0, 8, 0))
+					}
+					j.Acks(1, 0, 50/int(w[0]))
+				})})
 	}
 	return list
 }

@@ -121,13 +121,11 @@ var mesh = []conform.Case{
 		}},
 	{Name: "mesh/source-address", Rule: "2.3.8, notes B.4", Needs: conform.Client,
 		About: "a host connects from the address that it published: some identify it by that",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Rank: 1, Others: two})
+		Run: job(setup{Rank: 1, Others: two}, nil, func(t t, j *peer.Job) {
 			from := j.Link(0, 1).Conn.RemoteAddr().(*net.TCPAddr).IP
 			t.Check(from.Equal(net.IP(j.Labels[wire.HIPv6])), "it connects from %v and published %v", from,
 				net.IP(j.Labels[wire.HIPv6]))
-			j.Finish()
-		}},
+		})},
 	{Name: "mesh/ipv6", Rule: "2.3.5 H_IPV6", Needs: conform.IPv6,
 		About: "everybody has an IPv6 address: the server, the client and the others, the client being the lowest, in the " +
 			"middle and the highest",

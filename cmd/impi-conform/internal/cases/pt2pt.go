@@ -16,42 +16,35 @@ import (
 var packets = []conform.Case{
 	{Name: "packet/short", Rule: "3.7.1", Needs: conform.Client,
 		About: "a standard short message, also an empty one, is one DATA with all fields right and the rest 0",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "send 1 7 100", "send 1 8 0")
+		Run: job(setup{Others: two, Manual: true}, steps("send 1 7 100", "send 1 8 0"), func(t t, j *peer.Job) {
 			for i, n := range []int{100, 0} {
 				p := j.Message(0, 1, 7+i, n)
 				header(t, p, wire.PkData, n, n)
 			}
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/ready-buffered", Rule: "3.7.1", Needs: conform.Client,
 		About: "short messages in ready and buffered mode are DATA",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "buffer 10000", "bsend 1 7 100", "rsend 1 8 5")
-			header(t, j.Message(0, 1, 7, 100), wire.PkData, 100, 100)
-			header(t, j.Message(0, 1, 8, 5), wire.PkData, 5, 5)
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, Manual: true},
+			steps("buffer 10000", "bsend 1 7 100", "rsend 1 8 5"), func(t t, j *peer.Job) {
+				header(t, j.Message(0, 1, 7, 100), wire.PkData, 100, 100)
+				header(t, j.Message(0, 1, 8, 5), wire.PkData, 5, 5)
+			})},
 	{Name: "packet/short-sync", Rule: "3.7.3", Needs: conform.Client,
 		About: "a short synchronous message is one DATASYNC, and the send ends with its SYNCACK and not before",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "issend 1 7 100", "send 1 8 0", "wait")
+		Run: job(setup{Others: two, Manual: true}, steps("issend 1 7 100", "send 1 8 0", "wait"), func(t t, j *peer.Job) {
 			p := j.Message(0, 1, 7, 100)
 			header(t, p, wire.PkDataSync, 100, 100)
 			j.Message(0, 1, 8, 0)
 			t.Check(!j.Said(0, "sent 7 success"), "the send is done and nobody has received the message")
 			j.Control(wire.PkSyncAck, 1, 0, p.SrqID, 0)
 			j.Line(0, "sent 7 success")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/short-sync-drqid", Rule: "3.7.3", Needs: conform.Client,
 		About: "whatever drqid the SYNCACK of a short message has does not matter",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "ssend 1 7 100")
+		Run: job(setup{Others: two, Manual: true}, steps("ssend 1 7 100"), func(_ t, j *peer.Job) {
 			j.Control(wire.PkSyncAck, 1, 0, j.Message(0, 1, 7, 100).SrqID, 1<<63)
 			j.Line(0, "ssend 1 7 success")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/long", Rule: "3.7.2", Needs: conform.Client,
 		About: "a message above IMPI_Pk_maxdatalen: DATASYNC with that many bytes, the rest after SYNCACK, drqid echoed",
 		Run: func(t t) {
@@ -82,15 +75,14 @@ var packets = []conform.Case{
 		}},
 	{Name: "packet/long-modes", Rule: "3.7.2", Needs: conform.Client,
 		About: "a long message is the same in all modes",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 1000}, "buffer 100000", "send 1 1 5000", "bsend 1 2 5000",
-				"ssend 1 3 5000", "rsend 1 4 5000")
-			for tag := 1; tag <= 4; tag++ {
-				p := j.Message(0, 1, tag, 5000)
-				t.Check(p.Type == wire.PkDataSync && len(p.Data) == 5000, "%v must begin with DATASYNC", p)
-			}
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, DataLen: 1000},
+			steps("buffer 100000", "send 1 1 5000", "bsend 1 2 5000", "ssend 1 3 5000", "rsend 1 4 5000"), func(t t,
+				j *peer.Job) {
+				for tag := 1; tag <= 4; tag++ {
+					p := j.Message(0, 1, tag, 5000)
+					t.Check(p.Type == wire.PkDataSync && len(p.Data) == 5000, "%v must begin with DATASYNC", p)
+				}
+			})},
 	{Name: "packet/long-10MiB", Rule: "3.7.2", Needs: conform.Client,
 		About: "10 MiB in both directions",
 		Run: func(t t) {
@@ -103,43 +95,38 @@ var packets = []conform.Case{
 		}},
 	{Name: "packet/syncack-posted", Rule: "3.7.3", Needs: conform.Client,
 		About: "a DATASYNC that matches a posted receive is answered with SYNCACK: processes swapped, srqid copied",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "irecv 1 7 100", "send 1 1 0", "wait")
+		Run: job(setup{Others: two, Manual: true}, steps("irecv 1 7 100", "send 1 1 0", "wait"), func(t t, j *peer.Job) {
 			j.Message(0, 1, 1, 0)
 			syncAck(t, j)
 			j.Line(0, "recv 1 7 100")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/syncack-unexpected", Rule: "3.7.3", Needs: conform.Client,
 		About: "a DATASYNC that nobody receives yet is answered when it is matched, not when it arrives",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, Manual: true}, "recv 1 8 0", "send 1 1 0", "recv 1 7 100")
-			p := j.Data(1, 0, 7, 100)
-			p.Type, p.SrqID = wire.PkDataSync, 0xabcdef0123456789
-			j.Send(p)
-			j.Send(j.Data(1, 0, 8, 0))
-			j.Message(0, 1, 1, 0) // no SYNCACK before it
-			answer(t, j, p.Header, wire.PkSyncAck)
-			j.Line(0, "recv 1 7 100")
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, Manual: true},
+			steps("recv 1 8 0", "send 1 1 0", "recv 1 7 100"), func(t t, j *peer.Job) {
+				p := j.Data(1, 0, 7, 100)
+				p.Type, p.SrqID = wire.PkDataSync, 0xabcdef0123456789
+				j.Send(p)
+				j.Send(j.Data(1, 0, 8, 0))
+				j.Message(0, 1, 1, 0) // no SYNCACK before it
+				answer(t, j, p.Header, wire.PkSyncAck)
+				j.Line(0, "recv 1 7 100")
+			})},
 	{Name: "packet/syncack-truncated", Rule: "3.7.2, MPI 3.2.6", Needs: conform.Client,
 		About: "short and long messages into too small buffers: MPI_ERR_TRUNCATE, the sender completes, " +
 			"the next message is whole",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 100}, "recv 1 1 10", "recv 1 2 10", "recv 1 3 150", "recv 1 4 50")
-			for i, n := range []int{50, 1000, 1000, 50} {
-				j.SendMessage(1, 0, 1, int32(i+1), wire.WorldCID, peer.Pattern(i+1, n))
-			}
-			for i, want := range []string{"truncate", "truncate", "truncate", "50"} {
-				j.Line(0, fmt.Sprintf("recv 1 %d %s", i+1, want))
-			}
-			j.Finish()
-		}},
+		Run: job(setup{Others: two, DataLen: 100},
+			steps("recv 1 1 10", "recv 1 2 10", "recv 1 3 150", "recv 1 4 50"), func(_ t, j *peer.Job) {
+				for i, n := range []int{50, 1000, 1000, 50} {
+					j.SendMessage(1, 0, 1, int32(i+1), wire.WorldCID, peer.Pattern(i+1, n))
+				}
+				for i, want := range []string{"truncate", "truncate", "truncate", "50"} {
+					j.Line(0, fmt.Sprintf("recv 1 %d %s", i+1, want))
+				}
+			})},
 	{Name: "packet/uneven-chunks", Rule: "3.7.2", Needs: conform.Client,
 		About: "the rest of a long message comes in packets of any length",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 1000}, "recv 1 7 5000")
+		Run: job(setup{Others: two, DataLen: 1000}, steps("recv 1 7 5000"), func(_ t, j *peer.Job) {
 			p := j.Data(1, 0, 7, 5000)
 			j.Send(p)
 			drqid, rest := j.Synced(p.SrqID), peer.Pattern(7, 5000)[1000:]
@@ -148,34 +135,30 @@ var packets = []conform.Case{
 				rest = rest[n:]
 			}
 			j.Line(0, "recv 1 7 5000")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/interleaved", Rule: "3.7.2", Needs: conform.Client,
 		About: "two long messages of one pair come in turns, with short ones between their packets",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two, DataLen: 100, HiWater: 200, AckMark: 5}, "irecv 1 1 1000", "irecv 1 2 1000",
-				"irecv 1 3 10", "irecv 1 3 10", "wait")
-			a, b := j.Data(1, 0, 1, 1000), j.Data(1, 0, 2, 1000)
-			j.Send(a)
-			j.Send(b)
-			da, db := j.Synced(a.SrqID), j.Synced(b.SrqID)
-			ra, rb := peer.Pattern(1, 1000)[100:], peer.Pattern(2, 1000)[100:]
-			for i := range 9 {
-				j.Continue(a, da, ra[100*i:][:100], 100)
-				if i == 2 || i == 5 {
-					j.Send(j.Data(1, 0, 3, i))
+		Run: job(setup{Others: two, DataLen: 100, HiWater: 200, AckMark: 5},
+			steps("irecv 1 1 1000", "irecv 1 2 1000", "irecv 1 3 10", "irecv 1 3 10", "wait"), func(_ t, j *peer.Job) {
+				a, b := j.Data(1, 0, 1, 1000), j.Data(1, 0, 2, 1000)
+				j.Send(a)
+				j.Send(b)
+				da, db := j.Synced(a.SrqID), j.Synced(b.SrqID)
+				ra, rb := peer.Pattern(1, 1000)[100:], peer.Pattern(2, 1000)[100:]
+				for i := range 9 {
+					j.Continue(a, da, ra[100*i:][:100], 100)
+					if i == 2 || i == 5 {
+						j.Send(j.Data(1, 0, 3, i))
+					}
+					j.Continue(b, db, rb[100*i:][:100], 100)
 				}
-				j.Continue(b, db, rb[100*i:][:100], 100)
-			}
-			for _, line := range []string{"recv 1 1 1000", "recv 1 2 1000", "recv 1 3 2", "recv 1 3 5"} {
-				j.Line(0, line)
-			}
-			j.Finish()
-		}},
+				for _, line := range []string{"recv 1 1 1000", "recv 1 2 1000", "recv 1 3 2", "recv 1 3 5"} {
+					j.Line(0, line)
+				}
+			})},
 	{Name: "packet/bytewise", Rule: "3.5", Needs: conform.Client,
 		About: "packets come byte by byte",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "recv 1 1 20", "recv 1 2 0")
+		Run: job(setup{Others: two}, steps("recv 1 1 20", "recv 1 2 0"), func(_ t, j *peer.Job) {
 			for tag, n := range []int{1: 20, 2: 0} {
 				if tag > 0 {
 					for _, b := range j.Data(1, 0, tag, n).Bytes() {
@@ -185,8 +168,7 @@ var packets = []conform.Case{
 				}
 			}
 			j.Line(0, "recv 1 2 0")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/junk-in-control", Rule: "3.5, erratum D-17", Needs: conform.Client,
 		About: "SYNCACK, PROTOACK, CANCEL and FINI with junk in all fields they do not use, pk_len 128: nothing follows them",
 		Run: func(t t) {
@@ -213,14 +195,12 @@ var packets = []conform.Case{
 		}},
 	{Name: "packet/qos-ignored", Rule: "3.5", Needs: conform.Client,
 		About: "pk_seqnum, pk_count, pk_dtype and pk_reserved of a message may hold anything",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "recv 1 7 10")
+		Run: job(setup{Others: two}, steps("recv 1 7 10"), func(_ t, j *peer.Job) {
 			p := j.Data(1, 0, 7, 10)
 			p.SeqNum, p.Count, p.Dtype, p.Reserved, p.DrqID = 1<<63, -7, 99, 1<<64-1, 42
 			j.Send(p)
 			j.Line(0, "recv 1 7 10")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/qos", Rule: "3.5", Needs: conform.Client,
 		About: "pk_count, pk_dtype and pk_seqnum, if they are used: the elements sent, one value for each type, another " +
 			"for each message",
@@ -228,80 +208,72 @@ var packets = []conform.Case{
 	{Name: "packet/packed", Rule: "4.1, erratum D-38", Needs: conform.Client,
 		About: "MPI_Pack on a communicator of several clients makes external32 without a header, " +
 			"MPI_Pack_size says its length",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "sendpacked 1 7", "recvpacked 1 8")
+		Run: job(setup{Others: two}, steps("sendpacked 1 7", "recvpacked 1 8"), func(t t, j *peer.Job) {
 			want := append(codec.U32(1<<32-2, 300), codec.U64(0x4004000000000000)...)
 			p := j.Take(0, 1)
 			t.Check(bytes.Equal(p.Data, want), "packed are %x, must be %x", p.Data, want)
 			j.SendMessage(1, 0, 1, 8, wire.WorldCID, want)
 			j.Line(0, "packed 16")
 			j.Line(0, "unpacked -2 300 2.5")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/same-srqid", Rule: "3.7.4, errata D.0", Needs: conform.Client,
 		About: "short standard messages that all have srqid 0",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "recv 1 1 1", "recv 1 2 2", "recv 1 3 3")
+		Run: job(setup{Others: two}, steps("recv 1 1 1", "recv 1 2 2", "recv 1 3 3"), func(_ t, j *peer.Job) {
 			for _, tag := range []int{3, 2, 1} {
 				p := j.Data(1, 0, tag, tag)
 				p.SrqID = 0
 				j.Send(p)
 			}
 			j.Line(0, "recv 1 3 3")
-			j.Finish()
-		}},
+		})},
 	{Name: "packet/order", Rule: "3.7, MPI 3.5", Needs: conform.Client,
 		About: "messages match in the order of their first packets, wildcards too, long before short",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: [][]int{{1, 1}}, DataLen: 100}, "recv 1 9 0", "recv -1 5 1000", "recv 1 -1 1000",
-				"recv -1 -1 10", "recv 2 5 10")
-			first := j.Data(1, 0, 5, 1000)
-			j.Send(first)
-			j.Send(j.Data(1, 0, 5, 7))
-			j.Send(j.Data(1, 0, 6, 8))
-			j.Send(j.Data(1, 0, 9, 0))
-			j.Line(0, "recv 1 9 0")
-			j.Continue(first, j.Synced(first.SrqID), peer.Pattern(5, 1000)[100:], 100)
-			j.Send(j.Data(2, 0, 5, 3))
-			for _, line := range []string{"recv 1 5 1000", "recv 1 5 7", "recv 1 6 8", "recv 2 5 3"} {
-				j.Line(0, line)
-			}
-			j.Finish()
-		}},
+		Run: job(setup{Others: [][]int{{1, 1}}, DataLen: 100},
+			steps("recv 1 9 0", "recv -1 5 1000", "recv 1 -1 1000", "recv -1 -1 10", "recv 2 5 10"), func(_ t, j *peer.Job) {
+				first := j.Data(1, 0, 5, 1000)
+				j.Send(first)
+				j.Send(j.Data(1, 0, 5, 7))
+				j.Send(j.Data(1, 0, 6, 8))
+				j.Send(j.Data(1, 0, 9, 0))
+				j.Line(0, "recv 1 9 0")
+				j.Continue(first, j.Synced(first.SrqID), peer.Pattern(5, 1000)[100:], 100)
+				j.Send(j.Data(2, 0, 5, 3))
+				for _, line := range []string{"recv 1 5 1000", "recv 1 5 7", "recv 1 6 8", "recv 2 5 3"} {
+					j.Line(0, line)
+				}
+			})},
 	{Name: "packet/lsrank", Rule: "3.5, erratum D-24", Needs: conform.Client,
 		About: "in a communicator where ranks are reversed, pk_lsrank is the rank there; " +
 			"who says its world rank is known by pk_src",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Procs: 2, Others: [][]int{{1}}}, "@0 split 0 2 1", "@1 split 0 1 1", "comm 1",
-				"@0 send 0 5 10", "@0 recv 0 6 10", "@0 recv 0 7 10", "free 1")
-			// The new ranks: we (world 2) are 0, world 1 is 1, world 0 is 2.
-			key := map[int]int32{0: 2, 1: 1, 2: 0}
-			world := j.World()
-			j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte {
-				return codec.I32(0, key[r], int32(r))
-			}))
-			sub := []int{2, 1, 0}
-			p := j.Take(0, 2)
-			t.Check(p.LSRank == 2 && p.CID == 2 && p.Tag == 5, "%v must have lsrank 2, cid 2, tag 5", p)
-			j.SendMessage(2, 0, 0, 6, 2, peer.Pattern(6, 10))
-			j.Line(0, "recv 0 6 10")
-			j.SendMessage(2, 0, 2, 7, 2, peer.Pattern(7, 10))
-			j.Line(0, "recv 0 7 10")
-			j.Play(sub, 2, peer.Barrier(j.Comm(sub)))
-			j.Finish()
-		}},
+		Run: job(setup{Procs: 2, Others: [][]int{{1}}},
+			steps("@0 split 0 2 1", "@1 split 0 1 1", "comm 1", "@0 send 0 5 10", "@0 recv 0 6 10", "@0 recv 0 7 10",
+				"free 1"), func(t t, j *peer.Job) {
+				// The new ranks: we (world 2) are 0, world 1 is 1, world 0 is 2.
+				key := map[int]int32{0: 2, 1: 1, 2: 0}
+				world := j.World()
+				j.Play(world, wire.WorldCID, peer.Split(j.Comm(world), firstMax, func(r int) []byte {
+					return codec.I32(0, key[r], int32(r))
+				}))
+				sub := []int{2, 1, 0}
+				p := j.Take(0, 2)
+				t.Check(p.LSRank == 2 && p.CID == 2 && p.Tag == 5, "%v must have lsrank 2, cid 2, tag 5", p)
+				j.SendMessage(2, 0, 0, 6, 2, peer.Pattern(6, 10))
+				j.Line(0, "recv 0 6 10")
+				j.SendMessage(2, 0, 2, 7, 2, peer.Pattern(7, 10))
+				j.Line(0, "recv 0 7 10")
+				j.Play(sub, 2, peer.Barrier(j.Comm(sub)))
+			})},
 	{Name: "packet/early-communicator", Rule: "4.3", Needs: conform.Client,
 		About: "a message of a communicator that the receiver has not built yet is kept for it",
-		Run: func(t t) {
-			j := peer.Start(t, setup{Others: two}, "recv 1 9 0", "dup 1", "comm 1", "recv 1 5 10", "free 1")
-			j.SendMessage(1, 0, 1, 5, 2, peer.Pattern(5, 10))
-			j.Send(j.Data(1, 0, 9, 0))
-			world := j.World()
-			j.Play(world, wire.WorldCID, peer.Agree(j.Comm(world), firstMax))
-			j.Line(0, "recv 1 5 10")
-			j.Play(world, 2, peer.Barrier(j.Comm(world)))
-			j.Finish()
-		}},
+		Run: job(setup{Others: two},
+			steps("recv 1 9 0", "dup 1", "comm 1", "recv 1 5 10", "free 1"), func(_ t, j *peer.Job) {
+				j.SendMessage(1, 0, 1, 5, 2, peer.Pattern(5, 10))
+				j.Send(j.Data(1, 0, 9, 0))
+				world := j.World()
+				j.Play(world, wire.WorldCID, peer.Agree(j.Comm(world), firstMax))
+				j.Line(0, "recv 1 5 10")
+				j.Play(world, 2, peer.Barrier(j.Comm(world)))
+			})},
 	{Name: "packet/probe", Rule: "3.7, MPI 3.8", Needs: conform.Client,
 		About: "probe sees a message when its first packet is complete, and not before; a long one has its whole length",
 		Run: func(t t) {
