@@ -124,7 +124,7 @@ func run(f flags) int {
 
 // test runs the cases and reports.
 func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
-	junit := new(report.JUnit)
+	text, junit := &report.Text{W: os.Stdout, Verbose: f.verbose}, new(report.JUnit)
 	count := conform.Run(ctx, chosen,
 		conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at, Skip: func(c conform.Case) string {
 			switch {
@@ -138,7 +138,10 @@ func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case
 				return "no IPv6 on this machine"
 			}
 			return ""
-		}}, report.All{&report.Text{W: os.Stdout, Verbose: f.verbose}, junit})
+		}}, func(r conform.Result) {
+			text.Ended(r)
+			junit.Ended(r)
+		})
 	fmt.Println(report.Summary(count))
 	if f.junit != "" {
 		if err := write(f.junit, junit); err != nil {

@@ -1,7 +1,7 @@
 // Package conform runs conformance cases: each has a name, the rule it tests, a function and a deadline. What
 // is done with the results is the caller's affair (package report).
 //
-// Flow: Select -> Run, some cases at a time -> Case.Run(T) -> Sink.Ended(Result) in the order of the list.
+// Flow: Select -> Run, some cases at a time -> Case.Run(T) -> ended(Result) in the order of the list.
 //
 // A case talks through T: Errorf notes a failure, Fatalf ends the case, Cleanup undoes. All that a case waits
 // for ends at the deadline of T.Context, so that no case hangs.
@@ -55,11 +55,6 @@ type Result struct {
 	Took     time.Duration
 }
 
-// Sink is told of every case, in the order of the list, from one goroutine at a time.
-type Sink interface {
-	Ended(r Result)
-}
-
 // Options say how to run.
 type Options struct {
 	Timeout time.Duration     // of one case
@@ -81,8 +76,8 @@ func Select(cases []Case, name *regexp.Regexp) (out []Case) {
 // grace is how long a case may go on after its deadline before it is given up.
 const grace = 10 * time.Second
 
-// Run runs the cases and tells the sink. It returns how many ended in each outcome.
-func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int) {
+// Run runs the cases, and calls ended for each, in the order of the list. It returns how many ended in each outcome.
+func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (count [3]int) {
 	results := make([]chan Result, len(cases))
 	for i := range results {
 		results[i] = make(chan Result, 1)
@@ -105,7 +100,7 @@ func Run(ctx context.Context, cases []Case, o Options, sink Sink) (count [3]int)
 	for _, c := range results {
 		r := <-c
 		count[r.Outcome]++
-		sink.Ended(r)
+		ended(r)
 	}
 	workers.Wait()
 	return count

@@ -41,7 +41,7 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 			return "no reason"
 		}
 		return ""
-	}}, &got)
+	}}, got.Ended)
 	var short []string
 	for _, r := range got {
 		short = append(short, r.Case.Name+" "+r.Outcome.String())
@@ -67,7 +67,7 @@ func TestACaseSeesItsDeadline(t *testing.T) {
 	Run(context.Background(), []Case{{Name: "x", Run: func(t *T) {
 		<-t.Context().Done()
 		t.Fatalf("deadline")
-	}}}, Options{Timeout: time.Millisecond}, &got)
+	}}}, Options{Timeout: time.Millisecond}, got.Ended)
 	if got[0].Outcome != Fail {
 		t.Error(got)
 	}

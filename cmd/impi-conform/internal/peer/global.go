@@ -16,11 +16,9 @@ type Msg struct {
 	After    []int // messages, by index in the plan, without which it cannot be sent
 }
 
-// Comm is a communicator as the algorithms of chapter 4 see it: the client of each rank, and the negotiated
-// values.
+// Comm is a communicator as the algorithms of chapter 4 see it: the clients, and the negotiated values.
 type Comm struct {
-	Client    []int // by rank
-	XSize     int   // bytes
+	XSize     int // bytes
 	MaxLinear int
 	masters   []int // rank of each client's master, ascending
 	num       []int // master number of each rank's client
@@ -28,7 +26,7 @@ type Comm struct {
 
 // newComm numbers the masters: the lowest rank of each client, in ascending order (4.2).
 func newComm(client []int, xsize, maxLinear int) *Comm {
-	c := &Comm{Client: client, XSize: xsize, MaxLinear: maxLinear, num: make([]int, len(client))}
+	c := &Comm{XSize: xsize, MaxLinear: maxLinear, num: make([]int, len(client))}
 	seen := map[int]int{}
 	for r, cl := range client {
 		m, ok := seen[cl]

@@ -71,8 +71,7 @@ type Proc struct {
 // Host is one of all hosts.
 type Host struct {
 	Client int
-	First  int // its processes are First .. First+N-1
-	N      int
+	N      int    // its processes
 	Addr   string // where it listens
 }
 
@@ -242,6 +241,14 @@ func (j *Job) wait(cond func() bool) error {
 		j.cond.Wait()
 	}
 	return nil
+}
+
+// await is wait for what must come; if it does not, the case ends with a text, and why.
+func (j *Job) await(cond func() bool, format string, args ...any) {
+	if err := j.wait(cond); err != nil {
+		j.T.Stop()
+		j.T.Fatalf(format+": %v", append(args, err)...)
+	}
 }
 
 // GoesOn waits until the client under test has sent something to be taken, or ended with a code.

@@ -25,11 +25,10 @@ type Link struct {
 	over         chan struct{} // closed when the reader has ended
 
 	// of the reader
-	open    map[uint64]*message // long messages under way, by our drqid
-	finiIn  bool                // guarded by job.mu
-	finiOut bool                // guarded by job.mu
-	ended   error               // how the stream ended; guarded by job.mu
-	cut     bool                // we have cut it: nothing that comes matters; guarded by job.mu
+	open   map[uint64]*message // long messages under way, by our drqid
+	finiIn bool                // guarded by job.mu
+	ended  error               // how the stream ended; guarded by job.mu
+	cut    bool                // we have cut it: nothing that comes matters; guarded by job.mu
 }
 
 // message is a long one that arrives.

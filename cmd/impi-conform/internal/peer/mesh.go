@@ -53,7 +53,7 @@ func (j *Job) Connect(a, b int) {
 	if _, err := c.Write(codec.U32(uint32(a))); err != nil {
 		j.T.Fatalf("host %d hangs up on host %d: %v", b, a, err)
 	}
-	j.join(a, b, c)
+	j.Adopt(a, b, c)
 }
 
 // Await accepts the connections of all higher hosts at host a of ours.
@@ -71,7 +71,7 @@ func (j *Job) Await(a int) {
 			j.T.Fatalf("a connection to host %d says it is host %d, which is not to connect to it, or has done so", a, b)
 		}
 		higher = slices.Delete(higher, i, i+1)
-		j.join(a, b, c)
+		j.Adopt(a, b, c)
 	}
 }
 
@@ -106,7 +106,7 @@ func (j *Job) Knocks(a int) bool {
 func (j *Job) Either(a, b int, c [2]net.Conn) {
 	var l [2]*Link
 	for i := range c {
-		j.join(a, b, c[i])
+		j.Adopt(a, b, c[i])
 		l[i] = j.Link(a, b)
 	}
 	keep := l[0]
@@ -123,9 +123,7 @@ func (j *Job) Either(a, b int, c [2]net.Conn) {
 }
 
 // Adopt makes a connection on which all has been said the one between host a of ours and host b.
-func (j *Job) Adopt(a, b int, c net.Conn) { j.join(a, b, c) }
-
-func (j *Job) join(a, b int, c net.Conn) {
+func (j *Job) Adopt(a, b int, c net.Conn) {
 	l := &Link{job: j, Conn: c, Ours: a, Theirs: b, over: make(chan struct{})}
 	j.mu.Lock()
 	j.links[[2]int{a, b}] = l
@@ -143,8 +141,8 @@ func (j *Job) Link(ours, theirs int) *Link {
 // LinkOf is the socket between the hosts of two processes.
 func (j *Job) LinkOf(ours, theirs int) *Link { return j.Link(j.Procs[ours].Host, j.Procs[theirs].Host) }
 
-// allLinks in no particular order.
-func (j *Job) allLinks() (list []*Link) {
+// Links are all connections between hosts, in no particular order.
+func (j *Job) Links() (list []*Link) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, l := range j.links {

@@ -32,16 +32,12 @@ const (
 // must send. A message that comes before its sender could know enough is an error, and so is one with other
 // bytes. What comes after the collective stays in the queue.
 func (j *Job) Play(ranks []int, cid uint64, plan []Msg) {
-	j.play(ranks, cid, plan)
-	j.T.Stop()
-}
-
-func (j *Job) play(ranks []int, cid uint64, plan []Msg) {
 	steps := make([]step, len(plan))
 	for i, m := range plan {
 		steps[i] = step{Msg: m, from: ranks[m.Src], to: ranks[m.Dst], lsrank: m.Src, cid: cid + 1}
 	}
 	j.run(steps)
+	j.T.Stop()
 }
 
 // Inter is a communicator with two groups, and what one of them sends to the other.
@@ -170,15 +166,10 @@ func (j *Job) receive(s *step) bool {
 	j.queue = slices.Delete(j.queue, i, i+1)
 	j.mu.Unlock()
 	s.state = done
-	if int(p.LSRank) != s.lsrank {
-		j.T.Errorf("%v: pk_lsrank must be %d", p, s.lsrank)
-	}
-	if !bytes.Equal(p.Data, s.Data) {
-		j.T.Errorf("%v: its data are %s, must be %s", p, shorten(p.Data), shorten(s.Data))
-	}
-	if p.Type == wire.PkDataSync && p.MsgLen <= uint64(j.DataLen) {
-		j.T.Errorf("%v: a short message of a collective is sent in standard mode", p)
-	}
+	j.T.Check(int(p.LSRank) == s.lsrank, "%v: pk_lsrank must be %d", p, s.lsrank)
+	j.T.Check(bytes.Equal(p.Data, s.Data), "%v: its data are %s, must be %s", p, shorten(p.Data), shorten(s.Data))
+	j.T.Check(p.Type != wire.PkDataSync || p.MsgLen > uint64(j.DataLen),
+		"%v: a short message of a collective is sent in standard mode", p)
 	return true
 }
 

@@ -21,18 +21,14 @@ func Pattern(tag, n int) []byte {
 // Take waits for the next packet, or message, from one process to another.
 func (j *Job) Take(from, to int) Packet {
 	var got Packet
-	err := j.wait(func() bool {
+	j.await(func() bool {
 		i := slices.IndexFunc(j.queue, func(p Packet) bool { return p.From == from && p.To == to })
 		if i >= 0 {
 			got = j.queue[i]
 			j.queue = slices.Delete(j.queue, i, i+1)
 		}
 		return i >= 0
-	})
-	if err != nil {
-		j.T.Stop()
-		j.T.Fatalf("a packet from process %d to process %d: %v", from, to, err)
-	}
+	}, "a packet from process %d to process %d", from, to)
 	return got
 }
 
@@ -84,7 +80,7 @@ func (j *Job) first(from, to int, lsrank, tag int32, cid uint64, data []byte) co
 func (j *Job) Send(p codec.Packet) {
 	from, to := j.rank(p.Src), j.rank(p.Dst)
 	if p.Counted() {
-		err := j.wait(func() bool {
+		j.await(func() bool {
 			w := j.windowOf(from, to)
 			if w.out >= int(j.HiWater) {
 				return false
@@ -92,11 +88,7 @@ func (j *Job) Send(p codec.Packet) {
 			w.out++
 			w.outTotal++
 			return true
-		})
-		if err != nil {
-			j.T.Stop()
-			j.T.Fatalf("process %d acknowledges no packets of process %d: %v", to, from, err)
-		}
+		}, "process %d acknowledges no packets of process %d", to, from)
 	}
 	if err := j.LinkOf(from, to).Bytes(p.Bytes()); err != nil {
 		j.T.Stop()
@@ -122,26 +114,17 @@ func (j *Job) Control(kind uint32, from, to int, srqid, drqid uint64) {
 func (j *Job) SendMessage(from, to int, lsrank, tag int32, cid uint64, data []byte) {
 	p := j.first(from, to, lsrank, tag, cid, data)
 	j.Send(p)
-	if p.Type == wire.PkData {
-		return
+	if p.Type == wire.PkDataSync {
+		j.Continue(p, j.Synced(p.SrqID), data[p.Len:], int(j.DataLen))
 	}
-	drqid := j.Synced(p.SrqID)
-	j.Continue(p, drqid, data[p.Len:], int(j.DataLen))
 }
 
 // Synced waits for the SYNCACK of a message and returns its drqid.
 func (j *Job) Synced(srqid uint64) (drqid uint64) {
-	err := j.wait(func() bool {
-		d, ok := j.syncs[srqid]
-		if ok {
-			drqid = d
-		}
+	j.await(func() (ok bool) {
+		drqid, ok = j.syncs[srqid]
 		return ok
-	})
-	if err != nil {
-		j.T.Stop()
-		j.T.Fatalf("no SYNCACK for message %d: %v", srqid, err)
-	}
+	}, "no SYNCACK for message %d", srqid)
 	return drqid
 }
 
@@ -158,18 +141,14 @@ func (j *Job) Continue(first codec.Packet, drqid uint64, rest []byte, chunk int)
 
 // Acks waits until process theirs has sent n PROTOACKs to ours.
 func (j *Job) Acks(ours, theirs, n int) {
-	if err := j.wait(func() bool { return j.windowOf(ours, theirs).acked >= n }); err != nil {
-		j.T.Stop()
-		j.T.Fatalf("process %d should have sent %d PROTOACKs to process %d: %v", theirs, n, ours, err)
-	}
+	j.await(func() bool { return j.windowOf(ours, theirs).acked >= n },
+		"process %d should have sent %d PROTOACKs to process %d", theirs, n, ours)
 }
 
 // Arrived waits until n counted packets of process theirs have come to ours, all in all.
 func (j *Job) Arrived(theirs, ours, n int) {
-	if err := j.wait(func() bool { return j.windowOf(ours, theirs).inTotal >= n }); err != nil {
-		j.T.Stop()
-		j.T.Fatalf("%d packets should have come from process %d to process %d: %v", n, theirs, ours, err)
-	}
+	j.await(func() bool { return j.windowOf(ours, theirs).inTotal >= n },
+		"%d packets should have come from process %d to process %d", n, theirs, ours)
 }
 
 // Acknowledge sends a PROTOACK from ours to theirs.
@@ -212,14 +191,13 @@ func (j *Job) FinishMesh() {
 
 // AwaitFini waits for FINI on every link; nothing else may be left then.
 func (j *Job) AwaitFini() {
-	for _, l := range j.allLinks() {
-		if err := j.wait(func() bool { return l.finiIn || l.ended != nil }); err != nil {
-			j.T.Stop()
-			j.T.Fatalf("FINI from host %d to host %d: %v", l.Theirs, l.Ours, err)
-		}
-		j.mu.Lock()
-		fini, how := l.finiIn, l.ended
-		j.mu.Unlock()
+	for _, l := range j.Links() {
+		var fini bool
+		var how error
+		j.await(func() bool {
+			fini, how = l.finiIn, l.ended
+			return fini || how != nil
+		}, "FINI from host %d to host %d", l.Theirs, l.Ours)
 		if !fini {
 			j.T.Fatalf("host %d has closed the connection to host %d without FINI (%v)", l.Theirs, l.Ours, how)
 		}
@@ -233,24 +211,19 @@ func (j *Job) AwaitFini() {
 
 // SayFini sends FINI on every link.
 func (j *Job) SayFini() {
-	for _, l := range j.allLinks() {
+	for _, l := range j.Links() {
 		l.Bytes(codec.Packet{Header: codec.Header{Type: wire.PkFini}}.Bytes())
-		j.mu.Lock()
-		l.finiOut = true
-		j.mu.Unlock()
 	}
 }
 
 // AwaitEnd reads every link to its end, and holds the PROTOACKs that came against the packets that were sent.
 func (j *Job) AwaitEnd() {
-	for _, l := range j.allLinks() {
-		if err := j.wait(func() bool { return l.ended != nil }); err != nil {
-			j.T.Stop()
-			j.T.Fatalf("host %d does not close the connection to host %d after both FINIs: %v", l.Theirs, l.Ours, err)
-		}
-		j.mu.Lock()
-		how := l.ended
-		j.mu.Unlock()
+	for _, l := range j.Links() {
+		var how error
+		j.await(func() bool {
+			how = l.ended
+			return how != nil
+		}, "host %d does not close the connection to host %d after both FINIs", l.Theirs, l.Ours)
 		j.T.Check(how == io.EOF || isReset(how), "host %d to host %d: %v", l.Theirs, l.Ours, how)
 		l.Conn.Close()
 	}
@@ -275,6 +248,3 @@ func (j *Job) HeardFini() bool {
 	}
 	return false
 }
-
-// Links are all connections between hosts.
-func (j *Job) Links() []*Link { return j.allLinks() }

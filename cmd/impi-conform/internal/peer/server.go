@@ -383,7 +383,6 @@ func (j *Job) tables() {
 			j.AckMark, j.HiWater = min(j.AckMark, u32(wire.HAckMark, mine)), min(j.HiWater, u32(wire.HHiWater, mine))
 			mine++
 		}
-		host.First = len(j.Procs)
 		for range host.N {
 			j.Procs = append(j.Procs, Proc{Host: h, Client: host.Client})
 		}

@@ -16,7 +16,7 @@ type Text struct {
 	Verbose bool // what the implementation wrote in failed cases, too
 }
 
-// Ended implements conform.Sink.
+// Ended writes of a case.
 func (t *Text) Ended(r conform.Result) {
 	fmt.Fprintf(t.W, "%-4s %-40s %6.2f s  %s\n", r.Outcome, r.Case.Name, r.Took.Seconds(), r.Case.Rule)
 	for _, p := range r.Problems {
@@ -35,7 +35,7 @@ func Summary(count [3]int) string {
 // JUnit gathers results for one file.
 type JUnit struct{ results []conform.Result }
 
-// Ended implements conform.Sink.
+// Ended takes the result of a case.
 func (j *JUnit) Ended(r conform.Result) { j.results = append(j.results, r) }
 
 type suites struct {
@@ -112,14 +112,4 @@ func printable(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-// All hands results to several sinks.
-type All []conform.Sink
-
-// Ended implements conform.Sink.
-func (a All) Ended(r conform.Result) {
-	for _, s := range a {
-		s.Ended(r)
-	}
 }

@@ -19,9 +19,9 @@ var results = []conform.Result{
 
 func TestTextHasALineForACase(t *testing.T) {
 	var out bytes.Buffer
-	sink := All{&Text{W: &out}, &Text{W: &out, Verbose: true}}
 	for _, r := range results {
-		sink.Ended(r)
+		(&Text{W: &out}).Ended(r)
+		(&Text{W: &out, Verbose: true}).Ended(r)
 	}
 	if got := strings.Count(out.String(), "client/world"); got != 2 {
 		t.Errorf("%d lines\n%s", got, &out)

@@ -164,12 +164,11 @@ func start(words, env []string) (*Process, error) {
 		return nil, err
 	}
 	go func() {
-		err := p.cmd.Wait()
+		p.cmd.Wait() // the code says what it returns
 		p.code = p.cmd.ProcessState.ExitCode()
 		if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 			p.code = 128 + int(s.Signal())
 		}
-		_ = err // the code says it
 		close(p.ended)
 	}()
 	return p, nil
