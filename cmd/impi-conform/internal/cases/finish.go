@@ -16,9 +16,7 @@ var finish = []conform.Case{
 			j.Play(j.World(), wire.WorldCID, peer.Barrier(j.Comm(j.World())))
 			j.SayFini()
 			j.AwaitFini()
-			j.AwaitEnd()
-			j.Fini()
-			j.Exit(0)
+			j.End()
 		}},
 	{Name: "finish/fini-twice", Rule: "3.8", Needs: conform.Client,
 		About: "a second FINI is no error",
@@ -26,9 +24,7 @@ var finish = []conform.Case{
 			j := ended(t, setup{Others: two})
 			j.SayFini()
 			j.SayFini()
-			j.AwaitEnd()
-			j.Fini()
-			j.Exit(0)
+			j.End()
 		}},
 	{Name: "finish/all-processes", Rule: "3.8", Needs: conform.Client,
 		About: "every socket carries one FINI, and the server hears FINI when all have ended, not before",
@@ -36,9 +32,7 @@ var finish = []conform.Case{
 			j := ended(t, setup{Procs: 2, Others: [][]int{{1}, {1}}})
 			j.ServerSilent()
 			j.SayFini()
-			j.AwaitEnd()
-			j.Fini()
-			j.Exit(0)
+			j.End()
 		}},
 	{Name: "finish/late-messages", Rule: "3.8", Needs: conform.Client,
 		About: "after its FINI the client acknowledges what still comes, and answers DATASYNC and CANCEL, until our FINI",
@@ -56,9 +50,7 @@ var finish = []conform.Case{
 			t.Check(q.Type == wire.PkCancelNo, "%v must be CANCELNO", q)
 			j.Acks(1, 0, 100/int(j.AckMark))
 			j.SayFini()
-			j.AwaitEnd()
-			j.Fini()
-			j.Exit(0)
+			j.End()
 		}},
 	{Name: "finish/unreceived", Rule: "3.8", Needs: conform.Client,
 		About: "messages that nobody has received do not disturb the end",

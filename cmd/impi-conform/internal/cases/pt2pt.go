@@ -189,9 +189,7 @@ var packets = []conform.Case{
 			fini := junk(wire.PkFini, 3)
 			fini.Src, fini.Dst = codec.ID{PID: -1}, codec.ID{PID: -1}
 			j.LinkOf(1, 0).Bytes(fini.Bytes())
-			j.AwaitEnd()
-			j.Fini()
-			j.Exit(0)
+			j.End()
 		}},
 	{Name: "packet/qos-ignored", Rule: "3.5", Needs: conform.Client,
 		About: "pk_seqnum, pk_count, pk_dtype and pk_reserved of a message may hold anything",

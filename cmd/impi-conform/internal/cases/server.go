@@ -83,9 +83,7 @@ var serverAuth = []conform.Case{
 			s := peer.StartServer(t, 2, nil)
 			a := s.Join(0)
 			for _, key := range []uint64{0, 5679, 1 << 63, target.Key << 32} {
-				m := s.Dial()
-				m.Say(codec.Auth(wire.AuthKeyMask))
-				m.Reads(codec.I32(wire.AuthKey, 0))
+				m := s.DialForKey()
 				m.Say(codec.U64(key), codec.Impi(1))
 				m.Closed(fmt.Sprintf("key %d", key))
 			}
@@ -126,9 +124,7 @@ var serverAuth = []conform.Case{
 		Run: func(t t) {
 			s := peer.StartServer(t, 1, nil)
 			for _, b := range [][]byte{codec.Impi(0), codec.Auth(wire.AuthNoneMask), done} {
-				m := s.Dial()
-				m.Say(codec.Auth(wire.AuthKeyMask))
-				m.Reads(codec.I32(wire.AuthKey, 0))
+				m := s.DialForKey()
 				m.Say(b, make([]byte, 8))
 				m.Closed(fmt.Sprintf("% x instead of a key", b))
 			}
@@ -155,9 +151,7 @@ var serverAuth = []conform.Case{
 				s.Join(rank).Closed(fmt.Sprintf("rank %d", rank))
 			}
 			for _, n := range []int{0, 3, 8} {
-				m := s.Dial()
-				m.Say(codec.Auth(wire.AuthKeyMask))
-				m.Reads(codec.I32(wire.AuthKey, 0))
+				m := s.DialForKey()
 				m.Say(codec.U64(target.Key), codec.Cmd{Cmd: int32(wire.CmdImpi), Data: make([]byte, n)}.Bytes())
 				m.Closed(fmt.Sprintf("IMPI with %d bytes", n))
 			}
@@ -290,10 +284,8 @@ var serverExchange = []conform.Case{
 		About: "unknown commands with 0, 1 and 2^20 bytes are discarded, before and after IMPI, and while the job runs",
 		Run: func(t t) {
 			s := peer.StartServer(t, 1, nil)
-			m := s.Dial()
+			m := s.DialForKey()
 			m.Rank = 0
-			m.Say(codec.Auth(wire.AuthKeyMask))
-			m.Reads(codec.I32(wire.AuthKey, 0))
 			var junk [][]byte
 			for i, n := range []int{0, 1, 1 << 20} {
 				junk = append(junk, codec.Cmd{Cmd: []int32{-7, 0, 0x51554954}[i], Data: make([]byte, n)}.Bytes())
@@ -329,10 +321,7 @@ var serverExchange = []conform.Case{
 		Run: func(t t) {
 			s := peer.StartServer(t, 2, nil)
 			m := s.JoinAll(2)
-			m[0].Say(done)
-			m[1].Say(done)
-			m[0].Reads(done)
-			m[1].Reads(done)
+			s.Done(m)
 			m[0].Say(fini)
 			m[1].Silent("client 1 runs")
 			m[1].Say(fini)
@@ -409,10 +398,7 @@ var serverBad = []conform.Case{
 			for _, reset := range []bool{false, true} {
 				s := peer.StartServer(t, 2, nil)
 				m := s.JoinAll(2)
-				m[0].Say(done)
-				m[1].Say(done)
-				m[0].Reads(done)
-				m[1].Reads(done)
+				s.Done(m)
 				if reset {
 					m[1].Reset()
 				} else {

@@ -109,30 +109,13 @@ func (h Header) String() string {
 		TypeName(h.Type), h.Len, h.MsgLen, h.SrqID, h.DrqID, h.LSRank, h.Tag, h.CID)
 }
 
-// U32 is a sequence of 32-bit numbers as they travel.
-func U32(v ...uint32) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.BigEndian.AppendUint32(b, x)
-	}
-	return b
-}
+// U32, I32 and U64 are sequences of numbers as they travel.
+func U32(v ...uint32) []byte { return travelling(v) }
+func I32(v ...int32) []byte  { return travelling(v) }
+func U64(v ...uint64) []byte { return travelling(v) }
 
-// I32 is U32 of signed numbers.
-func I32(v ...int32) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.BigEndian.AppendUint32(b, uint32(x))
-	}
-	return b
-}
-
-// U64 is a sequence of 64-bit numbers as they travel.
-func U64(v ...uint64) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.BigEndian.AppendUint64(b, x)
-	}
+func travelling(numbers any) []byte {
+	b, _ := binary.Append(nil, binary.BigEndian, numbers) // a slice of numbers can be written
 	return b
 }
 

@@ -100,12 +100,18 @@ func Hello(rank int) []byte {
 	return bytes.Join([][]byte{codec.Auth(wire.AuthKeyMask), codec.U64(target.Key), codec.Impi(int32(rank))}, nil)
 }
 
-// Join connects and authenticates as client rank; it does not wait for the others.
-func (s *Server) Join(rank int) *Member {
+// DialForKey connects, and offers to prove by the key; the server waits for that.
+func (s *Server) DialForKey() *Member {
 	m := s.Dial()
-	m.Rank = rank
 	m.Say(codec.Auth(wire.AuthKeyMask))
 	m.Reads(codec.I32(wire.AuthKey, 0))
+	return m
+}
+
+// Join connects and authenticates as client rank; it does not wait for the others.
+func (s *Server) Join(rank int) *Member {
+	m := s.DialForKey()
+	m.Rank = rank
 	m.Say(codec.U64(target.Key), codec.Impi(int32(rank)))
 	return m
 }
@@ -170,10 +176,18 @@ func (m *Member) Reset() {
 
 // Finish lets all clients say DONE and FINI, and the server end well.
 func (s *Server) Finish(list []*Member) {
+	s.Done(list)
+	s.endAll(list)
+}
+
+// Done lets all clients say DONE, and waits for the answers.
+func (s *Server) Done(list []*Member) {
 	for _, m := range list {
 		m.Say(codec.Command(wire.CmdDone))
 	}
-	s.Fini(list)
+	for _, m := range list {
+		m.Reads(codec.Command(wire.CmdDone))
+	}
 }
 
 // Fini is Finish of clients that have said DONE.
@@ -181,6 +195,11 @@ func (s *Server) Fini(list []*Member) {
 	for _, m := range list {
 		m.Reads(codec.Command(wire.CmdDone))
 	}
+	s.endAll(list)
+}
+
+// endAll is the rest of Finish after DONE has been answered.
+func (s *Server) endAll(list []*Member) {
 	for _, m := range list {
 		m.Say(codec.Command(wire.CmdFini))
 	}

@@ -176,17 +176,17 @@ func (j *Job) AutoAcks() {
 // Finish is the orderly end of a job (2.4, 3.8): the barrier on MPI_COMM_WORLD, FINI in both directions on every
 // socket, the end of all connections, FINI to the server, exit code 0.
 func (j *Job) Finish() {
-	j.FinishMesh()
-	j.Fini()
-	j.Exit(0)
-}
-
-// FinishMesh is Finish up to the end of the connections between hosts.
-func (j *Job) FinishMesh() {
 	j.Play(j.World(), wire.WorldCID, Barrier(j.Comm(j.World())))
 	j.AwaitFini()
 	j.SayFini()
+	j.End()
+}
+
+// End is the rest of Finish after FINI in both directions.
+func (j *Job) End() {
 	j.AwaitEnd()
+	j.Fini()
+	j.Exit(0)
 }
 
 // AwaitFini waits for FINI on every link; nothing else may be left then.
