@@ -17,11 +17,11 @@ import (
 const long = 100 << 10
 
 // queued runs f at a member that is alone with its file, and checks that its members are given up once.
-func queued(t *testing.T, d *filetest.Disk, f func(e *filetest.Engine, q *file.Queued) error) {
+func queued(t *testing.T, d *filetest.Disk, f func(e *engine, q *file.Queued) error) {
 	t.Helper()
 	released := 0
 	err := filetest.New([]int{0}).Run(func(m file.Members) error {
-		e, pool := filetest.NewEngine(), new(file.Pool)
+		e, pool := newEngine(), new(file.Pool)
 		q, err := file.OpenQueued(file.Process{Engine: e, Checker: e, Pool: pool, Release: func() { released++ }}, m, d, name,
 			readWrite, file.Hints{})
 		if err != nil {
@@ -73,7 +73,7 @@ func TestIndependentAccessesHaveFewGoroutines(t *testing.T) {
 		<-gate
 		running.Add(-1)
 	}
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		var ids [many]uint64
 		for i := range ids {
 			ids[i] = started(t, q, writing(false, int64(i)*long, long))
@@ -107,7 +107,7 @@ func TestCollectiveOperationsAreCarriedOutInOrder(t *testing.T) {
 		}
 		order = append(order, off)
 	}
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		var ids [many]uint64
 		for i := range ids {
 			ids[i] = started(t, q, writing(true, int64(i)*8, 8))
@@ -149,7 +149,7 @@ func TestAShortAccessIsDoneAtOnceUnlessTheLastTookLong(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		slow.Store(true)
 		if id := started(t, q, writing(false, 0, 8)); !e.Done(id) {
 			t.Error("the first short access is not done at once")
@@ -173,7 +173,7 @@ func TestTheErrorOfAnAccessIsItsRequests(t *testing.T) {
 	full := &file.Error{Class: abi.MPI_ERR_NO_SPACE, Text: "the disk is full"}
 	d := filetest.NewDisk()
 	d.Fault = func(bool, int64, int) (int, error) { return 3, full }
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		for _, collective := range []bool{false, true} {
 			if n, err := e.Wait(started(t, q, writing(collective, 0, long))); n != 3 || classOf(err) != abi.MPI_ERR_NO_SPACE {
 				t.Errorf("%d bytes, %v", n, err)
@@ -185,7 +185,7 @@ func TestTheErrorOfAnAccessIsItsRequests(t *testing.T) {
 
 func TestARefusedAccessHasNoRequest(t *testing.T) {
 	refused := &file.Error{Class: abi.MPI_ERR_COUNT, Text: "wrong"}
-	queued(t, filetest.NewDisk(), func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, filetest.NewDisk(), func(e *engine, q *file.Queued) error {
 		a := writing(true, 0, 8)
 		a.Refused = refused
 		if id, err := q.Start("MPI_File_iwrite_at_all", a); id != abi.MPI_REQUEST_NULL || err != refused {
@@ -200,7 +200,7 @@ func TestARefusedAccessHasNoRequest(t *testing.T) {
 
 func TestASplitAccessEndsWithItsBytes(t *testing.T) {
 	d := filetest.NewDisk()
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		for _, where := range []file.Where{file.Explicit, file.Ordered} {
 			a := writing(true, 0, 8)
 			a.Where = where
@@ -222,7 +222,7 @@ func TestALostProcessEndsWaiting(t *testing.T) {
 	gate := make(chan bool)
 	d := filetest.NewDisk()
 	d.Before = func(bool, int64, int) { <-gate }
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		id := started(t, q, writing(true, 0, 8))
 		e.Lose(lost)
 		if err := q.SetSize(3); err != lost {
@@ -241,7 +241,7 @@ func TestALostProcessEndsWaiting(t *testing.T) {
 func TestAFileThatCannotBeOpenedGivesItsMembersUp(t *testing.T) {
 	released := 0
 	filetest.New([]int{0}).Run(func(m file.Members) error {
-		e := filetest.NewEngine()
+		e := newEngine()
 		_, err := file.OpenQueued(file.Process{Engine: e, Checker: e, Pool: new(file.Pool), Release: func() { released++ }},
 			m, filetest.NewDisk(), name, abi.MPI_MODE_RDONLY, file.Hints{})
 		if classOf(err) != abi.MPI_ERR_NO_SUCH_FILE {
@@ -257,7 +257,7 @@ func TestAFileThatCannotBeOpenedGivesItsMembersUp(t *testing.T) {
 // Calls that differ are errors of the request, and nothing is written; independent accesses are not compared.
 func TestCollectiveAccessesAreComparedInTurn(t *testing.T) {
 	d := filetest.NewDisk()
-	queued(t, d, func(e *filetest.Engine, q *file.Queued) error {
+	queued(t, d, func(e *engine, q *file.Queued) error {
 		e.Verify, e.Differ = true, errors.New("they differ")
 		if _, err := e.Wait(started(t, q, writing(true, 0, 8))); err != e.Differ {
 			t.Errorf("%v", err)
@@ -282,7 +282,7 @@ func TestViewsThatDifferAreNoted(t *testing.T) {
 	for _, differ := range []bool{false, true} {
 		d := filetest.NewDisk()
 		err := filetest.New([]int{0, 0, 1}).Run(func(m file.Members) error {
-			e := filetest.NewEngine()
+			e := newEngine()
 			e.Verify = true
 			q, err := file.OpenQueued(file.Process{Engine: e, Checker: e, Pool: new(file.Pool), Release: func() {}}, m, d,
 				name, readWrite, file.Hints{})

@@ -1,4 +1,4 @@
-package filetest
+package file_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/libimpi/libimpi/coll"
 )
 
-// Engine is the engine of one process (file.Engine), and compares calls of one member (file.Checker).
-type Engine struct {
+// engine is the engine of one process (file.Engine), and compares calls of one member (file.Checker).
+type engine struct {
 	// Verify says that calls are compared, Differ is what that finds.
 	Verify bool
 	Differ error
@@ -16,25 +16,25 @@ type Engine struct {
 	sync.Mutex
 	change   sync.Cond
 	lost     error
-	requests map[uint64]*request
+	requests map[uint64]*engineRequest
 	Compared []string // the functions, in order
 }
 
-type request struct {
+type engineRequest struct {
 	done  bool
 	bytes int64
 	err   error
 }
 
-// NewEngine makes one without requests.
-func NewEngine() *Engine {
-	e := &Engine{requests: map[uint64]*request{}}
+// newEngine makes one without requests.
+func newEngine() *engine {
+	e := &engine{requests: map[uint64]*engineRequest{}}
 	e.change.L = e
 	return e
 }
 
 // Lose says that a process is lost.
-func (e *Engine) Lose(err error) {
+func (e *engine) Lose(err error) {
 	e.Lock()
 	defer e.Unlock()
 	e.lost = err
@@ -42,14 +42,14 @@ func (e *Engine) Lose(err error) {
 }
 
 // Done reports whether a request is complete.
-func (e *Engine) Done(id uint64) bool {
+func (e *engine) Done(id uint64) bool {
 	e.Lock()
 	defer e.Unlock()
 	return e.requests[id].done
 }
 
 // Wait waits for a request.
-func (e *Engine) Wait(id uint64) (int64, error) {
+func (e *engine) Wait(id uint64) (int64, error) {
 	e.Lock()
 	defer e.Unlock()
 	r := e.requests[id]
@@ -60,7 +60,7 @@ func (e *Engine) Wait(id uint64) (int64, error) {
 }
 
 // WaitFor implements file.Engine, as the following do.
-func (e *Engine) WaitFor(cond func() bool) error {
+func (e *engine) WaitFor(cond func() bool) error {
 	for !cond() {
 		if e.lost != nil {
 			return e.lost
@@ -71,29 +71,29 @@ func (e *Engine) WaitFor(cond func() bool) error {
 }
 
 // Ring wakes all who wait.
-func (e *Engine) Ring() { e.change.Broadcast() }
+func (e *engine) Ring() { e.change.Broadcast() }
 
 // NewRequest makes a request.
-func (e *Engine) NewRequest(bool) uint64 {
+func (e *engine) NewRequest(bool) uint64 {
 	id := uint64(1000 + len(e.requests))
-	e.requests[id] = new(request)
+	e.requests[id] = new(engineRequest)
 	return id
 }
 
 // Complete ends it.
-func (e *Engine) Complete(id uint64, bytes int64, err error) {
+func (e *engine) Complete(id uint64, bytes int64, err error) {
 	r := e.requests[id]
 	if r.done {
 		panic(fmt.Sprintf("request %d ends twice", id))
 	}
-	*r = request{true, bytes, err}
+	*r = engineRequest{true, bytes, err}
 }
 
 // Verifies implements file.Checker, as Compare does.
-func (e *Engine) Verifies() bool { return e.Verify }
+func (e *engine) Verifies() bool { return e.Verify }
 
 // Compare notes the call.
-func (e *Engine) Compare(_ string, call coll.Call) error {
+func (e *engine) Compare(_ string, call coll.Call) error {
 	e.Lock()
 	defer e.Unlock()
 	e.Compared = append(e.Compared, fmt.Sprint(call.Routine))
