@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -170,12 +171,9 @@ func executable(c table.Call) bool {
 	if !c.Small.ReturnsCode() || c.Small.Tool() || c.Small.Variadic {
 		return false
 	}
-	for _, d := range c.Diffs {
-		if d == table.OnlyLarge || d == table.WiderArray || d == table.OtherCallback {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Diffs, func(d table.Difference) bool {
+		return d == table.OnlyLarge || d == table.WiderArray || d == table.OtherCallback
+	})
 }
 
 // substitutable: the arguments of f can be passed to g as they are, but for const,

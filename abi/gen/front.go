@@ -91,12 +91,7 @@ func fits(pattern, name string) bool {
 }
 
 func fitsAny(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if fits(p, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool { return fits(p, name) })
 }
 
 func roleOf(f table.Function, p table.Param) string {

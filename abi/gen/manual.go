@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,12 +178,7 @@ func (m manual) errors(p *roff.Page, f table.Function) {
 		return
 	}
 	p.Section("Errors")
-	var names []string
-	for class := range arguments {
-		names = append(names, class)
-	}
-	slices.Sort(names)
-	for _, class := range names {
+	for _, class := range slices.Sorted(maps.Keys(arguments)) {
 		text := "This release does not have the function."
 		if of := arguments[class]; of != nil {
 			text = "The argument " + strings.Join(of, " or ") + " is not valid."

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -141,13 +142,8 @@ func (w words) meaning(f table.Function, p table.Param) string {
 }
 
 func (w words) meaningRow(f table.Function, p table.Param) int {
-	key := parameterKey(p)
-	for i, m := range w.meanings {
-		if ok, _ := path.Match(m.functions, strings.TrimSuffix(f.Name, "_c")); ok && m.argument == key {
-			return i
-		}
-	}
-	return -1
+	key, name := parameterKey(p), strings.TrimSuffix(f.Name, "_c")
+	return slices.IndexFunc(w.meanings, func(m meaning) bool { return m.argument == key && fits(m.functions, name) })
 }
 
 // parameterKey is a parameter's name with what makes it a place to store something: *request, dims[]. Memory of no

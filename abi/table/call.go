@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -71,13 +72,9 @@ func Calls(functions []Function) ([]Call, error) {
 // needsForm: the export cannot read an array, call a callback, check a position
 // or fill all outputs without knowing which form the caller used.
 func needsForm(diffs []Difference) bool {
-	for _, d := range diffs {
-		switch d {
-		case WiderArray, OtherCallback, WiderPosition, OnlyLarge:
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(diffs, func(d Difference) bool {
+		return d == WiderArray || d == OtherCallback || d == WiderPosition || d == OnlyLarge
+	})
 }
 
 // GoParam is a parameter of an export.

@@ -31,18 +31,11 @@ func agents(l *library) ([]sample, error) {
 // compareHops puts the figures of one round together: for each size those of the agent, of a direct connection and of
 // three plain hops, and the ratios of the first to three times the second and to the third.
 func compareHops(agent, direct, plain []sample) []sample {
-	value := func(list []sample, name string) float64 {
-		for _, s := range list {
-			if s.metric == name {
-				return s.value
-			}
-		}
-		return 0
-	}
 	var all []sample
 	for _, s := range agent {
 		_, size, _ := strings.Cut(s.metric, "/")
-		d, p := value(direct, s.metric), value(plain, "hops3/"+size)
+		d, _ := valueOf(direct, s.metric)
+		p, _ := valueOf(plain, "hops3/"+size)
 		if d == 0 || p == 0 {
 			continue
 		}

@@ -179,12 +179,11 @@ func figure(out, metric string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, s := range samples {
-		if s.metric == metric {
-			return s.value, nil
-		}
+	value, found := valueOf(samples, metric)
+	if !found {
+		err = fmt.Errorf("no figure %s in %q", metric, out)
 	}
-	return 0, fmt.Errorf("no figure %s in %q", metric, out)
+	return value, err
 }
 
 // split takes apart what counts and what is there for information.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -132,6 +133,15 @@ func memory(l *library) ([]sample, error) {
 		return nil, err
 	}
 	return []sample{{"rss", max(used[0].peak, used[1].peak) / 1024, "MiB"}}, nil
+}
+
+// valueOf is the value of one metric, 0 if there is none.
+func valueOf(list []sample, metric string) (value float64, found bool) {
+	i := slices.IndexFunc(list, func(s sample) bool { return s.metric == metric })
+	if i < 0 {
+		return 0, false
+	}
+	return list[i].value, true
 }
 
 // samples are the figures that a job prints.

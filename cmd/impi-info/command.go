@@ -92,7 +92,7 @@ func (w wish) do(prefix string) int {
 		}
 		return print(os.Stdout, document)
 	default:
-		return overview(prefix)
+		return overview(prefix, all)
 	}
 	return 0
 }

@@ -3,18 +3,15 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/version"
 	"github.com/libimpi/libimpi/coll"
-	"github.com/libimpi/libimpi/settings"
 )
 
 // overview prints all that there is, for people, and returns the exit code.
-func overview(prefix string) int {
+func overview(prefix string, all []parameter) int {
 	row := func(name, value string) { fmt.Printf("%-16s %s\n", name, value) }
 	row("version", version.Text())
 	row("standard", "MPI "+version.MPIStandard)
@@ -22,16 +19,17 @@ func overview(prefix string) int {
 	row("wire protocol", "IMPI 0.0")
 	row("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	row("prefix", prefix)
-	row("header", present(filepath.Join(prefix, "include", "mpi.h")))
-	row("library", present(filepath.Join(prefix, "lib", version.Soname)))
-	row("launcher", present(filepath.Join(prefix, "bin", "impirun")))
-	fmt.Println()
-	for _, s := range settings.All {
-		if s.Detail == settings.Internal {
-			continue
+	there := files(prefix)
+	for _, name := range []string{"header", "library", "launcher"} {
+		path := there[name].Path
+		if !there[name].There {
+			path += " (missing)"
 		}
-		value, source := s.InForce(os.LookupEnv)
-		fmt.Printf("%-16s %-12s %-12s %s\n", s.Name, value, source, s.Plain())
+		row(name, path)
+	}
+	fmt.Println()
+	for _, p := range all {
+		fmt.Printf("%-16s %-12s %-12s %s\n", p.Name, p.Value, p.Source, p.Help)
 	}
 	parameters, from, err := choose(prefix)
 	if err != nil {
@@ -68,11 +66,4 @@ func algorithms(all []coll.Operation) string {
 		}
 	}
 	return text.String()
-}
-
-func present(path string) string {
-	if _, err := os.Stat(path); err != nil {
-		return path + " (missing)"
-	}
-	return path
 }

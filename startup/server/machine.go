@@ -191,7 +191,8 @@ func newMachine(r rules) (*machine, error) {
 		withdrawn: map[int]*conn{}}, nil
 }
 
-func setDefault(v *int, d int) {
+// setDefault sets what is not said.
+func setDefault[N ~int | ~int64](v *N, d N) {
 	if *v <= 0 {
 		*v = d
 	}
@@ -531,13 +532,4 @@ func (m *machine) sendAll(b []byte) {
 			m.send(c, b)
 		}
 	}
-}
-
-func sortedKeys(conns map[int]*conn) []int {
-	ids := make([]int, 0, len(conns))
-	for id := range conns {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }

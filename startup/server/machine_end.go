@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (m *machine) expectOthers() {
 	switch {
 	case len(m.withdrawn) == 0:
 	case slices.ContainsFunc(m.clients, func(c *conn) bool { return c != nil }):
-		c := m.withdrawn[sortedKeys(m.withdrawn)[0]]
+		c := m.withdrawn[slices.Min(slices.Collect(maps.Keys(m.withdrawn)))]
 		m.mourn(c, "will not join")
 		m.abort(&WithdrawnError{c.rank, c.peer, c.why})
 	case len(m.withdrawn) == len(m.clients):
@@ -230,7 +231,7 @@ func (m *machine) mourn(c *conn, what string) {
 	if c.why != "" && c.blamed != c.rank {
 		blamed = wire.AppendLost(nil, c.blamed, fmt.Sprintf("client %d says: %s", c.rank, c.why))
 	}
-	for _, id := range sortedKeys(m.conns) {
+	for _, id := range slices.Sorted(maps.Keys(m.conns)) {
 		other := m.conns[id]
 		switch {
 		case other == c || other.stage < atImpi || other.stage == gone || other.fini || !other.sameImpl:
@@ -277,7 +278,7 @@ func (m *machine) terminate() {
 		m.act(action{Do: doHang})
 	}
 	m.phase = over
-	for _, id := range sortedKeys(m.conns) {
+	for _, id := range slices.Sorted(maps.Keys(m.conns)) {
 		if c := m.conns[id]; c.stage != gone {
 			m.drop(c, "")
 		}

@@ -80,12 +80,12 @@ func Listen(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = func(string) {}
 	}
-	setTime(&opt.JoinTimeout, 30*time.Second)
-	setTime(&opt.GatherTimeout, 30*time.Minute)
-	setTime(&opt.RemindTime, time.Minute)
-	setTime(&opt.ExchangeTimeout, 5*time.Minute)
-	setTime(&opt.WriteTimeout, time.Minute)
-	setTime(&opt.CloseTimeout, 2*time.Second)
+	setDefault(&opt.JoinTimeout, 30*time.Second)
+	setDefault(&opt.GatherTimeout, 30*time.Minute)
+	setDefault(&opt.RemindTime, time.Minute)
+	setDefault(&opt.ExchangeTimeout, 5*time.Minute)
+	setDefault(&opt.WriteTimeout, time.Minute)
+	setDefault(&opt.CloseTimeout, 2*time.Second)
 	host := ""
 	if opt.Bind.IsValid() {
 		host = opt.Bind.String()
@@ -106,12 +106,6 @@ func Listen(opt Options) (*Server, error) {
 
 // UsableAddr is address.Usable, for launchers.
 func UsableAddr() netip.Addr { return address.Usable() }
-
-func setTime(v *time.Duration, d time.Duration) {
-	if *v <= 0 {
-		*v = d
-	}
-}
 
 // Addr is where clients find this server.
 func (s *Server) Addr() netip.AddrPort { return s.addr }

@@ -5,6 +5,7 @@ package hardware
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -19,12 +20,12 @@ var Types = []string{"Machine", "Package", "NUMANode", "Die", "L3Cache", "L2Cach
 type Set map[int]bool
 
 // List are the CPUs in ascending order.
-func (s Set) List() []int { return sorted(s) }
+func (s Set) List() []int { return slices.Sorted(maps.Keys(s)) }
 
 // String is the kernel's notation: "0-3,8".
 func (s Set) String() string {
 	var parts []string
-	list := sorted(s)
+	list := slices.Sorted(maps.Keys(s))
 	for i := 0; i < len(list); {
 		k := i
 		for k+1 < len(list) && list[k+1] == list[k]+1 {
@@ -79,7 +80,7 @@ func Read(system fs.FS) Machine {
 		return m
 	}
 	m.add("Machine", online)
-	for _, cpu := range sorted(online) {
+	for _, cpu := range slices.Sorted(maps.Keys(online)) {
 		dir := fmt.Sprintf("cpu/cpu%d", cpu)
 		m.add("PU", Set{cpu: true})
 		for typ, names := range sources {
@@ -94,7 +95,8 @@ func Read(system fs.FS) Machine {
 	}
 	m.addNodes(system)
 	for _, parts := range m {
-		slices.SortFunc(parts, func(a, b Set) int { return sorted(a)[0] - sorted(b)[0] })
+		first := func(s Set) int { return slices.Min(slices.Collect(maps.Keys(s))) }
+		slices.SortFunc(parts, func(a, b Set) int { return first(a) - first(b) })
 	}
 	return m
 }
@@ -224,13 +226,4 @@ func ParseList(text string) (Set, error) {
 		}
 	}
 	return s, nil
-}
-
-func sorted(s Set) []int {
-	list := make([]int, 0, len(s))
-	for cpu := range s {
-		list = append(list, cpu)
-	}
-	slices.Sort(list)
-	return list
 }

@@ -1,6 +1,9 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Label says what a COLL message carries (2.3.5). The server does not look further than the label.
 type Label int32
@@ -32,12 +35,7 @@ var Labels = [NLabels]Label{CVersion, CNHosts, CNProcs, CDataLen, CTagUB, CCollX
 
 // Index is l's place in Labels, -1 if it is not there.
 func (l Label) Index() int {
-	for i, x := range Labels {
-		if x == l {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(Labels[:], l)
 }
 
 // Per says how many elements a client contributes to a label.

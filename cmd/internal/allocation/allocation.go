@@ -8,6 +8,7 @@ package allocation
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,12 +56,7 @@ func (a *Allocation) String() string {
 
 // Find is the place of a machine in the list, by a name with or without a domain; -1: it is not there.
 func (a *Allocation) Find(name string) int {
-	for i := range a.Machines {
-		if SameName(a.Machines[i].Name, name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(a.Machines, func(m Machine) bool { return SameName(m.Name, name) })
 }
 
 // SameName reports whether two names may be of one machine. Those with different domains are not.

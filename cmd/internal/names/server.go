@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,12 +130,7 @@ func (s *server) know(c net.Conn) {
 }
 
 func (s *server) leaveStrangers(c net.Conn) {
-	for i, x := range s.strangers {
-		if x == c {
-			s.strangers = append(s.strangers[:i], s.strangers[i+1:]...)
-			return
-		}
-	}
+	s.strangers = slices.DeleteFunc(s.strangers, func(x net.Conn) bool { return x == c })
 }
 
 // forget ends a connection, and with it the names that it has published.

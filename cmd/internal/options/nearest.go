@@ -2,30 +2,28 @@ package options
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // unknown is the error for a word that is no option, with the nearest one that is.
 func unknown(word, name string) error {
-	best, distance := "", 1+len(name)/3
-	for _, candidate := range sortedNames() {
-		if d := edits(name, candidate); d <= distance && (best == "" || d < distance) {
-			best, distance = candidate, d
-		}
-	}
+	best := nearest(name, slices.Sorted(maps.Keys(byName)))
 	if best == "" {
 		return fmt.Errorf("unknown option %s (impirun --help lists them)", dashed(word))
 	}
 	return fmt.Errorf("unknown option %s, did you mean -%s? (impirun --help lists them)", dashed(word), best)
 }
 
-func sortedNames() []string {
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
+// nearest is the first of those candidates that are most like a word; "" if none is much like it.
+func nearest(word string, candidates []string) (best string) {
+	distance := 1 + len(word)/3
+	for _, candidate := range candidates {
+		if d := edits(word, candidate); d <= distance && (best == "" || d < distance) {
+			best, distance = candidate, d
+		}
 	}
-	slices.Sort(names)
-	return names
+	return best
 }
 
 // edits is the Levenshtein distance of two words.

@@ -112,14 +112,8 @@ func with(more map[string]placement.Unit) map[string]placement.Unit {
 
 // noSuch is the error for a value that is none of those that are possible, with the nearest.
 func noSuch(word string, possible []string) error {
-	best, distance := "", 1+len(word)/3
-	for _, candidate := range possible {
-		if d := edits(word, candidate); d <= distance && (best == "" || d < distance) {
-			best, distance = candidate, d
-		}
-	}
 	hint := ""
-	if best != "" {
+	if best := nearest(word, possible); best != "" {
 		hint = fmt.Sprintf(", did you mean %s?", strings.TrimRight(best, ":="))
 	}
 	return fmt.Errorf("there is no %q%s (there are %s)", word, hint, strings.Join(possible, ", "))

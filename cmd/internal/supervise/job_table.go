@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -215,20 +216,10 @@ func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...a
 
 // anyInside is a rank that is in MPI, and was there more often than lives; -1: there is none.
 func (l *jobTable) anyInside(lives int) int {
-	for i := range l.entries {
-		if l.entries[i].phase == inside && l.entries[i].lives > lives {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(l.entries, func(e entry) bool { return e.phase == inside && e.lives > lives })
 }
 
 // over reports whether every rank has ended.
 func (l *jobTable) over() bool {
-	for i := range l.entries {
-		if !l.entries[i].ended {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.entries, func(e entry) bool { return !e.ended })
 }

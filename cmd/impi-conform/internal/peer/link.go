@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -201,12 +202,7 @@ func (l *Link) proceed(p Packet) error {
 
 // rank is the world rank of a name, -1 if it is nobody's.
 func (j *Job) rank(id codec.ID) int {
-	for r, p := range j.Procs {
-		if p.ID == id {
-			return r
-		}
-	}
-	return -1
+	return slices.IndexFunc(j.Procs, func(p Proc) bool { return p.ID == id })
 }
 
 // control is a packet without user data.

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -112,12 +113,7 @@ func (p *Part) abandoned(i int, end *startup.LauncherEnd) (pid int, was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.seats[i]
-	for k, g := range s.guests {
-		if g == end {
-			s.guests = append(s.guests[:k], s.guests[k+1:]...)
-			break
-		}
-	}
+	s.guests = slices.DeleteFunc(s.guests, func(g *startup.LauncherEnd) bool { return g == end })
 	return s.pid, s.inside == end
 }
 
