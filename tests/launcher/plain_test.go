@@ -255,6 +255,9 @@ func TestStopAndContinueReachTheRanks(t *testing.T) {
 	j.stdout.await("ready", 2)
 	j.signal(syscall.SIGTSTP)
 	j.stdout.await("got "+stop, 2)
+	for !stopped(t, j.cmd.Process.Pid) { // it stops after the ranks; earlier, it would lose what lets it go on
+		time.Sleep(time.Millisecond)
+	}
 	j.signal(syscall.SIGCONT)
 	j.stdout.await("got "+on, 2)
 	j.wait().expect(t, 0, "")
