@@ -160,7 +160,7 @@ set_tests_properties(go/unit PROPERTIES ENVIRONMENT "${like_stage}")
 set_tests_properties(go/race PROPERTIES PROCESSORS 1) # its tests sleep more than others
 set_property(TEST go/race-all APPEND PROPERTY LABELS long)
 # What computes for minutes: bounds of algorithms and the page of times up to 10^5 ranks (make test-long).
-go_test(long ${GO} test -count=1 -timeout 400s ./coll/sim ./coll/simulate -long)
+go_test(long ${GO} test -count=1 -timeout 400s ./cmd/collsim ./coll/simulate -long)
 set_property(TEST go/long APPEND PROPERTY LABELS long)
 # All that is plain Go, for arm64. What takes longer is make portability.
 go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
