@@ -30,7 +30,7 @@ var All = []Setting{
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
 		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
 		Meaning: "who is connected to other clients: `direct`, every rank; `agent`, one process for all; `auto`, " +
-			"an agent if the server is more than 2 ms away (`-via`)"},
+			"an agent if the server is 2 ms or more away (`-via`)"},
 	{Name: "IMPI_STREAMS", Default: "1", Group: "transport", Kind: Number, Detail: Tuning,
 		Meaning: "TCP connections between two hosts, 1 to 16; more help where a long distance loses packets " +
 			"(`-streams`, [wan.md](wan.md))"},

@@ -88,7 +88,7 @@ var table = slices.Concat([]option{
 			"free port of a range, as do ranks of a job of several machines", apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
 		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
-			"for all ranks; auto (default), agent if the server is more than 2 ms away (IMPI_VIA)", apply: applyVia},
+			"for all ranks; auto (default), agent if the server is 2 ms or more away (IMPI_VIA)", apply: applyVia},
 	{names: []string{"outbound"},
 		help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are " +
 			"libimpi or of lower rank", apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
