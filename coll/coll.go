@@ -1,5 +1,12 @@
 // Package coll holds the collective algorithms: straight-line code against a small interface.
 //
+//	bcast.go, allreduce.go, ...  an operation: its entry point (Allreduce), and the list of its algorithms (newOperation)
+//	tuning.go      the table of each operation: which algorithm is the default, from how many bytes and ranks on
+//	choice.go      how a call chooses among them: IMPI_ALGORITHM, else the table
+//	slots.go, pieces.go          short operations, and long ones of oversubscribed ranks, on a board
+//	machines.go    operations over several machines; parameters.go: the costs from which the tables are computed
+//	record.go      nonblocking and persistent operations
+//
 // An algorithm sees a communicator as Comm: ranks, messages between them, and steps on its own memory. It does not know
 // what carries them, nor when they happen: a Comm may do each step at once (a blocking operation), or record it for
 // later (Recorder: nonblocking and persistent operations). So an algorithm never looks at data that has come; where it

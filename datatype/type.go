@@ -6,7 +6,9 @@
 // On first use, or at Commit, the tree is compiled into a loop tree (program.go): neighbours merged,
 // empty parts dropped, memory offsets hoisted. A Cursor (cursor_unsafe.go) moves any range of the packed stream of
 // count elements: it finds the ends of the range by division, in time proportional to the depth, and
-// moves what is whole in between leaf by leaf (Traff 2010, 7: flattening on the fly).
+// moves the whole elements in between leaf by leaf (Traff 2010, 7: flattening on the fly). The sweep (nest_unsafe.go)
+// makes a nest of loops for each leaf: large nests go to the C kernels (gobridge/kernel), others to kernel_unsafe.go.
+// Simple types also have a flat Plan (plan.go), with which C packs elements without a Cursor.
 //
 //	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> sweep -> kernels
 //

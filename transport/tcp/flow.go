@@ -3,10 +3,13 @@ package tcp
 import "github.com/libimpi/libimpi/transport"
 
 // Flow control (IMPI 0.0, 3.6): every ordered pair of processes is a channel of its own. The source counts
-// what it sent and stops at the high-water mark; the destination counts what arrived and answers every
-// ackMark packets with a PROTOACK, on arrival, whether anybody has asked for the message or not: were it
-// on matching, unmatched messages would fill the window that the rest of a matched one needs. All packets
-// count but PROTOACK and FINI. Both marks are the same in the whole job.
+// what it sent and stops at the high-water mark; the destination counts what arrived and sends a PROTOACK for
+// every ackMark packets, on arrival, whether a receive is posted or not: if it waited for a match, unmatched
+// messages would fill the window that the rest of a matched one needs. All packets count but PROTOACK and FINI.
+// Both marks are the same in the whole job.
+//
+// This file counts. host.go asks it before a packet leaves (open, left), inbound.go tells it what has arrived (took,
+// acked), and link.go writes the PROTOACKs (acknowledge).
 //
 // A process that is flooded with messages nobody there waits for has two ways to say so. It may keep its
 // acknowledgements back for a time (Shut): a sender that keeps to the protocol then stops at the high-water mark, and
