@@ -1,11 +1,11 @@
-// Package shm moves packets between the ranks of one machine: rings in shared memory, doorbells for those
-// that sleep, and copies directly out of a peer's memory for what is long.
+// Package shm moves packets between the ranks of one machine: rings in shared memory, doorbells for sleeping ranks, and
+// direct copies from or to a peer's memory for long messages.
 //
 // Flow: the launcher calls Create and hands the descriptor to every rank; each rank calls Attach, then New for the
 // transport. Send writes a record into the ring to its peer (send_unsafe.go), the peer's Poll hands it to the engine
-// in place (receive_unsafe.go). A rank with nothing to do sleeps on its bell (bell.go). Long messages are read out of
-// the sender by Read (read_unsafe.go). What the memory holds is in layout.go, byte by byte. Processes of other jobs on
-// the machine come and go as guests (guest.go).
+// in place (receive_unsafe.go). A rank with nothing to do sleeps on its bell (bell.go). Read and Write
+// copy long messages between the two processes (read_unsafe.go). layout.go describes the memory byte by byte. alive.go
+// notices dead ranks. Processes of other jobs on the machine come and go as guests (guest.go).
 //
 // Nothing here has a name in a file system: when the last rank is gone, so is the segment.
 package shm
