@@ -12,5 +12,7 @@ pip install --quiet --no-index --no-deps "$wheel"
 # It is to be right, not fast.
 MPICC=mpicc CFLAGS="-O0 -g0" pip install --quiet --no-binary mpi4py --no-cache-dir mpi4py >said 2>&1 ||
     { if grep -q "No matching distribution" said; then echo "skipped: mpi4py cannot be had"; exit 0; fi; cat said; exit 1; }
-[ "$(mpirun -n 2 python -c 'from mpi4py import MPI
-print(MPI.COMM_WORLD.allreduce(MPI.COMM_WORLD.rank + 1), MPI.Get_library_version().split()[0])' | sort -u)" = "3 libimpi" ]
+[ "$(mpirun -n 2 python -c 'import sys
+from mpi4py import MPI
+sum = MPI.COMM_WORLD.allreduce(MPI.COMM_WORLD.rank + 1)
+sys.stdout.write(f"{sum} {MPI.Get_library_version().split()[0]}\n")' | sort -u)" = "3 libimpi" ]
