@@ -154,7 +154,7 @@ func (k *collective) IrecvWritten(b coll.Buf, from, tag int) (coll.Req, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.newRecv(k.c.coll, b.Base, b.Count, b.Type, from, int32(tag))
-	r.written = true
+	r.wire.Written = true
 	e.postRecv(r)
 	e.leaveRunning(r)
 	return coll.Req(r.id), nil

@@ -354,7 +354,7 @@ func TestCancelledEarlyMessagesLeaveNothing(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.DataSync, Src: 1, CID: 1000 + cid, SrqID: 5}, nil)
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 5}, nil)
 	}
-	if kept := e.peers[1].pressure.Kept(); kept != 0 || e.contexts.early.Contexts() != 0 {
+	if kept := e.peers[1].Pressure.Kept(); kept != 0 || e.contexts.early.Contexts() != 0 {
 		t.Errorf("%d bytes for %d communicators", kept, e.contexts.early.Contexts())
 	}
 }

@@ -2,7 +2,6 @@ package libimpi
 
 import (
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/transport"
 )
 
 // Completion of requests as programs ask for it: wait and test, for one, any, some and all (MPI 5.0, 3.7).
@@ -489,12 +488,12 @@ func (e *Engine) Cancel(id uint64) error {
 	if r.isTask() {
 		return errorf(abi.MPI_ERR_REQUEST, "a collective operation cannot be cancelled")
 	}
-	if r.state.done || r.state.cancelAsked {
+	if r.state.done || r.wire.Cancelling() {
 		return nil
 	}
 	switch r.kind {
 	case recvRequest:
-		if r.wire.length == 0 && r.wire.moved == 0 && r.isPosted() {
+		if r.isPosted() {
 			r.ctx.space.Withdraw(&r.waits)
 			r.status.Cancelled = true
 			e.complete(r)
@@ -520,18 +519,9 @@ func (e *Engine) cancelSend(r *Request) {
 		}
 		return
 	}
-	p := e.peer(r.env.peer)
-	if p.out.RemoveFirst(&r.place) {
+	if e.protocol.Cancel(&r.wire) {
 		r.status.Cancelled = true
 		e.complete(r)
-		return
-	}
-	if r.expects {
-		r.state.cancelAsked = true
-		e.await(p)
-		h := e.packet(transport.Cancel, r.env.peer)
-		h.SrqID = r.id
-		e.sendControl(h)
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *Request) failure() *Error {
 	if r.status.Err != nil {
 		return r.status.Err
 	}
-	return AsError(r.wire.cur.Err())
+	return AsError(r.wire.Cursor.Err())
 }
 
 // exchange is the compound of MPI_Isendrecv: a request that counts in Request.count what it waits for, its own

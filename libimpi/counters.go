@@ -98,9 +98,9 @@ func (e *Engine) Levels(takeIn bool) (l counters.Levels) {
 		addLevels(&l, c)
 	}
 	for i := range e.peers {
-		l.UnexpectedBytes += e.peers[i].pressure.Kept()
+		l.UnexpectedBytes += e.peers[i].Pressure.Kept()
 	}
-	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.pressure.Kept() })
+	e.guests.all(func(p *peer) { l.UnexpectedBytes += p.Pressure.Kept() })
 	if q := e.requests.quick; q != nil {
 		l.Posted += int(q.Posted)
 	}
@@ -202,14 +202,14 @@ func (e *Engine) unexpected() int {
 // class is where a process is.
 func (e *Engine) class(p *peer) counters.Class {
 	switch {
-	case p.rank == e.me:
+	case p.Rank == e.me:
 		return counters.Self
 	case p.local >= 0 || p.guest != nil && p.guest.near:
 		return counters.Machine
 	case p.guest != nil:
 		return counters.Abroad
 	}
-	its, mine := &e.job.Procs[p.rank], &e.job.Procs[e.me]
+	its, mine := &e.job.Procs[p.Rank], &e.job.Procs[e.me]
 	switch {
 	case its.Client != mine.Client:
 		return counters.Abroad
@@ -231,7 +231,14 @@ func (e *Engine) countSent(ctx *context, p *peer, bytes int64, whole bool) {
 func (e *Engine) countShort(ctx *context, p *peer, tag int32, bytes int64) {
 	e.countSent(ctx, p, bytes, true)
 	if e.watch.observes(RequestCompleted) && ctx == ctx.comm.p2p && !ctx.windows() {
-		e.tellCompleted(ctx.comm, tellsSend, int64(p.rank), int64(tag), bytes)
+		e.tellCompleted(ctx.comm, tellsSend, int64(p.Rank), int64(tag), bytes)
+	}
+}
+
+// countUnpacked counts what a receive has unpacked, which is complete.
+func (e *Engine) countUnpacked(r *Request) {
+	if r.kind == recvRequest && !r.wire.Flat {
+		e.watch.counters.Unpacked += uint64(min(r.wire.Moved, r.wire.Total))
 	}
 }
 

@@ -47,8 +47,8 @@ func TestAFloodOfEarlyMessagesIsHeldBack(t *testing.T) {
 			}
 			finishAll(t, es, a, pointers(ids)...)
 			b.mu.Lock()
-			if p := &b.peers[0]; p.pressure.Kept() != 0 || p.pressure.Held() {
-				t.Errorf("%d bytes are still kept, held: %t", p.pressure.Kept(), p.pressure.Held())
+			if p := &b.peers[0]; p.Pressure.Kept() != 0 || p.Pressure.Held() {
+				t.Errorf("%d bytes are still kept, held: %t", p.Pressure.Kept(), p.Pressure.Held())
 			}
 			b.mu.Unlock()
 			noFailure(t, es)
@@ -100,8 +100,8 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 					must(t, all.Barrier())
 					must(t, all.Recv(at(buf), 0, byteT, all.Size()-1, 1<<20, nil)) // behind the flood
 					p := e.peer(all.group.World(all.Size() - 1))
-					if !p.pressure.Held() || p.pressure.Kept() > 2*pressure.Least+many*pressure.Record {
-						t.Errorf("%s: held: %t, %d bytes are kept", name, p.pressure.Held(), p.pressure.Kept())
+					if !p.Pressure.Held() || p.Pressure.Kept() > 2*pressure.Least+many*pressure.Record {
+						t.Errorf("%s: held: %t, %d bytes are kept", name, p.Pressure.Held(), p.Pressure.Kept())
 					}
 					if early {
 						on = agreedOn(t, all, cid)
@@ -109,8 +109,8 @@ func TestAGuestIsHeldAndReleased(t *testing.T) {
 					for i := range many {
 						must(t, on.Recv(at(buf), n, byteT, all.Size()-1, int32(i), nil))
 					}
-					if p.pressure.Held() || p.pressure.Kept() != 0 {
-						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.pressure.Held(), p.pressure.Kept())
+					if p.Pressure.Held() || p.Pressure.Kept() != 0 {
+						t.Errorf("%s: all has been received; held: %t, %d bytes are kept", name, p.Pressure.Held(), p.Pressure.Kept())
 					}
 				case e == last:
 					must(t, all.Barrier())
@@ -174,8 +174,8 @@ func TestAHeldProcessThatDoesNotCareIsLost(t *testing.T) {
 			}
 			e.deliver(h, payload)
 		}
-		if most := e.pressure.HeldAt + pressure.Ignored + 16<<10; tt.breach && e.peers[1].pressure.Kept() > most {
-			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].pressure.Kept(), most)
+		if most := e.pressure.HeldAt + pressure.Ignored + 16<<10; tt.breach && e.peers[1].Pressure.Kept() > most {
+			t.Errorf("%s: %d bytes are kept, the bound is %d", name, e.peers[1].Pressure.Kept(), most)
 		}
 		if tt.breach {
 			wantBreach(t, e, "1", name)

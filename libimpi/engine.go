@@ -40,9 +40,8 @@ import (
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/libimpi/contexts"
-	"github.com/libimpi/libimpi/libimpi/direct"
-	"github.com/libimpi/libimpi/libimpi/outbox"
 	"github.com/libimpi/libimpi/libimpi/pressure"
+	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -67,10 +66,11 @@ type Engine struct {
 	waiting  waitState
 	requests requestTable
 	contexts contextTable
-	sending  sendState
+	protocol protocol.Machine
+	sent     uint64 // messages started to other processes
 	pressure pressure.Bounds
 	messages unexpected.Pool[Request]
-	direct   directCopies
+	now      func() time.Time
 
 	collectives collectiveState
 	thread      background.Thread // goes on with long transfers while the program computes
@@ -119,22 +119,6 @@ type waitState struct {
 
 	watcher sync.Mutex // held while the socket watcher polls; guards over
 	over    bool       // the engine's lock is about to go away
-}
-
-// sendState is what sends have in common (send.go).
-type sendState struct {
-	busy   []int32 // peers that have something queued
-	seq    uint64  // messages started to other processes
-	packet transport.Header
-}
-
-// directCopies are long messages that go from memory to memory inside the machine (direct_copies.go).
-type directCopies struct {
-	rules     direct.Rules
-	now       func() time.Time
-	flowing   int        // receives to which the rest of a message comes from another machine
-	pulling   []*Request // receives that share their message with the sender, the oldest first
-	pullSince time.Time  // since when nothing has come for the first of them; zero: not known
 }
 
 // collectiveState are the collective operations under way, and what decides how they go.
@@ -224,34 +208,18 @@ const sentRequest = 1<<32 | 1
 
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {
-	rank    int32
+	protocol.Peer
 	tr      transport.Transport // nil for this process itself, and for a guest that is not there
-	limits  transport.Limits
-	rep     datatype.Rep       // what IMPI mandates; Comm.rep and windowEngine.Rep say what holds
-	local   int                // rank in this machine's segment, -1 if the peer is elsewhere
-	stream  transport.Streamer // takes continuations without a copy; nil if its transport does not
-	longest int                // such a continuation, in bytes; 0: limits.Packet
-	direct  transport.Reader   // may read the peer's memory; nil if its transport cannot
-	gather  transport.Gatherer // packets to the peer may leave together; nil: there is no gain
-	hold    transport.Holder   // tells and hears who keeps too much; nil if the peer would not understand
-	shutter transport.Shutter  // may leave what the peer sends unacknowledged; nil if its transport cannot
-	guest   *guest             // what is known of a process of another job; nil for the own job's
+	rep     datatype.Rep        // what IMPI mandates; Comm.rep and windowEngine.Rep say what holds
+	local   int                 // rank in this machine's segment, -1 if the peer is elsewhere
+	stream  transport.Streamer  // takes continuations without a copy; nil if its transport does not
+	direct  transport.Reader    // may read the peer's memory; nil if its transport cannot
+	gather  transport.Gatherer  // packets to the peer may leave together; nil: there is no gain
+	hold    transport.Holder    // tells and hears who keeps too much; nil if the peer would not understand
+	shutter transport.Shutter   // may leave what the peer sends unacknowledged; nil if its transport cannot
+	guest   *guest              // what is known of a process of another job; nil for the own job's
 
-	// What waits for room.
-	out    outbox.Box[Request]
-	queued bool // stands in Engine.busy
-
-	pressure  pressure.Peer
 	unmatched unexpected.Kept[Request]
-	sharing   sharedWith
-}
-
-// sharedWith is what is known of long messages from and to a peer (package direct).
-type sharedWith struct {
-	slots   uint8  // claims in use for messages from the peer, by slot
-	offered int64  // bytes of long messages to the peer that it may read and has not answered
-	uses    uint16 // how often any of them has been used
-	fresh   direct.Freshness
 }
 
 // contextTable finds a context by id. Ids are dense and grow; a slice serves those below its length and a map

@@ -23,13 +23,13 @@ func pour(t *testing.T, es []*Engine, c *Comm, n int64, buf []byte) (ids []uint6
 func isShut(e *Engine, rank int32) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].pressure.IsShut()
+	return e.peers[rank].Pressure.IsShut()
 }
 
 func keptOf(e *Engine, rank int32) int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers[rank].pressure.Kept()
+	return e.peers[rank].Pressure.Kept()
 }
 
 // A process of another library, or one that does not listen, floods a receiver that waits for nothing: what is kept is
@@ -163,7 +163,7 @@ func TestNothingIsDueOnceAllIsDone(t *testing.T) {
 	}
 	for i, e := range es {
 		for rank := range e.peers {
-			if owes := e.peers[rank].pressure.Due(); owes != 0 {
+			if owes := e.peers[rank].Pressure.Due(); owes != 0 {
 				t.Errorf("rank %d awaits %d packets of rank %d", i, owes, rank)
 			}
 		}

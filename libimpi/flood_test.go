@@ -46,7 +46,7 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			ids := flood(t, es, es[0].World(), n, buf, more)
 			until(t, es, "the envelopes to arrive", func() bool { step(es); return waiting(es[1]) == len(ids) })
 			es[1].mu.Lock()
-			kept := es[1].peers[0].pressure.Kept()
+			kept := es[1].peers[0].Pressure.Kept()
 			es[1].mu.Unlock()
 			if kept > 2*pressure.Most+more*(n+pressure.Record+512) {
 				t.Errorf("%s: %d bytes of messages of %d are kept", name, kept, n)
@@ -71,8 +71,8 @@ func TestAFloodIsHeldBackAndOvertakesNothing(t *testing.T) {
 			finishAll(t, es, es[0], pointers(ids)...)
 			es[1].mu.Lock()
 			p := &es[1].peers[0]
-			if p.pressure.Kept() != 0 || p.pressure.Held() {
-				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.pressure.Kept(), p.pressure.Held())
+			if p.Pressure.Kept() != 0 || p.Pressure.Held() {
+				t.Errorf("%s: %d bytes are still kept, held: %t", name, p.Pressure.Kept(), p.Pressure.Held())
 			}
 			es[1].mu.Unlock()
 			if name == "by IMPI" { // an acknowledgement says that all is well again
@@ -125,13 +125,13 @@ func TestACancelledQuestionIsAnswered(t *testing.T) {
 	buf := make([]byte, 9000)
 	ids := flood(t, es, es[0].World(), 9000, buf, 3)
 	p := &es[0].peers[1]
-	asking := p.pressure.Asking()
+	asking := p.Pressure.Asking()
 	if asking == 0 {
 		t.Fatal("nothing asks")
 	}
 	must(t, es[0].Cancel(asking))
 	until(t, es, "the cancellation", func() bool { step(es); return es[0].requests.find(asking).state.done })
-	if p.pressure.Asking() == asking {
+	if p.Pressure.Asking() == asking {
 		t.Error("the cancelled message is still to be answered")
 	}
 	in := make([]byte, 9000)

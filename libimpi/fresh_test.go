@@ -37,17 +37,17 @@ func TestLongMessagesAreReadWhereThatIsWorthIt(t *testing.T) {
 		e := &Engine{mu: futex.On(new(uint32))}
 		e.waiting.patient.Store(c.patient)
 		e.ways.local.reader = costing{read: c.read, copied: c.copied}
-		if e.SetReadAll(c.on); e.direct.rules.On != c.direct {
-			t.Errorf("%s: direct %v", c.name, e.direct.rules.On)
+		if e.SetReadAll(c.on); e.protocol.Rules.On != c.direct {
+			t.Errorf("%s: direct %v", c.name, e.protocol.Rules.On)
 		}
 	}
 }
 
 // findAll makes an engine find every read slow, or none.
 func (e *Engine) findAll(slow bool) {
-	e.direct.rules.Cost.Read, e.direct.rules.Cost.Copied = time.Minute, time.Minute
+	e.protocol.Rules.Cost.Read, e.protocol.Rules.Cost.Copied = time.Minute, time.Minute
 	if slow {
-		e.direct.rules.Cost.Read, e.direct.rules.Cost.Copied = 1, 1
+		e.protocol.Rules.Cost.Read, e.protocol.Rules.Cost.Copied = 1, 1
 	}
 }
 
@@ -72,8 +72,8 @@ func nearAndFar(t *testing.T, past bool) []*Engine {
 	es := makeWorld(t, options{clients: []int{2}, direct: true})
 	at := time.Now()
 	for _, e := range es {
-		e.direct.rules.Past = past
-		e.direct.now = func() time.Time {
+		e.protocol.Rules.Past = past
+		e.now = func() time.Time {
 			at = at.Add(100 * time.Nanosecond)
 			return at
 		}
@@ -105,7 +105,7 @@ func TestFreshDataGoesThroughTheRing(t *testing.T) {
 			t.Errorf("%d bytes went through the ring, although ranks outnumber cores", n)
 		}
 		es[0].waiting.patient.Store(false)
-		es[0].direct.rules.ReadAll = true
+		es[0].protocol.Rules.ReadAll = true
 		if exchangeOne(t, es, copied, n) == 0 {
 			t.Errorf("%d bytes went through the ring, although all is to be read", n)
 		}
@@ -138,7 +138,7 @@ func TestFreshMessagesOfAllLengthsArrive(t *testing.T) {
 					for i, e := range es {
 						e.findAll(true)
 						for range slowEnough {
-							e.peers[1-i].sharing.fresh.Tell(2)
+							e.peers[1-i].Fresh.Tell(2)
 						}
 						send[i] = e.World().Isend(at(pattern(lengths[i], i)), int64(lengths[i]), byteT, 1-i, 0, Standard)
 					}

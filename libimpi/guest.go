@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/meeting"
+	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -76,8 +77,10 @@ func (e *Engine) isGuest(number int32) bool { return uint(number) >= uint(len(e.
 
 // nobody is a process of another job that has gone.
 func nobody() peer {
-	return peer{rank: noPeer, local: -1,
-		guest: &guest{lost: errorf(abi.MPI_ERR_PROC_ABORTED, "a process of another job is not connected any more")}}
+	p := peer{guest: &guest{lost: errorf(abi.MPI_ERR_PROC_ABORTED, "a process of another job is not connected any more")}}
+	p.Rank = noPeer
+	p.stand(-1)
+	return p
 }
 
 // all calls f with each guest that has not gone.
@@ -103,7 +106,9 @@ func (e *Engine) admit(who meeting.Introduction) *peer {
 		}
 	}
 	grown = grown[:len(old)+1]
-	p := &peer{rank: int32(len(e.peers) + len(old)), local: -1, guest: &guest{Introduction: who}}
+	p := &peer{guest: &guest{Introduction: who}}
+	p.Rank = int32(len(e.peers) + len(old))
+	p.stand(-1)
 	grown[len(old)].Store(p)
 	t.list.Store(&grown)
 	t.here = append(t.here, p)
@@ -212,7 +217,7 @@ func (e *Engine) seeOff() bool {
 		case g.needed > 0 && g.lost == nil:
 			g.leaving = false
 			return true
-		case p.queued:
+		case p.Waits():
 			return false
 		}
 		e.part(p)
@@ -224,9 +229,9 @@ func (e *Engine) seeOff() bool {
 // part ends the link to a guest, and forgets the process.
 func (e *Engine) part(p *peer) {
 	g := p.guest
-	e.pressure.Reopen(&p.pressure)
+	e.pressure.Reopen(&p.Pressure)
 	if g.by != nil && g.parter != nil {
-		g.parter.Part(p.rank)
+		g.parter.Part(p.Rank)
 	}
 	e.dropEarly(p)
 	p.tr = nil
@@ -236,7 +241,7 @@ func (e *Engine) part(p *peer) {
 	g.by, g.parter, g.leaving = nil, nil, false
 	if g.needed <= 0 { // else communicators have it still
 		list := *e.guests.list.Load()
-		list[int(p.rank)-len(e.peers)].Store(nil)
+		list[int(p.Rank)-len(e.peers)].Store(nil)
 		if i := slices.Index(e.guests.here, p); i >= 0 {
 			e.guests.here = slices.Delete(e.guests.here, i, i+1)
 		}
@@ -246,7 +251,7 @@ func (e *Engine) part(p *peer) {
 
 // owes reports whether something waits for room that is for a process of the own job.
 func (e *Engine) owes() bool {
-	return slices.ContainsFunc(e.sending.busy, func(number int32) bool { return !e.isGuest(number) })
+	return slices.ContainsFunc(e.protocol.Busy(), func(p *protocol.Peer) bool { return !e.isGuest(p.Rank) })
 }
 
 // partAll ends the links to all guests, at the end, and waits until they have ended them too, or the deadline.
@@ -264,8 +269,8 @@ func (e *Engine) partAll(deadline time.Time) {
 	}
 	e.waitFor(func() bool {
 		for i, p := range all {
-			if !parters[i].Parted(p.rank) {
-				return e.direct.now().After(deadline)
+			if !parters[i].Parted(p.Rank) {
+				return e.now().After(deadline)
 			}
 		}
 		return true

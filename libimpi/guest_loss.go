@@ -1,9 +1,6 @@
 package libimpi
 
-import (
-	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/libimpi/direct"
-)
+import "github.com/libimpi/libimpi/abi"
 
 // The loss of a guest ends what needs it, and the job goes on (docs/failure.md). These end with an error that
 // names the guest:
@@ -23,7 +20,7 @@ func (e *Engine) guestLost(p *peer, err error) {
 	}
 	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", g.Identity, err)
 	e.contexts.all(func(ctx *context) {
-		if c := ctx.comm; c.foreigners.lost == nil && c.sourceOf(p.rank) >= 0 {
+		if c := ctx.comm; c.foreigners.lost == nil && c.sourceOf(p.Rank) >= 0 {
 			c.lose(lost)
 		}
 	})
@@ -34,7 +31,7 @@ func (e *Engine) guestLost(p *peer, err error) {
 // more: what still waits for such a one waits in vain.
 func (e *Engine) noticeParted() {
 	e.guests.all(func(p *peer) {
-		if g := p.guest; g.lost == nil && g.parter != nil && g.parter.Parted(p.rank) {
+		if g := p.guest; g.lost == nil && g.parter != nil && g.parter.Parted(p.Rank) {
 			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
 				g.Identity))
 		}
@@ -45,7 +42,7 @@ func (e *Engine) noticeParted() {
 func (e *Engine) without(p *peer, lost *Error) {
 	g := p.guest
 	g.lost, p.tr = lost, nil
-	p.out.DropControls()
+	p.DropControls()
 	e.adoptQuick()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
 		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.state.active && !r.state.done {
@@ -103,7 +100,7 @@ func (e *Engine) hopeless(r *Request) *Error {
 	c := r.comm
 	switch {
 	case c.foreigners.lost == nil:
-	case r.kind == recvRequest && r.expects: // its sender is at it
+	case r.kind == recvRequest && r.wire.Expects(): // its sender is at it
 	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer:
 		return c.foreigners.lost
 	}
@@ -126,9 +123,9 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 	if r.env.peer != noPeer {
 		p = e.peer(r.env.peer)
 	}
-	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !p.out.RemoveFirst(&r.place) {
+	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !e.protocol.TakeBack(&r.wire) {
 		// It has left, to one who is there and will answer.
-		if r.status.Err = lost; r.expects && !r.streams && !r.state.cancelAsked && !r.wire.claims.Open() {
+		if r.status.Err, r.wire.GivenUp = lost, true; r.wire.Unmatched() {
 			e.cancelSend(r)
 		}
 		return
@@ -139,29 +136,12 @@ func (e *Engine) giveUp(r *Request, lost *Error) {
 			r.ctx.take(m)
 			e.giveBack(m)
 		}
-	case r.kind == sendRequest:
-		p.out.RemoveFirst(&r.place)
-		p.out.RemoveStream(&r.place)
 	case r.isPosted():
 		r.ctx.space.Withdraw(&r.waits)
-	case r.expects:
-		e.stopReading(r)
 	}
-	r.streams, r.expects, r.state.cancelAsked, r.wire.owed = false, false, false, 0
-	r.wire.claims = direct.Claims{}
+	e.protocol.Drop(&r.wire)
 	r.status.Err = lost
 	e.complete(r)
-}
-
-// stopReading ends a receive whose sender is gone, in the middle of the message.
-func (e *Engine) stopReading(r *Request) {
-	e.stopPulling(r, 0)
-	if r.wire.claims.Open() {
-		e.peer(r.env.peer).sharing.slots &^= 1 << r.wire.claims.Slot
-	}
-	if e.peer(r.env.peer).local < 0 {
-		e.direct.flowing--
-	}
 }
 
 // without is the error of what waits for a message of a source of a communicator, or does something collective there,

@@ -51,7 +51,7 @@ func TestAnswersThatAreNotDueAreBreaches(t *testing.T) {
 	posted := c.Irecv(at(buf), 0, byteT, 1, 5)
 	acked := c.Isend(at(buf), big, byteT, 1, 0, Standard)
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: acked, DrqID: 9}, nil)
-	if e.failure() != nil || e.peers[1].out.Stream() == nil {
+	if e.failure() != nil || !only(&e.peers[1], e.requests.find(acked)) {
 		t.Fatalf("the control case: %v", e.failure())
 	}
 	theirs := c.Isend(at(buf), 1, byteT, 2, 0, Synchronous)
@@ -81,7 +81,7 @@ func TestAQueuedSendListensToNobody(t *testing.T) {
 	e, c := es[0], es[0].World()
 	buf := make([]byte, 32<<10)
 	var ids []uint64
-	for e.peers[1].out.Passable() { // until the ring is full
+	for e.peers[1].Passable() { // until the ring is full
 		ids = append(ids, c.Isend(at(buf), 16<<10, byteT, 1, 0, Standard))
 	}
 	queued := c.Isend(at(buf), 16<<10, byteT, 1, 0, Synchronous)
@@ -110,7 +110,7 @@ func TestACancellationAfterTheAnswerIsABreach(t *testing.T) {
 	e.deliver(transport.Header{Kind: transport.SyncAck, Src: 1, SrqID: id}, nil)
 	e.deliver(transport.Header{Kind: transport.CancelYes, Src: 1, SrqID: id}, nil)
 	wantBreach(t, e, "1", "CANCELYES after SYNCACK")
-	if r := e.requests.find(id); r.state.done || e.peers[1].out.Stream() != r {
+	if r := e.requests.find(id); r.state.done || !only(&e.peers[1], r) {
 		t.Error("the send was ended while it stands in a queue")
 	}
 }
@@ -203,8 +203,8 @@ func TestCancellationsWithoutEndAreABreach(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Cancel, Src: 1, SrqID: 1}, nil)
 	}
 	wantBreach(t, e, "1", "a peer that asks and does not read")
-	if e.peers[1].out.Controls() > maxReplies {
-		t.Errorf("%d answers are waiting", e.peers[1].out.Controls())
+	if e.peers[1].Controls() > maxReplies {
+		t.Errorf("%d answers are waiting", e.peers[1].Controls())
 	}
 }
 
@@ -345,13 +345,13 @@ func sound(tb testing.TB, e *Engine) {
 	}
 	for _, r := range e.requests.idle {
 		put(r, "the pool")
-		if r.kind != noRequest || r.state.done || r.expects || r.state.detached {
+		if r.kind != noRequest || r.state.done || r.wire.Expects() || r.state.detached {
 			tb.Fatalf("request %#x in the pool is not blank", r.id)
 		}
 	}
 	for i := range e.peers {
-		for r := range e.peers[i].out.Messages() {
-			put(r, "an outbox")
+		for t := range e.peers[i].Messages() {
+			put(e.requests.find(t.ID), "an outbox")
 		}
 	}
 	underWay := uint32(0)
@@ -360,7 +360,7 @@ func sound(tb testing.TB, e *Engine) {
 			underWay++
 		}
 	}
-	if got, want := *e.shared, (Shared{UnderWay: underWay, Queued: uint32(len(e.sending.busy))}); got != want {
+	if got, want := *e.shared, (Shared{UnderWay: underWay, Queued: uint32(len(e.protocol.Busy()))}); got != want {
 		tb.Fatalf("counted for the fast path: %+v, want %+v", got, want)
 	}
 	for _, c := range e.contexts.low {
@@ -371,8 +371,8 @@ func sound(tb testing.TB, e *Engine) {
 		c.space.Each(func(r *Request) {
 			put(r, "posted")
 			n++
-			if r.expects || r.state.done {
-				tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.expects, r.state.done)
+			if r.wire.Expects() || r.state.done {
+				tb.Fatalf("posted receive %#x: expects %t, done %t", r.id, r.wire.Expects(), r.state.done)
 			}
 		}, func(*message) { n++ })
 		if got := c.space.Waiting(); got != n {
@@ -393,13 +393,13 @@ func soundEarly(tb testing.TB, e *Engine) {
 		all, err := p.unmatched.Check()
 		must(tb, err)
 		for _, m := range all {
-			if kept += sizeOf(m); m.Peer != p.rank || m.Early != early[m] {
+			if kept += sizeOf(m); m.Peer != p.Rank || m.Early != early[m] {
 				tb.Fatalf("rank %d: %+v is not in its place", i, *m)
 			}
 			delete(early, m)
 		}
-		if kept != p.pressure.Kept() {
-			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.pressure.Kept())
+		if kept != p.Pressure.Kept() {
+			tb.Fatalf("rank %d: %d bytes are kept and counted as %d", i, kept, p.Pressure.Kept())
 		}
 	}
 	if len(early) > 0 {

@@ -90,7 +90,7 @@ func (m *encounter) Introduce() (me meeting.Introduction, known map[meeting.Iden
 	e.guests.all(func(p *peer) {
 		if g := p.guest; g.by != nil && g.lost == nil && !(g.leaving && g.needed == 0) {
 			me.Guests = append(me.Guests, g.Identity)
-			known[g.Identity] = p.rank
+			known[g.Identity] = p.Rank
 			m.pinned = append(m.pinned, p)
 		}
 	})
@@ -113,7 +113,7 @@ func (m *encounter) Admit(who []meeting.Introduction) (numbers []int32) {
 		w.Guests = nil
 		p := e.admit(w)
 		m.admitted = append(m.admitted, p)
-		numbers = append(numbers, p.rank)
+		numbers = append(numbers, p.Rank)
 	}
 	e.need(m.admitted)
 	return numbers
@@ -125,7 +125,7 @@ func (m *encounter) Reach(links []transport.Guest) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, l := range links {
-		i := slices.IndexFunc(m.admitted, func(p *peer) bool { return p.rank == l.Number })
+		i := slices.IndexFunc(m.admitted, func(p *peer) bool { return p.Rank == l.Number })
 		e.reach(m.admitted[i], l)
 	}
 	for _, p := range m.admitted {

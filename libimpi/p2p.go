@@ -60,24 +60,24 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 // sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
 func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
 	p := e.peer(dest)
-	if p.tr == nil || p.queued || e.withhold(p, ctx) {
+	if p.tr == nil || p.Waits() || e.withhold(p, ctx) {
 		return false
 	}
 	data, n, single := t.Span(base, count)
-	if !single || n > int64(p.limits.Eager) || !t.Portable() && ctx.rep(dest) != datatype.Native {
+	if !single || n > int64(p.Limits.Eager) || !t.Portable() && ctx.rep(dest) != datatype.Native {
 		return false
 	}
-	h := e.packet(transport.Data, dest)
+	h := e.protocol.Packet(transport.Data, dest)
 	h.LSRank, h.Tag, h.CID = ctx.comm.rank, tag, ctx.cid
 	h.MsgLen, h.Len = uint64(n), int(n)
-	h.Seq, h.Count, h.Dtype = e.sending.seq+1, count, t.ID()
+	h.Seq, h.Count, h.Dtype = e.sent+1, count, t.ID()
 	if e.watch.on {
 		return e.sendWatched(h, ctx, p, count, t, bytesAt(data, n))
 	}
 	if !p.tr.Send(h, bytesAt(data, n)) {
 		return false
 	}
-	e.sending.seq++
+	e.sent++
 	p.sent(n)
 	return true
 }
@@ -90,7 +90,7 @@ func (e *Engine) sendWatched(h *transport.Header, ctx *context, p *peer, count i
 	if !p.tr.Send(h, data) {
 		return false
 	}
-	e.sending.seq++
+	e.sent++
 	p.sent(int64(len(data)))
 	e.countShort(ctx, p, tag, int64(len(data)))
 	return true
@@ -243,10 +243,9 @@ func (e *Engine) startAgain(r *Request) *Error {
 
 // activate begins an operation of a persistent request.
 func (e *Engine) activate(r *Request) {
-	r.state.active, r.state.done, r.state.seen, r.expects, r.state.ended, r.state.cancelAsked = true, false, false,
-		false, false, false
+	r.state.active, r.state.done, r.state.seen = true, false, false
 	e.shared.UnderWay++
-	r.wire.moved, r.wire.length = 0, 0
+	r.wire.Restart()
 	r.status = emptyStatus
 	if p := e.requests.persistentOf(r.id); p != nil {
 		p.State = persistentEngine
@@ -315,8 +314,8 @@ func (e *Engine) finish(r *Request) (Status, error) {
 	var err error
 	if st.Err != nil {
 		err = st.Err
-	} else if r.wire.cur.Err() != nil {
-		err = AsError(r.wire.cur.Err())
+	} else if r.wire.Cursor.Err() != nil {
+		err = AsError(r.wire.Cursor.Err())
 	}
 	if r.state.persistent {
 		e.requests.deactivate(r)

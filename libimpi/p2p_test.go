@@ -11,7 +11,7 @@ import (
 
 // sizes around every limit that changes the protocol, in bytes.
 func sizes(e *Engine, peer int) []int {
-	l := e.peers[peer].limits
+	l := e.peers[peer].Limits
 	if l.Eager == 0 { // itself
 		l.Eager, l.Packet = selfEager, selfEager
 	}

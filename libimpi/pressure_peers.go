@@ -15,16 +15,16 @@ import (
 func (e *Engine) count(m *message) {
 	p := e.peer(m.Peer)
 	p.unmatched.Note(m)
-	p.pressure.Where = p.where()
+	p.Pressure.Where = p.where()
 	envelope := m.Kind == uint8(transport.DataSync) && len(m.Payload) <= pressure.Short
-	e.pressure.Keep(&p.pressure, sizeOf(m), envelope)
+	e.pressure.Keep(&p.Pressure, sizeOf(m), envelope)
 }
 
 // giveBack gives a kept message back.
 func (e *Engine) giveBack(m *message) {
 	p := e.peer(m.Peer)
-	p.pressure.Where = p.where()
-	e.pressure.Drop(&p.pressure, sizeOf(m))
+	p.Pressure.Where = p.where()
+	e.pressure.Drop(&p.Pressure, sizeOf(m))
 	e.messages.Put(m)
 }
 
@@ -47,59 +47,15 @@ func (p *peer) where() pressure.Where {
 // nothing else stops them, they are withheld, too.
 func (e *Engine) withhold(p *peer, ctx *context) bool {
 	if p.hold == nil {
-		return p.pressure.MustAsk() && ctx == ctx.comm.p2p
+		return p.Pressure.MustAsk() && ctx == ctx.comm.p2p
 	}
-	return p.hold.Held(e.me, p.rank) && (p.shutter == nil || ctx == ctx.comm.p2p)
-}
-
-// envelope makes the first packet of a withheld message.
-func (p *peer) envelope(r *Request, h *transport.Header) {
-	h.Kind = transport.DataSync
-	if p.hold != nil && r.wire.total > pressure.Short {
-		h.Len = 0
-		if p.direct != nil && r.wire.flat {
-			h.Addr = uint64(uintptr(r.mem.data))
-		}
-	}
+	return p.hold.Held(e.me, p.Rank) && (p.shutter == nil || ctx == ctx.comm.p2p)
 }
 
 // sent counts a short message to another library that has left.
 func (p *peer) sent(n int64) {
 	if p.hold == nil {
-		p.pressure.Sent(n)
-	}
-}
-
-// asks notes that a message has left that asks for an answer.
-func (p *peer) asks(r *Request) {
-	if r.wire.flat && r.wire.total > int64(p.limits.Eager) {
-		p.sharing.offered += r.wire.total
-	}
-	if p.hold == nil && r.wire.total <= int64(p.limits.Eager) {
-		p.pressure.Asks(r.id)
-	}
-}
-
-// answered takes the answer to a synchronous message.
-func (p *peer) answered(r *Request) {
-	if r.wire.flat && r.wire.total > int64(p.limits.Eager) && !r.wire.claims.Open() { // once
-		p.sharing.offered -= r.wire.total
-	}
-	p.pressure.Answered(r.id)
-}
-
-// await notes that a process will send something because it has been asked, and came that it has done so.
-func (e *Engine) await(p *peer) {
-	if p.local < 0 {
-		p.pressure.Where = pressure.Elsewhere
-		e.pressure.Await(&p.pressure)
-	}
-}
-
-func (p *peer) came() {
-	if p.local < 0 {
-		p.pressure.Where = pressure.Elsewhere
-		p.pressure.Came()
+		p.Pressure.Sent(n)
 	}
 }
 

@@ -38,7 +38,7 @@ const anyPeer int32 = -1
 func (e *Engine) poll(from int32) bool {
 	did := false
 	e.waiting.ticks++
-	if len(e.sending.busy) > 0 && e.ways.network.gatherer != nil {
+	if e.protocol.Waits() && e.ways.network.gatherer != nil {
 		e.ways.network.gatherer.Cork() // what waited for room leaves together
 		defer e.ways.network.gatherer.Uncork()
 	}
@@ -63,14 +63,23 @@ func (e *Engine) followUp() bool {
 	if len(e.collectives.onBoards) > 0 && e.advanceOnBoards() {
 		did = true
 	}
-	if len(e.sending.busy) > 0 && e.flush() {
+	if e.protocol.Waits() && e.flush() {
 		did = true
 	}
-	did = did || len(e.direct.pulling) > 0 && e.pull()
+	did = did || e.protocol.Pulls() && e.protocol.Pull()
 	if len(e.guests.leaving) > 0 && e.seeOff() {
 		did = true
 	}
 	return e.goOn() || did // at once: with the last message of a round nothing may be under way that another poll is for
+}
+
+// flush hands over what waited for room. It reports whether anything left.
+func (e *Engine) flush() bool {
+	did := e.protocol.Flush()
+	if !e.protocol.Waits() {
+		e.ring() // a thread may wait for this: Finish
+	}
+	return did
 }
 
 // progress polls from a thread that waits for nothing: the socket watcher's. The watcher may come once more after
@@ -81,7 +90,7 @@ func (e *Engine) progress() {
 	for more, n, looks := !e.waiting.over, 0, 0; more && n < watcherPolls; {
 		e.mu.Lock()
 		more = e.pollAll()
-		flows := e.direct.flowing > 0 || len(e.sending.busy) > 0
+		flows := e.protocol.Flows()
 		e.mu.Unlock()
 		if more {
 			n, looks = n+1, 0
@@ -109,7 +118,7 @@ const watcherPolls = 64
 
 func (e *Engine) pollAll() bool {
 	e.waiting.ticks++
-	if len(e.sending.busy) > 0 && e.ways.network.gatherer != nil {
+	if e.protocol.Waits() && e.ways.network.gatherer != nil {
 		e.ways.network.gatherer.Cork()
 		defer e.ways.network.gatherer.Uncork()
 	}
@@ -282,7 +291,7 @@ func (e *Engine) sleep(cond func() bool) {
 	if len(e.guests.here) > 0 {
 		e.noticeParted()
 	}
-	soon := len(e.direct.pulling) > 0 && !e.home.InTurn // there is something to read
+	soon := e.protocol.Pulls() && !e.home.InTurn // there is something to read
 	if !e.pollAll() && !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
 		e.mu.Unlock()
 		e.bell.Wait(value, longSleep)
@@ -309,12 +318,14 @@ const longSleep = time.Hour
 
 // complete ends a request. Its owner may be asleep, or may have given it up.
 func (e *Engine) complete(r *Request) {
-	if r.state.cancelAsked {
-		r.state.ended = true
+	if !r.wire.Ends() {
 		return
 	}
 	r.state.done = true
 	e.shared.UnderWay--
+	if e.watch.on {
+		e.countUnpacked(r)
+	}
 	if e.watch.observes(RequestCompleted) {
 		e.noteCompleted(r)
 	}

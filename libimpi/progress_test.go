@@ -64,14 +64,14 @@ func TestWhateverAThreadSleepsForRingsTheBell(t *testing.T) {
 	must(t, b.Wait(&recv, nil))
 
 	var ids []uint64
-	for len(a.sending.busy) == 0 {
+	for len(a.protocol.Busy()) == 0 {
 		ids = append(ids, c.Isend(at(buf), 16<<10, byteT, 1, 3, Standard))
 	}
 	a.FreeRequest(&ids[len(ids)-1])
 	settle(b)
 	rings("the end of the queues, for Finish", func() {
 		settle(a)
-		if len(a.sending.busy) != 0 {
+		if len(a.protocol.Busy()) != 0 {
 			t.Fatal("the queues are not empty")
 		}
 	})

@@ -28,7 +28,7 @@ func TestLongMessagesInSmallPieces(t *testing.T) {
 	for name, tune := range flows {
 		t.Run(name, func(t *testing.T) {
 			es := makeWorld(t, options{clients: []int{1, 1}, tune: tune})
-			d := es[0].peers[1].limits.Eager
+			d := es[0].peers[1].Limits.Eager
 			for _, n := range []int{0, 1, d - 1, d, d + 1, 2*d - 1, 2 * d, 2*d + 1, 10*d + 3} {
 				for shape, in := range shapes(n) {
 					for _, early := range []bool{false, true} {

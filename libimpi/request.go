@@ -6,11 +6,9 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/match"
-	"github.com/libimpi/libimpi/libimpi/outbox"
+	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
-	"github.com/libimpi/libimpi/transport/bulk"
 )
 
 // Status is what a completed operation reports (MPI 5.0, 3.2.5).
@@ -61,19 +59,13 @@ type Request struct {
 	ctx  *context
 
 	env   envelope
-	place outbox.Link[Request]   // send: in its peer's outbox
 	waits match.Receive[Request] // receive: its place in its context
 
 	mem      memory
-	wire     transfer
+	wire     protocol.Transfer // its message, once it has begun or matched
 	declared declaration
 	buffered bufferRoom
 
-	// expects says that the peer owes a packet about this request: the answer to a DataSync that has left (send), or
-	// the rest of a message that has been asked for (receive). Only such a request listens to its peer.
-	expects bool
-	streams bool // send: stands in its peer's queue of streams
-	written bool // receive: better written by the sender than read (coll.Writable)
 	long    bool // counted in progressThread.long
 	carried bool // the vendor's library is looked after for its sake
 
@@ -92,9 +84,6 @@ type requestState struct {
 	persistent bool
 	active     bool // started, and not yet waited for
 	seen       bool // the program has been told that it is done
-
-	cancelAsked bool // send: CANCEL is under way to the receiver
-	ended       bool // send: complete but for the answer to CANCEL
 }
 
 // envelope is what a message is matched by.
@@ -114,26 +103,10 @@ type memory struct {
 	single bool  // data and size are valid: one run of bytes
 }
 
-// transfer is a message on its way.
-type transfer struct {
-	rep    datatype.Rep
-	flat   bool // the bytes on the wire are those of the single run
-	cur    datatype.Cursor
-	total  int64         // send: bytes of the message; receive: bytes there is room for
-	moved  int64         // bytes handed to the transport, or taken from it
-	owed   int64         // send: bytes of the continuation under way that the transport has not taken yet
-	length int64         // receive: bytes of the matched message
-	stop   int64         // bytes of the message, from the front, that go through the transport, as far as is known
-	drqid  uint64        // send: the receiver's id, echoed by continuations
-	seq    uint64        // send: which of this process's messages it is
-	srqid  uint64        // receive that shares its message: the sender's id
-	addr   uint64        // and the address of the sender's buffer
-	claims direct.Claims // who moves what of a long message
-}
-
 // declaration is what the program sends, for whoever watches the wire (transport.Header); a buffered send has copied
 // it.
 type declaration struct {
+	seq      uint64 // send: which of this process's messages it is
 	elements int64
 	dtype    uint64
 	types    uint64 // what the message says of them where types are compared (verify.go)
@@ -158,56 +131,23 @@ func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type
 
 // setWire fixes the representation that the message has on its way.
 func (r *Request) setWire(rep datatype.Rep) {
-	r.wire.rep = rep
-	r.wire.moved, r.wire.claims = 0, direct.Claims{}
-	r.wire.total = r.mem.size
-	if rep == datatype.Native {
-		r.wire.flat = r.mem.single
-	} else {
-		r.wire.total = r.mem.typ.PackedSize(r.mem.count, rep)
-		r.wire.flat = r.mem.single && r.mem.typ.Portable()
+	total, flat := r.mem.size, r.mem.single
+	if rep != datatype.Native {
+		total = r.mem.typ.PackedSize(r.mem.count, rep)
+		flat = flat && r.mem.typ.Portable()
 	}
-	if !r.wire.flat {
-		r.wire.cur.Init(r.mem.base, r.mem.count, r.mem.typ, rep)
+	r.wire.Set(rep, total, flat, r.mem.data)
+	if r.wire.Collective = r.ctx == r.comm.coll; !flat {
+		r.wire.Cursor.Init(r.mem.base, r.mem.count, r.mem.typ, rep)
 	}
 }
 
 // Pack produces the next bytes of a send (transport.Packer).
 func (r *Request) Pack(dst []byte) {
-	r.wire.cur.Pack(dst)
+	r.wire.Cursor.Pack(dst)
 	if w := &r.comm.engine.watch; w.on {
 		w.counters.Packed += uint64(len(dst))
 	}
-}
-
-// bytes is the part of a flat request's memory from moved on, n bytes long.
-func (r *Request) bytes(n int64) []byte {
-	if n == 0 {
-		return nil
-	}
-	return bytesAt(offset(r.mem.data, r.wire.moved), n)
-}
-
-// fill stores the next piece of a matched message. What does not fit is dropped: the truncation has been
-// noted when the message was matched.
-func (r *Request) fill(p []byte) {
-	n := int64(len(p))
-	if room := r.wire.total - r.wire.moved; n > room {
-		n = max(room, 0)
-	}
-	if n > 0 {
-		if r.wire.flat {
-			if to := r.bytes(n); startOf(to) != startOf(p) { // unless it was placed there
-				bulk.Copy(to, p[:n])
-			}
-		} else {
-			r.wire.cur.Unpack(p[:n])
-			if w := &r.comm.engine.watch; w.on {
-				w.counters.Unpacked += uint64(n)
-			}
-		}
-	}
-	r.wire.moved += int64(len(p))
 }
 
 // requestTable finds requests by id. Ids are generation<<32 | slot+1, never 0. The memory of slots comes in chunks,
@@ -265,7 +205,7 @@ func (t *requestTable) grow() {
 	for i := range chunk {
 		slot := at*requestChunk + i
 		t.slots[slot] = &chunk[i]
-		chunk[i].id = uint64(t.generations[at])<<32 | uint64(slot+1)
+		chunk[i].name(uint64(t.generations[at])<<32 | uint64(slot+1))
 	}
 	if n := t.live(); cap(t.idle) < n {
 		t.idle = append(make([]*Request, 0, 2*n), t.idle...)
@@ -274,6 +214,9 @@ func (t *requestTable) grow() {
 		t.idle = append(t.idle, &chunk[requestChunk-1-i]) // the first slot is used first
 	}
 }
+
+// name gives a blank request its id.
+func (r *Request) name(id uint64) { r.id, r.wire.ID = id, id }
 
 // live is how many requests there is memory for.
 func (t *requestTable) live() int { return len(t.slots) - requestChunk*len(t.bare) }
@@ -292,7 +235,8 @@ func (t *requestTable) put(r *Request) {
 		id += 1 << 32
 	}
 	comm := r.comm
-	*r = Request{id: id}
+	*r = Request{}
+	r.name(id)
 	t.idle = append(t.idle, r)
 	if comm != nil {
 		comm.letGo()

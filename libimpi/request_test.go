@@ -355,7 +355,7 @@ func TestAQueuedSendIsCancelledHere(t *testing.T) {
 	a, b := es[0], es[1]
 	buf := make([]byte, 16<<10)
 	var ids []*uint64
-	for a.peers[1].out.Passable() {
+	for a.peers[1].Passable() {
 		id := a.World().Isend(at(buf), 16<<10, byteT, 1, 0, Standard)
 		ids = append(ids, &id)
 	}

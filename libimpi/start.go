@@ -46,12 +46,14 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	if e.position.jobID == ([16]byte{}) {
 		e.position.jobID = jobIDOf(c.Job)
 	}
-	if e.direct.now = c.Home.Now; e.direct.now == nil {
-		e.direct.now = time.Now
+	if e.now = c.Home.Now; e.now == nil {
+		e.now = time.Now
 	}
 	if e.shared = c.Shared; e.shared == nil {
 		e.shared = new(Shared)
 	}
+	e.protocol.Do, e.protocol.Memory, e.protocol.Me = messageEngine{e}, memoryEngine{e}, e.me
+	e.protocol.Bounds, e.protocol.Queued = &e.pressure, &e.shared.Queued
 	if e.requests.quick = c.Quick; c.Quick != nil {
 		c.Quick.open()
 		e.requests.heldType = c.HeldType
@@ -127,7 +129,7 @@ func (e *Engine) SetReadAll(on bool) {
 	direct.On = on || within(quickReads) || within(worthyReads) && !e.waiting.patient.Load()
 	// The ring needs both sides at once, which pays even so where copies between cores are quick.
 	direct.ReadAll = on || !direct.On && e.waiting.patient.Load() && !bulk.Strings()
-	e.direct.rules = direct
+	e.protocol.Rules = direct
 }
 
 // SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
@@ -185,17 +187,18 @@ func (e *Engine) reachAll() {
 	e.peers = make([]peer, len(e.job.Procs))
 	e.position.size = int32(len(e.peers))
 	for w := range e.peers {
-		e.peers[w].rank, e.peers[w].local = int32(w), -1
+		e.peers[w].Rank = int32(w)
+		e.peers[w].stand(-1)
 	}
 	for local, w := range e.home.World {
 		if w != e.me {
 			e.peers[w].reachBy(&e.ways.local)
-			e.peers[w].local = local
+			e.peers[w].stand(local)
 		}
 	}
 	for w := range e.peers {
 		p := &e.peers[w]
-		if p.tr != nil || p.rank == e.me {
+		if p.tr != nil || p.Rank == e.me {
 			continue
 		}
 		p.rep = datatype.External32
@@ -205,7 +208,7 @@ func (e *Engine) reachAll() {
 		}
 		p.reachBy(&e.ways.network)
 		if !e.job.Hosts[e.job.Procs[w].Host].SameImpl {
-			p.hold, p.pressure.Hears = nil, false
+			p.hold, p.Holds, p.Pressure.Hears = nil, false, false
 		}
 	}
 }
@@ -235,13 +238,16 @@ func (e *Engine) Report(machine string) []string {
 
 // reachBy makes c the transport to a peer.
 func (p *peer) reachBy(c *carrier) {
-	p.tr, p.limits = c.Transport, c.Limits()
+	p.tr, p.Limits = c.Transport, c.Limits()
 	p.direct, p.gather, p.hold, p.stream, p.shutter = c.reader, c.gatherer, c.holder, c.streamer, c.shutter
-	if p.stream != nil {
-		p.longest = p.stream.Stream(p.rank)
+	if p.Near, p.Holds, p.Streams = p.direct != nil, p.hold != nil, p.stream != nil; p.Streams {
+		p.Longest = p.stream.Stream(p.Rank)
 	}
-	p.pressure = pressure.Peer{Rank: p.rank, Hears: p.hold != nil, Shuts: p.shutter != nil}
+	p.Pressure = pressure.Peer{Rank: p.Rank, Hears: p.Holds, Shuts: p.shutter != nil}
 }
+
+// stand says where a peer is: its rank in this machine's segment, or -1.
+func (p *peer) stand(local int) { p.local, p.Elsewhere = local, local < 0 }
 
 // cohabitants is the number of processes that share this machine's cores: those of other clients on it count, too, and
 // so do agents. Where a host does not say on which machine it is, its address has to tell.
@@ -325,9 +331,9 @@ func (e *Engine) leave(more func() bool) error {
 func (e *Engine) finishRemote(more func() bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	deadline := e.direct.now().Add(finishTime)
+	deadline := e.now().Add(finishTime)
 	e.waitFor(func() bool {
-		return len(e.sending.busy) == 0 && !more() || e.direct.now().After(deadline) && !e.owes()
+		return len(e.protocol.Busy()) == 0 && !more() || e.now().After(deadline) && !e.owes()
 	}, anyPeer)
 	if err := e.failure(); err != nil {
 		return err

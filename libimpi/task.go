@@ -383,7 +383,7 @@ func (t *Task) receive(e *Engine, st *coll.Step) {
 		t.special = append(t.special, *st)
 	}
 	r := e.newRecv(c.coll, st.A.Base, st.A.Count, st.A.Type, int(st.Peer), st.Tag).join(t, int(st.Req))
-	r.written = st.Written
+	r.wire.Written = st.Written
 	e.postRecv(r)
 }
 

@@ -133,7 +133,7 @@ func newScene(t *testing.T, o options, text *strings.Builder) *scene {
 		receives: map[uint64]string{}}}
 	stopped := time.Now()
 	for _, e := range es {
-		e.direct.now = func() time.Time { return stopped } // nobody starves
+		e.now = func() time.Time { return stopped } // nobody starves
 		for i := range e.peers {
 			p := &e.peers[i]
 			if p.tr != nil {

@@ -140,7 +140,7 @@ func (e *Engine) leaveRunning(r *Request) {
 
 // waitsForRoom reports whether a send may not have left, because its receiver has not acknowledged enough.
 func (e *Engine) waitsForRoom(r *Request) bool {
-	return r.kind == sendRequest && r.env.peer >= 0 && e.peer(r.env.peer).queued
+	return r.kind == sendRequest && r.env.peer >= 0 && e.peer(r.env.peer).Waits()
 }
 
 // carryOn has the watcher of the other MPI library look after it until r is done: the library does not do so by itself.

@@ -303,10 +303,10 @@ func (e *Engine) types(ctx *context, p *peer, count int64, t *datatype.Type) uin
 
 // isOfUs reports whether a process is of this library, as all of other jobs are.
 func (e *Engine) isOfUs(p *peer) bool {
-	if p.rank == e.me || p.local >= 0 || e.isGuest(p.rank) {
+	if p.Rank == e.me || p.local >= 0 || e.isGuest(p.Rank) {
 		return true
 	}
-	other := &e.job.Procs[p.rank]
+	other := &e.job.Procs[p.Rank]
 	return other.Client == e.job.Procs[e.me].Client || e.job.Hosts[other.Host].SameImpl
 }
 

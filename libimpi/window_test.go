@@ -329,7 +329,7 @@ func TestRequestsBehindALongOneAreServedInALoop(t *testing.T) {
 	sent, deepest = 0, 0
 	long := uint64(0)
 	for _, r := range e.requests.slots {
-		if r.kind == recvRequest && r.expects {
+		if r.kind == recvRequest && r.wire.Expects() {
 			long = r.id
 		}
 	}

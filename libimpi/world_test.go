@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/startup/links"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
@@ -133,7 +134,7 @@ func makeWorld(tb testing.TB, o options) []*Engine {
 
 // kernelCopies says whether the kernel copies quickly between processes, whatever has been measured.
 func (e *Engine) kernelCopies(quickly bool) {
-	e.direct.rules.On = quickly
+	e.protocol.Rules.On = quickly
 	e.findAll(false) // no read is slow
 }
 
@@ -275,22 +276,19 @@ func idle(tb testing.TB, e *Engine, used int) {
 	if s := *e.shared; s != (Shared{}) && used == 0 {
 		tb.Errorf("rank %d: counted for the fast path: %+v", e.me, s)
 	}
-	if e.direct.flowing != 0 {
-		tb.Errorf("rank %d: %d messages flow", e.me, e.direct.flowing)
-	}
 	seen := map[*Request]bool{}
 	for _, r := range e.requests.idle {
 		if seen[r] {
 			tb.Errorf("rank %d: a request is twice in the pool", e.me)
 		}
 		seen[r] = true
-		if r.kind != noRequest || r.state.done || r.state.detached || r.state.active || r.expects || r.waits.Waits() {
+		if r.kind != noRequest || r.state.done || r.state.detached || r.state.active || r.wire.Expects() || r.waits.Waits() {
 			tb.Errorf("rank %d: a request in the pool is not blank: %+v", e.me, *r)
 		}
 	}
 	for i := range e.peers {
-		if p := &e.peers[i]; !p.out.Empty() || p.sharing.slots != 0 {
-			tb.Errorf("rank %d: something is queued for rank %d", e.me, i)
+		if wrong := e.protocol.Idle(&e.peers[i].Peer); wrong != "" {
+			tb.Errorf("rank %d: %s (rank %d)", e.me, wrong, i)
 		}
 	}
 	for _, c := range e.contexts.low {
@@ -300,9 +298,6 @@ func idle(tb testing.TB, e *Engine, used int) {
 	}
 	if n := e.contexts.early.Contexts(); n != 0 {
 		tb.Errorf("rank %d: early messages for %d contexts", e.me, n)
-	}
-	if len(e.direct.pulling) != 0 {
-		tb.Errorf("rank %d: %d receives are being read", e.me, len(e.direct.pulling))
 	}
 	if e.predefined.buffer.used != 0 {
 		tb.Errorf("rank %d: %d bytes of the attached buffer in use", e.me, e.predefined.buffer.used)
@@ -325,5 +320,5 @@ func noFailure(tb testing.TB, es []*Engine) {
 
 // only reports whether a message is all that waits for room on its way to a peer.
 func only(p *peer, r *Request) bool {
-	return slices.Equal(slices.Collect(p.out.Messages()), []*Request{r})
+	return slices.Equal(slices.Collect(p.Messages()), []*protocol.Transfer{&r.wire})
 }
