@@ -1,6 +1,7 @@
 // Package libimpi is the MPI engine: communicators, groups, requests, matching and progress.
 //
-// A message's way, outward: Comm.Send or Isend -> start (send.go) -> the peer's queue -> Transport.Send.
+// A message's way, outward: Comm.Send or Isend -> start (send.go) -> the peer's outbox -> Transport.Send. What follows
+// the first packet of a long one is package protocol's.
 // Inward: poll (progress.go) -> Transport.Poll -> Deliver (recv.go) -> matching (package match) -> the receive's
 // buffer, or a copy that waits for its receive.
 //

@@ -1,20 +1,21 @@
-package libimpi
+package protocol
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/fake"
 )
 
-// Golden traces of the protocol between engines: testdata/messages has, for each scene, which packets leave, in their
+var rewrite = flag.Bool("rewrite", false, "write the golden traces anew")
+
+// Golden traces: testdata/messages has, for each scene, which packets leave, in their
 // order. go test -run Traces -rewrite writes them anew; a change there is one of the protocol.
 
 // tracer notes packets that leave.
@@ -26,11 +27,11 @@ type tracer struct {
 }
 
 // note writes a packet that a transport has taken.
-func (tr *tracer) note(h *transport.Header, left int) {
+func (tr *tracer) note(h *transport.Header) {
 	fmt.Fprintf(tr.text, "  %d > %d  %s", h.Src, h.Dst, kindNames[h.Kind])
 	switch h.Kind {
 	case transport.Data, transport.DataSync:
-		fmt.Fprintf(tr.text, ", %d of %d bytes, tag %d", left, h.MsgLen, h.Tag)
+		fmt.Fprintf(tr.text, ", %d of %d bytes, tag %d", h.Len, h.MsgLen, h.Tag)
 	case transport.SyncAck:
 		if h.Tag != 0 {
 			tr.text.WriteString(", shared")
@@ -83,95 +84,49 @@ var kindNames = map[transport.Kind]string{transport.Data: "Data", transport.Data
 	transport.SyncAck: "SyncAck", transport.Cancel: "Cancel", transport.CancelYes: "CancelYes",
 	transport.CancelNo: "CancelNo", transport.Taken: "Taken", transport.Given: "Given"}
 
-// tracedTransport notes what the engine hands to a transport.
-type tracedTransport struct {
-	transport.Transport
-	*tracer
-}
-
-func (x tracedTransport) Send(h *transport.Header, payload []byte) bool {
-	ok := x.Transport.Send(h, payload)
-	if ok {
-		x.note(h, h.Len)
-	}
-	return ok
-}
-
-func (x tracedTransport) SendFrom(h *transport.Header, p transport.Packer) bool {
-	ok := x.Transport.SendFrom(h, p)
-	if ok {
-		x.note(h, h.Len)
-	}
-	return ok
-}
-
-// tracedStreamer notes continuations that leave without a copy.
-type tracedStreamer struct {
-	transport.Streamer
-	*tracer
-}
-
-func (x tracedStreamer) SendLong(h *transport.Header, payload []byte) (int, bool) {
-	n, ok := x.Streamer.SendLong(h, payload)
-	if ok {
-		x.note(h, h.Len)
-	}
-	return n, ok
-}
-
-// scene is a job of two engines that the test steps.
+// scene is two processes that the test steps.
 type scene struct {
-	t   *testing.T
-	es  []*Engine
-	log *tracer
-	ids []func() // wait for a request, and look at what it has received
+	*world
+	log   *tracer
+	check []func() // whether a message has come
 }
 
-func newScene(t *testing.T, o options, text *strings.Builder) *scene {
-	es := makeWorld(t, o)
-	s := &scene{t: t, es: es, log: &tracer{text: text, sends: map[uint64]string{},
-		receives: map[uint64]string{}}}
-	stopped := time.Now()
-	for _, e := range es {
-		e.now = func() time.Time { return stopped } // nobody starves
-		for i := range e.peers {
-			p := &e.peers[i]
-			if p.tr != nil {
-				p.tr = tracedTransport{p.tr, s.log}
-			}
-			if p.stream != nil {
-				p.stream = tracedStreamer{p.stream, s.log}
-			}
-		}
-	}
+func newScene(t *testing.T, c conditions, text *strings.Builder) *scene {
+	s := &scene{log: &tracer{text: text, sends: map[uint64]string{}, receives: map[uint64]string{}}}
+	c.room, c.note = 100, s.log.note
+	s.world = newWorld(t, c)
 	return s
 }
 
-// send starts a send of rank 0 to rank 1, and its request is called name.
-func (s *scene) send(name string, data []byte, count int64, typ *datatype.Type, tag int32, mode SendMode) *uint64 {
+// send starts a send of process 0, which is called name.
+func (s *scene) send(name string, data []byte, count int64, typ *datatype.Type, tag int32, synchronous bool) *request {
 	s.say("rank 0 sends " + name)
 	s.log.starting = name
-	id := s.es[0].World().Isend(at(data), count, typ, 1, tag, mode)
-	s.log.sends[id] = name
-	s.ids = append(s.ids, func() { finishAll(s.t, s.es, s.es[0], &id) })
-	return &id
+	r := s.of[0].send(tag, data, count, typ, synchronous)
+	s.log.sends[r.ID] = name
+	s.check = append(s.check, func() {
+		if r.done != 1 {
+			s.tb.Errorf("%s is done %d times", name, r.done)
+		}
+	})
+	return r
 }
 
 // sendBytes sends n bytes, which the tag tells.
-func (s *scene) sendBytes(name string, n int, tag int32, mode SendMode) *uint64 {
-	return s.send(name, pattern(n, int(tag)), int64(n), byteT, tag, mode)
+func (s *scene) sendBytes(name string, n int, tag int32, synchronous bool) *request {
+	return s.send(name, pattern(n, int(tag)), int64(n), byteT, tag, synchronous)
 }
 
-// receive posts a receive of want at rank 1.
+// receive posts a receive of want at process 1.
 func (s *scene) receive(name string, want []byte, tag int32) {
 	s.say("rank 1 receives " + name)
 	s.log.starting = name
 	in := make([]byte, len(want))
-	id := s.es[1].World().Irecv(at(in), int64(len(in)), byteT, 0, tag)
-	s.log.receives[id] = name
-	s.ids = append(s.ids, func() {
-		if finishAll(s.t, s.es, s.es[1], &id); !bytes.Equal(in, want) {
-			s.t.Errorf("%s got wrong data", name)
+	r := s.of[1].receive(tag, in)
+	s.log.receives[r.ID] = name
+	s.check = append(s.check, func() {
+		if r.done != 1 || !bytes.Equal(in, want) {
+			s.tb.Errorf("%s is done %d times, with wrong data?", name, r.done)
 		}
 	})
 }
@@ -182,27 +137,21 @@ func (s *scene) receiveBytes(name string, n int, tag int32) {
 }
 
 // cancel cancels a send.
-func (s *scene) cancel(name string, id *uint64) {
+func (s *scene) cancel(name string, r *request) {
 	s.say("rank 0 cancels " + name)
-	must(s.t, s.es[0].Cancel(*id))
+	s.of[0].Machine.Cancel(&r.Transfer)
 }
 
 func (s *scene) say(what string) { fmt.Fprintf(s.log.text, "- %s\n", what) }
 
-// settle lets everything arrive.
-func (s *scene) settle() { settle(s.es...) }
-
-// end waits for all requests.
+// end lets everything arrive, and looks at it.
 func (s *scene) end() {
 	s.say("all wait")
-	for _, wait := range s.ids {
-		wait()
-	}
 	s.settle()
-	for _, e := range s.es {
-		idle(s.t, e, 0)
+	for _, check := range s.check {
+		check()
 	}
-	noFailure(s.t, s.es)
+	s.idle()
 }
 
 // scenes are what happens between rank 0 and rank 1.
@@ -212,34 +161,34 @@ var scenes = []struct {
 }{
 	{"a short message whose receive is posted", func(s *scene) {
 		s.receiveBytes("r", 100, 1)
-		s.sendBytes("s", 100, 1, Standard)
+		s.sendBytes("s", 100, 1, false)
 		s.settle()
 	}},
 	{"a short synchronous message, unexpected", func(s *scene) {
-		s.sendBytes("s", 100, 1, Synchronous)
+		s.sendBytes("s", 100, 1, true)
 		s.settle()
 		s.receiveBytes("r", 100, 1)
 		s.settle()
 	}},
 	{"a long message whose receive is posted", func(s *scene) {
 		s.receiveBytes("r", 5000, 1)
-		s.sendBytes("s", 5000, 1, Standard)
+		s.sendBytes("s", 5000, 1, false)
 		s.settle()
 	}},
 	{"a long message, unexpected", func(s *scene) {
-		s.sendBytes("s", 5000, 1, Standard)
+		s.sendBytes("s", 5000, 1, false)
 		s.settle()
 		s.receiveBytes("r", 5000, 1)
 		s.settle()
 	}},
 	{"a message of many sections", func(s *scene) {
 		s.receiveBytes("r", 200_000, 1)
-		s.sendBytes("s", 200_000, 1, Standard)
+		s.sendBytes("s", 200_000, 1, false)
 		s.settle()
 	}},
 	{"a long message with gaps", func(s *scene) {
 		rows, err := datatype.Vector(10, 100, 200, byteT)
-		must(s.t, err)
+		must(s.tb, err)
 		rows.Commit()
 		data := pattern(2000, 1)
 		var want []byte
@@ -247,7 +196,7 @@ var scenes = []struct {
 			want = append(want, data[at:at+100]...)
 		}
 		s.receive("r", want, 1)
-		s.send("s", data, 1, rows, 1, Standard)
+		s.send("s", data, 1, rows, 1, false)
 		s.settle()
 	}},
 	{"two long messages take turns", func(s *scene) {
@@ -255,18 +204,18 @@ var scenes = []struct {
 			s.receiveBytes(name, 5000, int32(name[1]))
 		}
 		for _, name := range []string{"s1", "s2"} {
-			s.sendBytes(name, 5000, int32(name[1]), Standard)
+			s.sendBytes(name, 5000, int32(name[1]), false)
 		}
 		s.settle()
 	}},
 	{"a message is cancelled before it is received", func(s *scene) {
-		id := s.sendBytes("s", 5000, 1, Standard)
+		id := s.sendBytes("s", 5000, 1, false)
 		s.settle()
 		s.cancel("s", id)
 		s.settle()
 	}},
 	{"a message is cancelled too late", func(s *scene) {
-		id := s.sendBytes("s", 100, 1, Synchronous)
+		id := s.sendBytes("s", 100, 1, true)
 		s.settle()
 		s.receiveBytes("r", 100, 1)
 		s.cancel("s", id)
@@ -275,17 +224,17 @@ var scenes = []struct {
 }
 
 func TestTracesOfMessages(t *testing.T) {
-	for name, o := range map[string]options{
-		"machine":         {clients: []int{2}, direct: true, fake: &fake.Options{Seed: 1, Quick: true}},
-		"machine-no-read": {clients: []int{2}, fake: &fake.Options{Seed: 1, NoRead: true}},
-		"clients":         {clients: []int{1, 1}, fake: &fake.Options{Seed: 1}},
+	for name, c := range map[string]conditions{
+		"machine":         {reads: true},
+		"machine-no-read": {},
+		"clients":         {elsewhere: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
-			for _, c := range scenes {
-				fmt.Fprintf(&text, "# %s\n", c.name)
-				s := newScene(t, o, &text)
-				c.play(s)
+			for _, one := range scenes {
+				fmt.Fprintf(&text, "# %s\n", one.name)
+				s := newScene(t, c, &text)
+				one.play(s)
 				s.end()
 			}
 			got := folded(text.String())
