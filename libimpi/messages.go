@@ -1,13 +1,16 @@
 package libimpi
 
 import (
+	"slices"
 	"time"
 
+	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/transport"
 )
 
-// What the machine of package protocol gets from the engine. All functions run under the engine's lock.
+// What the machine of package protocol, and the bounds of package pressure, get from the engine. All functions run
+// under the engine's lock.
 
 // messageEngine is the engine as that machine sees it (protocol.Engine).
 type messageEngine struct{ *Engine }
@@ -76,3 +79,131 @@ func (e memoryEngine) Now() time.Time { return e.now() }
 
 // Place implements transport.Placer.
 func (e *Engine) Place(h *transport.Header) []byte { return e.protocol.Place(h) }
+
+// What the engine does to bound what is kept of unexpected messages (package pressure).
+
+// count notes that a message is kept.
+func (e *Engine) count(m *message) {
+	p := e.peer(m.Peer)
+	p.unmatched.Note(m)
+	p.Pressure.Where = p.where()
+	envelope := m.Kind == uint8(transport.DataSync) && len(m.Payload) <= pressure.Short
+	e.pressure.Keep(&p.Pressure, sizeOf(m), envelope)
+}
+
+// giveBack gives a kept message back.
+func (e *Engine) giveBack(m *message) {
+	p := e.peer(m.Peer)
+	p.Pressure.Where = p.where()
+	e.pressure.Drop(&p.Pressure, sizeOf(m))
+	e.messages.Put(m)
+}
+
+// sizeOf is what a kept message counts, in bytes.
+func sizeOf(m *message) int64 { return int64(cap(m.Payload)) + pressure.Record }
+
+// where is where a process is.
+func (p *peer) where() pressure.Where {
+	switch {
+	case p.tr == nil:
+		return pressure.Nowhere
+	case p.local < 0:
+		return pressure.Elsewhere
+	}
+	return pressure.Here
+}
+
+// withhold reports whether a message must not leave without asking: its receiver keeps too many, or has not said for
+// long that it does not. Collective messages wait for each other anyway, and go between clients as IMPI has it; where
+// nothing else stops them, they are withheld, too.
+func (e *Engine) withhold(p *peer, ctx *context) bool {
+	if p.hold == nil {
+		return p.Pressure.MustAsk() && ctx == ctx.comm.p2p
+	}
+	return p.hold.Held(e.me, p.Rank) && (p.shutter == nil || ctx == ctx.comm.p2p)
+}
+
+// sent counts a short message to another library that has left.
+func (p *peer) sent(n int64) {
+	if p.hold == nil {
+		p.Pressure.Sent(n)
+	}
+}
+
+// invite has all go on whose message a receive or probe of this context and source takes.
+func (e *Engine) invite(ctx *context, source int32) {
+	if e.pressure.AnyShut() {
+		e.pressure.Invite(func(rank int32) bool { return ctx.takes(source, rank) })
+	}
+}
+
+// takes reports whether a receive from source may get a message of process rank of MPI_COMM_WORLD.
+func (c *context) takes(source, rank int32) bool {
+	r := c.comm.sourceOf(rank)
+	return r >= 0 && (source == anySource || source == r)
+}
+
+// probe is one that waits: a message of context ctx from source, perhaps MPI_ANY_SOURCE, would end it.
+type probe struct {
+	ctx    *context
+	source int32
+}
+
+// seek waits, as a probe does, until find finds a message, or in vain (Comm.without).
+func (e *Engine) seek(ctx *context, source int32, find func() bool) {
+	if find() {
+		return
+	}
+	e.waiting.probes = append(e.waiting.probes, probe{ctx, source})
+	e.invite(ctx, source)
+	e.waitFor(func() bool { return find() || ctx.comm.foreigners.lost != nil && ctx.comm.without(source) != nil }, anyPeer)
+	i := slices.Index(e.waiting.probes, probe{ctx, source})
+	e.waiting.probes = slices.Delete(e.waiting.probes, i, i+1)
+}
+
+// actions are the engine's (pressure.Actions).
+type actions struct{ e *Engine }
+
+// Hold tells a peer.
+func (a actions) Hold(rank int32, on bool) { a.e.peer(rank).hold.Hold(a.e.me, rank, on) }
+
+// Shut shuts a peer out, or lets it in.
+func (a actions) Shut(rank int32, on bool) { a.e.peer(rank).shutter.Shut(a.e.me, rank, on) }
+
+// Needs reports whether a probe or a posted receive may take a message of a process.
+func (a actions) Needs(rank int32) bool {
+	if slices.ContainsFunc(a.e.waiting.probes, func(x probe) bool { return x.ctx.takes(x.source, rank) }) {
+		return true
+	}
+	needed := false
+	a.e.contexts.all(func(c *context) { needed = needed || c.awaits(rank) })
+	return needed
+}
+
+// awaits reports whether a receive is posted that a message of process rank may match.
+func (c *context) awaits(rank int32) bool {
+	if c.space.Waiting() == 0 {
+		return false
+	}
+	r := c.comm.sourceOf(rank)
+	return r >= 0 && c.space.Awaits(r)
+}
+
+// Breach says that a peer breaks the rules.
+func (a actions) Breach(rank int32, what string) { a.e.breach(rank, what) }
+
+// Later reopens what is shut, for a moment. The timer's thread may come when all is over.
+func (a actions) Later(p *pressure.Peer, after time.Duration) (stop func()) {
+	timer := time.AfterFunc(after, func() {
+		e := a.e
+		e.waiting.watcher.Lock()
+		defer e.waiting.watcher.Unlock()
+		if e.waiting.over {
+			return
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.pressure.Reopen(p)
+	})
+	return func() { timer.Stop() }
+}
