@@ -364,7 +364,7 @@ func applyStdin(p *parser, v []string) error {
 	default:
 		p.plan.Stdin = StdinOne
 		if number(&p.plan.StdinRank, v[0], 0, maxRanks-1, "ranks") != nil {
-			return fmt.Errorf("a rank, all, or none")
+			return fmt.Errorf("%q is not a rank, \"all\" or \"none\"", v[0])
 		}
 	}
 	return nil
