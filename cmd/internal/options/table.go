@@ -49,8 +49,7 @@ var table = slices.Concat([]option{
 		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
 	{names: []string{"rsh", "launcher-exec", "bootstrap-exec"}, values: []string{"COMMAND"},
 		help: "the command that starts a command on another machine, as COMMAND NAME WORDS (default ssh; IMPI_RSH)",
-		apply: func(p *parser,
-			v []string) error {
+		apply: func(p *parser, v []string) error {
 			if p.plan.Rsh = v[0]; strings.TrimSpace(v[0]) == "" {
 				return fmt.Errorf("a command is needed")
 			}
