@@ -145,7 +145,7 @@ func (u *uneven) expect(t *testing.T, name string, me, p int) {
 }
 
 // Ranks begin many exchanges of uneven blocks, wait for them from the last to the first, and make blocking ones among
-// them: also ranks that outnumber their cores, whose long blocks stand in places for pieces.
+// them: also ranks that outnumber their cores, whose long blocks stand in slots for pieces.
 func TestUnevenBlocksGoByTheBoardAmongOthers(t *testing.T) {
 	const many = 40
 	lengths := []int{0, 8, 40, 300, 8192, 9000, 16 << 10, 20000, 65000, 70000}
@@ -238,7 +238,7 @@ func TestBlocksUnderWayOnABoardMayBeShorterThanTheirRoom(t *testing.T) {
 	noFailure(t, es)
 }
 
-// The same for blocks that stand in places for pieces.
+// The same for blocks that stand in slots for pieces.
 func TestPiecesMayBeShorterThanTheirRoom(t *testing.T) {
 	es := world(t, 3)
 	together(t, es, func(e *Engine) {

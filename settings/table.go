@@ -15,11 +15,11 @@ var All = []Setting{
 	{Name: "IMPI_TLS_KEY", Default: "unset", Group: "security",
 		Meaning: "PEM file: the private key of that certificate"},
 	{Name: "IMPI_TLS_CA", Default: "unset", Group: "security",
-		Meaning: "PEM file: the authority that has signed the certificates of all who take part"},
+		Meaning: "PEM file: the authority that signed the certificates of all clients and of the server"},
 	{Name: "IMPI_AUTH_SECRET", Default: "unset", Group: "security", Secret: true,
-		Meaning: "a secret, any text; both sides prove that they know it, and never send it"},
+		Meaning: "a secret, any text; both sides prove that they know it, without sending it"},
 	{Name: "IMPI_AUTH_SECRET_FILE", Default: "unset", Group: "security",
-		Meaning: "a file whose first line is the secret; it must be readable by its owner alone"},
+		Meaning: "a file whose first line is the secret; only its owner may be able to read it"},
 	{Name: "IMPI_AUTH_KEY", Default: "unset", Group: "security", Secret: true,
 		Meaning: "IMPI's own key: a decimal number below 2^64, sent as it is"},
 	{Name: "IMPI_AUTH_NONE", Default: "unset", Group: "security",
@@ -29,25 +29,27 @@ var All = []Setting{
 			"MPI 5.0, instead of shared memory and TCP ([vendor.md](vendor.md))"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
 		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
-		Meaning: "who is connected to other clients: `direct`, every rank; `agent`, one process for all; `auto`, " +
-			"an agent if the server is 2 ms or more away (`-via`)"},
+		Meaning: "which processes connect to other clients: `direct`, every rank; `agent`, one process for all ranks; " +
+			"`auto`, an agent if the round trip to the server is 2 ms or more (`-via`)"},
 	{Name: "IMPI_STREAMS", Default: "1", Group: "transport", Kind: Number, Detail: Tuning,
-		Meaning: "TCP connections between two hosts, 1 to 16; more help where a long distance loses packets " +
+		Meaning: "TCP connections between two hosts, 1 to 16; several help if a long-distance path loses packets " +
 			"(`-streams`, [wan.md](wan.md))"},
 	{Name: "IMPI_SILENCE", Default: "30", Group: "transport",
 		Kind: Number, Scope: Local, Written: Before, Detail: Detailed,
-		Meaning: "seconds after which a client or machine is lost that sends nothing, not even TCP's acknowledgements; " +
-			"0: never"},
+		Meaning: "seconds after which a client or machine counts as lost if it sends nothing, not even TCP " +
+			"acknowledgements; 0: never"},
 	{Name: "IMPI_PLAIN", Default: "0", Group: "transport", Kind: Choose, Choices: offOn, Detail: Detailed,
 		Meaning: "1: this client agrees on nothing beyond IMPI 0.0, as if the others were another implementation"},
 	{Name: "IMPI_DATALEN", Default: "65536", Group: "transport", Kind: Number, Detail: Tuning,
-		Meaning: "bytes in a packet between clients, 1 to 16777216; the least of all clients holds (`-datalen`)"},
+		Meaning: "bytes in a packet between clients, 1 to 16777216; the smallest value of all clients applies " +
+			"(`-datalen`)"},
 	{Name: "IMPI_ACKMARK", Default: "32", Group: "transport", Kind: Number, Detail: Tuning,
-		Meaning: "packets after which a process acknowledges; the least of all clients holds (`-ackmark`)"},
+		Meaning: "packets after which a process acknowledges; the smallest value of all clients applies (`-ackmark`)"},
 	{Name: "IMPI_HIWATER", Default: "192", Group: "transport", Kind: Number, Detail: Tuning,
-		Meaning: "packets that may wait for an acknowledgement; the least of all clients holds (`-hiwater`)"},
+		Meaning: "packets that may wait for an acknowledgement; the smallest value of all clients applies " +
+			"(`-hiwater`)"},
 	{Name: "IMPI_TAGUB", Default: "2147483647", Group: "transport", Kind: Number, Detail: Detailed,
-		Meaning: "the largest tag, at least 32767; the least of all clients holds (`-tagub`)"},
+		Meaning: "the largest tag, at least 32767; the smallest value of all clients applies (`-tagub`)"},
 	{Name: "IMPI_XSIZE", Default: "-1", Group: "transport", Kind: Number, Detail: Tuning,
 		Meaning: "bytes from which collectives between clients use their long forms; -1 is 1024; the same at all " +
 			"clients (`-xsize`)"},
@@ -65,23 +67,22 @@ var All = []Setting{
 			"unset, where ranks do not outnumber cores"},
 	{Name: "IMPI_CHECK", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: in every collective call all ranks first compare their arguments, and an error names ranks that do " +
-			"not agree; a receive checks that its types are those of the message (docs/checking.md); the same at all " +
-			"clients"},
+		Meaning: "1: in every collective call all ranks first compare their arguments, and an error names ranks whose " +
+			"arguments differ; a receive compares its types with those of the message (docs/checking.md); the same at " +
+			"all clients"},
 	{Name: "IMPI_REPORT", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
 		Meaning: "1: rank 0 prints on stderr, in MPI_Init, how ranks communicate, machine by machine: shared memory, " +
 			"TCP, TLS or an agent (`-v`)"},
 	{Name: "IMPI_SINGLETON", Default: "unset", Group: "machine", Scope: Local, Written: Before, Detail: Detailed,
-		Meaning: "`ok`: run alone, whatever launcher has started this process"},
+		Meaning: "`ok`: run alone, whatever launcher started this process"},
 	{Name: "IMPI_REPRODUCIBLE", Default: "0", Group: "collective",
 		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: results of reductions depend on the vectors of the ranks, the operation and the count only, " +
-			"and not on where ranks run ([collectives.md](collectives.md#the-same-bits)); the same at all " +
-			"clients"},
+		Meaning: "1: results of reductions depend only on the vectors of the ranks, the operation and the count, not " +
+			"on where ranks run ([collectives.md](collectives.md#the-same-bits)); the same at all clients"},
 	{Name: "IMPI_TUNE", Default: "unset", Group: "collective", Detail: Tuning,
-		Meaning: "the file of the parameters that choose algorithms, as `make tune` writes it; `none`, the built-in " +
-			"parameters; unset, the user's file or the site's, if there is one"},
+		Meaning: "the file of the parameters that choose algorithms, as `make tune` writes it; `none`: the built-in " +
+			"parameters; unset: the user's or the site's file, if there is one"},
 	{Name: "IMPI_ALGORITHM", Default: "unset", Group: "collective",
 		Scope: AllEqual, Written: Always, Detail: Tuning,
 		Meaning: "algorithms for collective operations, as in `bcast:binomial,reduce:halving`; unset, " +
@@ -93,12 +94,12 @@ var All = []Setting{
 			"`MPI_Comm_connect` and `MPI_Comm_join`, between children and parents, and between jobs that meet " +
 			"([processes.md](processes.md))"},
 	{Name: "IMPI_NAMES", Default: "unset", Group: "launcher",
-		Meaning: "HOST:PORT of the server, an `impirun -names`, where jobs meet the names that others publish with " +
-			"`MPI_Publish_name`; unset, a server of this user on this machine, which starts by itself " +
+		Meaning: "HOST:PORT of the name server, an `impirun -names`, through which jobs share the names of " +
+			"`MPI_Publish_name`; unset, a server of this user on this machine, which starts automatically " +
 			"(`-nameserver`, [security.md](security.md#names))"},
 	{Name: "MPIEXEC_UNIVERSE_SIZE", Default: "unset", Group: "launcher",
-		Meaning: "`MPI_UNIVERSE_SIZE`: a number, `infinite` (no such attribute), or `system` (the cores of this machine); " +
-			"unset, the slots of all machines that are listed, or `infinite` where none are (`-usize`)"},
+		Meaning: "`MPI_UNIVERSE_SIZE`: a number, `infinite` (no such attribute), or `system` (the cores of this " +
+			"machine); unset, the slots of all listed machines, or `infinite` if none are listed (`-usize`)"},
 	{Name: "MPIEXEC_TIMEOUT", Default: "none", Group: "launcher",
 		Meaning: "seconds after which `impirun` ends a job with code 124 (`-timeout`)"},
 	{Name: "IMPI_CC", Default: "cc", Group: "launcher",
@@ -123,17 +124,18 @@ var All = []Setting{
 	{Name: "IMPI_INITIAL_ERRHANDLER", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "error handler until the program sets another (`-initial-errhandler`)"},
 	{Name: "IMPI_MEMORY_ALLOC_KINDS", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "memory allocation kinds that are asked for (`-memory-alloc-kinds`)"},
+		Meaning: "requested memory allocation kinds (`-memory-alloc-kinds`)"},
 	{Name: "IMPI_VERBOSE", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "1 if `-v` was given: rank 0 says in MPI_Init by what ranks talk, and in MPI_Finalize which algorithms " +
-			"collective operations took"},
+		Meaning: "1 if `-v` was given: rank 0 prints in MPI_Init how ranks communicate, and in MPI_Finalize which " +
+			"algorithms collective operations used"},
 	{Name: "IMPI_PARAMETERS", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "parameters of collective algorithms, and the file that they come from; unset where those that " +
-			"are built in hold"},
+		Meaning: "parameters of collective algorithms, and the file that they come from; unset if the built-in ones " +
+			"apply"},
 	{Name: "IMPI_BOOT_FD", Default: "unset", Group: "rank", Detail: Internal,
 		Meaning: "descriptor of the link to the launcher"},
 	{Name: "IMPI_FRONTS", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "folders that come first in `LD_LIBRARY_PATH` of all that a script starts which changes that variable"},
+		Meaning: "folders that come first in the `LD_LIBRARY_PATH` of programs that a script starts, even if the " +
+			"script changes that variable"},
 	{Name: "IMPI_BOOT_DOOR", Default: "unset", Group: "rank", Detail: Internal,
-		Meaning: "the launcher's socket, and the key to it, for programs that have not inherited that descriptor"},
+		Meaning: "the launcher's socket, and its key, for programs that have not inherited that descriptor"},
 }

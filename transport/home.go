@@ -136,8 +136,8 @@ type Memory interface {
 const MaxLocal = 1 << 16
 
 // BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
-// BoardPieces how many places for pieces at most. A lane for parts that are shorter than a piece by LanePage may have
-// more slots, and take more memory, than one for pieces.
+// BoardPieces how many slots for pieces at most. A lane for contributions that are shorter than a piece by LanePage may
+// have more slots, and take more memory, than one for pieces.
 const (
 	BoardMembers   = 32
 	BoardWideSlots = 16

@@ -140,7 +140,7 @@ func tryReading() error {
 		return fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(complaint.String()), "impi-info: "))
 	}
 	if _, err := hex.DecodeString(secret); err != nil || strings.TrimSpace(string(seen)) != secret {
-		return fmt.Errorf("process %d is seen with other memory", of.Process.Pid)
+		return fmt.Errorf("reading the memory of process %d returned %.80q, not %.80q", of.Process.Pid, seen, secret)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ static inline int reduce_alone(const void *sendbuf, void *recvbuf, int64_t count
     return MPI_SUCCESS;
 }
 
-enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_PIECE };
+enum result { WHOLE, UP_TO_ME, BEFORE_ME, MY_BLOCK };
 
 /* A reduction: what all vectors, or those of the lower ranks, combine to goes to a root or to all. */
 HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sendbuf, void *recvbuf, int64_t count,
@@ -38,7 +38,7 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
         return over(reduce_alone(sendbuf, recvbuf, count, datatype, op), request);
     if (UNLIKELY(!b || !paired(datatype, op, &p) || !p.combine || !is_short(count))) return IMPI_IN_GO;
     t.take = (int)count * p.size;
-    t.n = kind == MY_PIECE ? t.take * b->size : t.take;
+    t.n = kind == MY_BLOCK ? t.take * b->size : t.take;
     const int result = root == ALL || b->rank == root;
     const void *in = sendbuf == MPI_IN_PLACE && result ? recvbuf : sendbuf;
     if (UNLIKELY(!is_short(t.n) || !readable(in))) return IMPI_IN_GO;
@@ -48,7 +48,7 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     if (UNLIKELY(wide && (uintptr_t)recvbuf % (uint64_t)p.size)) return IMPI_IN_GO;
     t.own = in;
     t.combine = p.combine;
-    t.at = kind == MY_PIECE ? b->rank * t.take : 0;
+    t.at = kind == MY_BLOCK ? b->rank * t.take : 0;
     t.end = !result ? 0 : kind == UP_TO_ME ? b->rank + 1 : kind == BEFORE_ME ? b->rank : b->size;
     t.publish = 1; /* also what is combined where it was shown, as the program's may lie anywhere */
     return operate(b, NULL, &t);
@@ -60,24 +60,24 @@ struct blocks {
     MPI_Datatype type;
 };
 
-/* Blocks of equal size go from a root or all to a root, to all, or to the others. Who gives has one block for all, or a
- * piece for each, and both are read before anything is written: in place they are where the result belongs. */
-HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks send, struct blocks recv, MPI_Comm comm)
+/* Blocks of equal size go from a root or all to a root, to all, or to the others. A sender has one block for all, or
+ * one for each. They are read before anything is written: in place they are where the result belongs. */
+HOT int move(MPI_Request *request, int from, int to, int each, struct blocks send, struct blocks recv, MPI_Comm comm)
 {
     struct impi_operation t = {.request = request};
     struct impi_board *b = board_of(find(comm), from == ALL ? to : from);
     const struct impi_plan *plan = NULL;
     if (UNLIKELY(!b)) return IMPI_IN_GO;
-    const int root = from != ALL, many = pieces ? b->size : 1, gives = !root || b->rank == from;
+    const int root = from != ALL, many = each ? b->size : 1, gives = !root || b->rank == from;
     const int gets = to == ALL ? !root || !gives || recv.at != MPI_IN_PLACE : to == OTHERS ? !gives : b->rank == to;
     const struct blocks place = recv;
     int64_t in = 0, out = gets ? laid_out(&recv.at, recv.count, recv.type, &t.plan) : 1;
-    const int once = request && pieces && send.at == MPI_IN_PLACE; /* Go may do all of it again */
+    const int once = request && each && send.at == MPI_IN_PLACE; /* Go may do all of it again */
     if (UNLIKELY(!is_short(out) || once)) return IMPI_IN_GO;
     t.stride = UNLIKELY(t.plan) ? recv.count * t.plan->extent : out;
     if (UNLIKELY(send.at == MPI_IN_PLACE && gets && !root)) {
         send = place;
-        if (!pieces) send.at = (const char *)send.at + b->rank * t.stride;
+        if (!each) send.at = (const char *)send.at + b->rank * t.stride;
     }
     if (gives && is_short(send.count)) in = laid_out(&send.at, send.count * many, send.type, &plan);
     if (!gets) out = in / many;
@@ -89,7 +89,7 @@ HOT int move(MPI_Request *request, int from, int to, int pieces, struct blocks s
     t.publish = gives && (b->rank != to || plan);
     t.first = root ? from : 0;
     t.end = !gets ? t.first : root ? from + 1 : b->size;
-    t.at = pieces ? b->rank * t.take : 0;
+    t.at = each ? b->rank * t.take : 0;
     t.to = (void *)(uintptr_t)recv.at;
     return operate(b, NULL, &t);
 }
@@ -118,8 +118,8 @@ int impi_exec_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int r
 /* Gather and Scatter, whose blocks go between the root and all; Allgather and Alltoall, between all. */
 #define BLOCKS const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, \
                MPI_Datatype recvtype
-#define MOVED(FROM, TO, PIECES) move(request, FROM, TO, PIECES, (struct blocks){sendbuf, sendcount, sendtype}, \
-                                     (struct blocks){recvbuf, recvcount, recvtype}, comm)
+#define MOVED(FROM, TO, EACH) move(request, FROM, TO, EACH, (struct blocks){sendbuf, sendcount, sendtype}, \
+                                   (struct blocks){recvbuf, recvcount, recvtype}, comm)
 
 #define ROOTED(OPERATION) (root < 0 ? IMPI_IN_GO : OPERATION)
 
@@ -135,4 +135,4 @@ int impi_exec_Ireduce(VECTORS, int root, MPI_Comm comm, MPI_Request *request) { 
 int impi_exec_Iallreduce(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(WHOLE, ALL); }
 int impi_exec_Iscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(UP_TO_ME, ALL); }
 int impi_exec_Iexscan(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(BEFORE_ME, ALL); }
-int impi_exec_Ireduce_scatter_block(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(MY_PIECE, ALL); }
+int impi_exec_Ireduce_scatter_block(VECTORS, MPI_Comm comm, MPI_Request *request) { return REDUCED(MY_BLOCK, ALL); }

@@ -5,11 +5,11 @@
  * number of the operation last; whoever needs the data waits for that number. A member that has read all it needs
  * stores s as its own `done`. A slot is written again when all members are done with what it held.
  *
- * Parts that fit a slot, or a wide one, are moved here, if C can lay out their types and the reduction is predefined;
- * all others by Go, on the same board (libimpi/board.go): it does not matter which of the two a member uses. Go opens
- * the board, begins anew whenever the C code answers IMPI_IN_GO, and waits where looking has not helped.
+ * C moves contributions that fit a slot, or a wide one, if it has plans of their types and the reduction is
+ * predefined; Go moves all others, on the same board (libimpi/board.go); each member may use either. Go
+ * opens the board, repeats a call from its beginning if C returns IMPI_IN_GO, and waits where polling was in vain.
  *
- * Each function serves the blocking and the nonblocking form. The latter is over if the others' parts are there at
+ * Each function serves the blocking and the nonblocking form. The latter is over if all contributions are there at
  * once, or very soon; if not, Go makes a request for it. Persistent operations meet in slots of their own, lanes
  * (libimpi/board/lane.go), which Go describes and C starts. libimpi/board/layout.go says what the structures mean. */
 #ifndef IMPI_BOARD_H

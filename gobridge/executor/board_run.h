@@ -22,7 +22,7 @@ static inline struct impi_board *board_of(const struct impi_fast_comm *c, int ro
     return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
 }
 
-/* Answers the code of a call whose operation is over, and its request, if it has one. */
+/* Returns the code of a call whose operation is over, and its request, if it has one. */
 static inline int over(int err, MPI_Request *request)
 {
     if (request && !err) *request = (MPI_Request)IMPI_SENT_REQUEST;
@@ -34,9 +34,9 @@ static inline int raised(const uint64_t *word, uint64_t least)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 }
 
-/* Waits until a word of the board is at least so large. Answers an error, as a peer is lost; IMPI_IN_GO if a part does
- * not come where it is awaited, or, if the call does not block, after no longer than Go would need to take over: where
- * ranks outnumber cores, the others on this core have had their turns by then. */
+/* Waits until a word of the board is at least so large. Returns an error if a peer is lost; IMPI_IN_GO if a
+ * contribution does not arrive, or, if the call does not block, after no longer than Go would need to take over: where
+ * ranks outnumber cores, the others on this core have run by then. */
 RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least, const struct impi_operation *t)
 {
     enum { FEW = 32, TURNS = 2 };
@@ -71,14 +71,14 @@ RARE int all_done(struct impi_board *b, uint64_t least, const struct impi_operat
     return MPI_SUCCESS;
 }
 
-/* A member's part, and the word before it, which has the number of the operation and the length. */
+/* A member's contribution, and the word before it, which has the number of the operation and the length. */
 struct shown {
     uint64_t *word;
     unsigned char *payload;
 };
 
-/* Where that of an operation, or of a start of a lane's, stands. */
-static inline struct shown part_of(const struct impi_board *b, const struct impi_lane *l, int wide, int r, uint64_t at)
+/* The slot of an operation, or of a start of a lane's. */
+static inline struct shown slot_of(const struct impi_board *b, const struct impi_lane *l, int wide, int r, uint64_t at)
 {
     struct impi_shm_board_wide *w = &b->wide[(uint64_t)r * WIDE_SLOTS + at % WIDE_SLOTS];
     struct impi_shm_board_slot *slot = &b->members[r].slots[at % SLOTS];
@@ -87,12 +87,12 @@ static inline struct shown part_of(const struct impi_board *b, const struct impi
     return (struct shown){&slot->word, slot->payload};
 }
 
-/* Shows the own part to the others. Those who have a piece for each do not need the own one, if it takes long. */
+/* Publishes a member's contribution. If that is long and has a block for each member, its own block is left out. */
 static inline void show(const struct impi_operation *t, struct shown own, uint64_t word, int wide)
 {
     if (LIKELY(t->publish)) {
-        const int pieces = wide && !t->combine && t->take < t->n && !t->own_plan;
-        const int before = pieces ? t->at : t->n, after = before + t->take;
+        const int each = wide && !t->combine && t->take < t->n && !t->own_plan;
+        const int before = each ? t->at : t->n, after = before + t->take;
         store_payload(t->own_plan, t->own, own.payload, before);
         if (after < t->n) store_payload(NULL, (const char *)t->own + after, own.payload + after, t->n - after);
         word |= (uint64_t)t->n;
@@ -100,8 +100,8 @@ static inline void show(const struct impi_operation *t, struct shown own, uint64
     __atomic_store_n(own.word, word, __ATOMIC_RELEASE);
 }
 
-/* The operation that comes next, or the next start of a lane's, of which each member publishes a part, if an empty one.
- * What others wrote is another process's: no length or place is taken from there. */
+/* The operation that comes next, or the next start of a lane's, for which each member publishes its contribution, even
+ * an empty one. No length or offset is taken from what other processes wrote. */
 HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_operation *t)
 {
     const int wide_shift = IMPI_SHM_BOARD_WIDE_SHIFT, short_shift = SHIFT;
@@ -118,20 +118,20 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_ope
     if (UNLIKELY(engine_busy())) impi_board_turn();
     const int far = l && l->known + l->many <= s;
     for (int r = 0; UNLIKELY(far) && r < b->size; r++)
-        if (!raised(part_of(b, l, wide, r, s - 1).word, (s - 1) << shift)) return IMPI_IN_GO; /* which looks closer */
+        if (!raised(slot_of(b, l, wide, r, s - 1).word, (s - 1) << shift)) return IMPI_IN_GO; /* which looks closer */
     if (UNLIKELY(far)) l->known = s - 1;
     if (!l && t->publish && UNLIKELY((int64_t)b->known < free) && (err = all_done(b, (uint64_t)free, t))) return err;
     if (!l) b->begun = s;
     if (t->publish || l) {
-        const struct shown mine = part_of(b, l, wide, b->rank, s);
+        const struct shown mine = slot_of(b, l, wide, b->rank, s);
         show(t, mine, s << shift, wide);
         if (t->own_plan || (t->combine && (uintptr_t)t->own % 16)) own = (const char *)mine.payload; /* aligned */
         if (t->end - t->first > 1) wake(b); /* else it is done soon enough */
     }
     for (int r = t->first; r < t->end; r++) {
-        const char *piece = own;
+        const char *in = own;
         if (r != b->rank) {
-            const struct shown theirs = part_of(b, l, wide, r, s);
+            const struct shown theirs = slot_of(b, l, wide, r, s);
             err = LIKELY(raised(theirs.word, s << shift)) ? MPI_SUCCESS : await(b, theirs.word, s << shift, t);
             int got = (int)(__atomic_load_n(theirs.word, __ATOMIC_RELAXED) & (((uint64_t)1 << shift) - 1));
             int wrong = got != t->n && (got > t->n || t->combine || t->take < t->n);
@@ -140,17 +140,17 @@ HOT int operate(struct impi_board *b, struct impi_lane *l, const struct impi_ope
                 return err ? err : IMPI_IN_GO;
             }
             if (wrong) problem = impi_board_truncated(b->comm, (char *)(uintptr_t)impi_call.names, r, got, t->n);
-            piece = (const char *)theirs.payload;
+            in = (const char *)theirs.payload;
         }
-        piece += t->at;
+        in += t->at;
         void *to = (char *)t->to + (r - t->first) * t->stride;
-        if (t->combine && r > t->first) t->combine(acc, piece, t->count);
-        else move_payload(t->plan, t->combine ? acc : to, piece, t->take, 1);
+        if (t->combine && r > t->first) t->combine(acc, in, t->count);
+        else move_payload(t->plan, t->combine ? acc : to, in, t->take, 1);
     }
     if (wide && !l) *user = s;
     if (l) l->starts = s, l->known = t->end - t->first == b->size ? s : l->known;
     else __atomic_store_n(&b->members[b->rank].done, s, __ATOMIC_RELEASE);
-    if (!l && !wide) impi_fetch_lines(part_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */
+    if (!l && !wide) impi_fetch_lines(slot_of(b, l, 0, b->rank, s + 1).word, 2 * LINE); /* before others read ahead */
     wake(b);
     if (t->combine && acc != t->to && t->first < t->end && !problem) copy_payload(t->to, acc, (uint64_t)t->take);
     return over(problem, t->request);

@@ -26,16 +26,16 @@ RARE void send_growing(struct impi_shm_record *r, const struct impi_plan *plan, 
     enum { BYTES = 4096, ROWS = 1024, FIRST_ROWS = 256 };
     unsigned char *to = (unsigned char *)r + LINE;
     uint32_t *filled = filled_of(r);
-    int64_t piece = !row ? BYTES : row < FIRST_ROWS ? FIRST_ROWS / row * row : row;
+    int64_t chunk = !row ? BYTES : row < FIRST_ROWS ? FIRST_ROWS / row * row : row;
     const int64_t next = !row ? 2 * BYTES : row < ROWS ? ROWS / row * row : row, least = row ? 0 : BYTES;
     *filled = 0;
     __atomic_store_n(&r->state, (uint32_t)(IMPI_SHM_FORM_GROWING | (uint64_t)n << IMPI_SHM_LENGTH_SHIFT),
                      __ATOMIC_RELEASE);
-    for (int64_t done = 0; done < n; piece = next) {
-        if (n - done < piece + least) piece = n - done;
-        if (row) impi_fetch_lines(to + done, piece), impi_plan_move_rows(plan, buf, to, done, piece, 0);
-        else store_payload(NULL, buf + done, to + done, piece);
-        done += piece;
+    for (int64_t done = 0; done < n; chunk = next) {
+        if (n - done < chunk + least) chunk = n - done;
+        if (row) impi_fetch_lines(to + done, chunk), impi_plan_move_rows(plan, buf, to, done, chunk, 0);
+        else store_payload(NULL, buf + done, to + done, chunk);
+        done += chunk;
         __atomic_store_n(filled, (uint32_t)done, __ATOMIC_RELEASE);
     }
 }

@@ -75,10 +75,10 @@ HOT enum progress next_message(const struct receive_args *w, uint32_t looks, str
 RARE enum progress any_message(struct receive_args *w, int tag, MPI_Comm comm, uint32_t looks, struct arrival *a)
 {
     enum { MOST = 64 }; /* ranks that are looked at again and again */
-    static int turn;    /* threads may change each other's */
+    static int start;   /* threads may change each other's */
     if (!from_any(w, tag, comm) || (w->comm->size > MOST && looks > 0)) return FOR_GO;
     const struct impi_fast_comm *c = w->comm;
-    int first = __atomic_load_n(&turn, __ATOMIC_RELAXED);
+    int first = __atomic_load_n(&start, __ATOMIC_RELAXED);
     if (__atomic_load_n(&c->waiting, __ATOMIC_RELAXED)) return FOR_GO;
     for (;; between_looks(looks)) {
         for (int k = 0; k < c->size; k++) {
@@ -86,7 +86,7 @@ RARE enum progress any_message(struct receive_args *w, int tag, MPI_Comm comm, u
             if (UNLIKELY((w->local = c->local[w->source]) < 0)) return FOR_GO;
             const struct impi_shm_inbound *in = &impi_fast.shm->peers[w->local].in;
             if (!opened(in) || !arrived(in)) continue;
-            __atomic_store_n(&turn, w->source + 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&start, w->source + 1, __ATOMIC_RELAXED);
             return next_message(w, 0, a) == READY ? READY : FOR_GO;
         }
         if (looks-- == 0) return WAITING;

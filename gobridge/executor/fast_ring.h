@@ -129,7 +129,7 @@ static inline void store_past(char *to, const char *from, int64_t n)
     memcpy(to + done, from + done, (size_t)(n - done));
 }
 
-/* Is it the turn of what is done once every so many times? */
+/* Reports whether this call is one of those for what is done once in so many calls. */
 static inline int every_nth_call(uint32_t every)
 {
     static uint32_t calls; /* of each file; threads may count wrong */

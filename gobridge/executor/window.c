@@ -126,9 +126,9 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (UNLIKELY(w->access != IMPI_WINDOW_CLOSED && w->access != IMPI_WINDOW_IN_LOCKS)) return IMPI_IN_GO;
     struct impi_window_target *t = &w->targets[rank];
     struct impi_window_member *m = t->words;
-    uint64_t *turn = exclusive ? &m->write : &m->read, next = __atomic_load_n(&m->next, __ATOMIC_RELAXED);
+    uint64_t *serving = exclusive ? &m->write : &m->read, next = __atomic_load_n(&m->next, __ATOMIC_RELAXED);
     if (UNLIKELY(t->hold || (!exclusive && lock_type != MPI_LOCK_SHARED))) return IMPI_IN_GO;
-    if (UNLIKELY(__atomic_load_n(turn, __ATOMIC_ACQUIRE) != next)) return IMPI_IN_GO;
+    if (UNLIKELY(__atomic_load_n(serving, __ATOMIC_ACQUIRE) != next)) return IMPI_IN_GO;
     if (UNLIKELY(!__atomic_compare_exchange_n(&m->next, &next, next + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
         return IMPI_IN_GO;
     t->ticket = next;

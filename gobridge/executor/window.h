@@ -1,7 +1,7 @@
 /* One-sided communication without entering Go, on windows all of whose memory this process maps. Go makes a window,
  * and publishes its epoch, and where the memory and the locks of each target are (onesided.View, onesided.Target). C
- * moves what is one run of bytes on both sides, accumulates vectors of numbers up to a piece, takes free locks, and
- * fences. On the first doubt nothing has been done, and Go does everything: it alone says what is wrong. */
+ * moves what is one run of bytes on both sides, accumulates vectors of up to IMPI_WINDOW_PIECE bytes, takes free locks,
+ * and fences. On the first doubt nothing has been done, and Go does everything: it alone says what is wrong. */
 #ifndef IMPI_WINDOW_H
 #define IMPI_WINDOW_H
 

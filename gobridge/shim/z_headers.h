@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* 7ad8d54d82b7497a gobridge/executor/direct.h */
 /* 4d6739505ded6e6f gobridge/executor/fast.h */
-/* 33812f489fd23b30 gobridge/executor/fast_ring.h */
+/* 5e81f8bae94c7e7c gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */

@@ -272,7 +272,7 @@ func TestLanesAreStartedInAnyOrder(t *testing.T) {
 	})
 }
 
-// A member that fails in a lane says so, and those that wait for it get an error in this turn, and none in the next.
+// A member that fails in a lane says so, and those that wait for it get an error in this round, and none in the next.
 func TestAFailureInALaneIsTold(t *testing.T) {
 	all, _ := members(2)
 	together(t, all, func(b *Board) error {

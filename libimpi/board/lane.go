@@ -18,10 +18,10 @@ import (
 // (transport/shm/layout.go). An operation that consists of several, as a long one does, makes them in its lane one
 // after the other, as if each were a start.
 //
-// A lane is some slots at each member, which are used one after the other. Each member publishes one in each turn, an
-// empty contribution if it has none. A turn is complete before the next one begins: so a member that sees turn n of all
-// others knows that they have completed turn n-1, and may write its slot of that anew. It never blocks, and is used
-// under the engine's lock.
+// A lane is some slots at each member, which are used one after the other. Each member publishes one in each round, an
+// empty contribution if it has none. A round is complete before the next one begins: so a member that sees round n of
+// all others knows that they have completed round n-1, and may write its slot of that anew. It never blocks, and is
+// used under the engine's lock.
 type Lane struct {
 	*Board // nil: the operation has none
 	Memory transport.Lane
@@ -29,14 +29,14 @@ type Lane struct {
 
 	slots uint64
 	shift uint // bits of the length in a slot's word
-	shown bool // the contribution to the turn under way
+	shown bool // the contribution to the round under way
 	inC   LaneInC
 }
 
 // LaneInC is what C has of a lane. It counts there, too.
 type LaneInC struct {
 	At     uint64  // the address; 0: C does not start the operation
-	Starts *uint64 // how many turns there were, and the one that Go has under way
+	Starts *uint64 // how many rounds there were, and the one that Go has under way
 	Known  *uint64 // all others have published so many, as far as is known
 	Free   func()
 }
@@ -80,7 +80,7 @@ func (l *Lane) Close() {
 	*l = Lane{}
 }
 
-// Run goes on with an operation of a turn that has begun, and reports whether it is over.
+// Run goes on with an operation of a round that has begun, and reports whether it is over.
 func (l *Lane) Run(o *board.Operation) (over bool, err error) {
 	if !l.shown && !o.Shows() {
 		if mem, _ := l.Put(0); mem == nil {
@@ -97,9 +97,9 @@ func (l *Lane) Run(o *board.Operation) (over bool, err error) {
 // failed is the length that is said of a contribution that does not come.
 func (l *Lane) failed() uint64 { return 1<<l.shift - 1 }
 
-// at is where a member's contribution to a turn stands.
-func (l *Lane) at(member int, turn uint64) (word *uint64, payload []byte) {
-	return l.Memory.Slot(member, int(turn&(l.slots-1)))
+// at is where a member's contribution to a round stands.
+func (l *Lane) at(member int, round uint64) (word *uint64, payload []byte) {
+	return l.Memory.Slot(member, int(round&(l.slots-1)))
 }
 
 // Begin implements coll/board.Board.
@@ -113,7 +113,7 @@ func (l *Lane) End() {}
 
 // Put implements coll/board.Board.
 func (l *Lane) Put(n int64) ([]byte, error) {
-	if turn := *l.inC.Starts; turn > *l.inC.Known+l.slots-1 && !l.haveStarted(turn+1-l.slots) {
+	if round := *l.inC.Starts; round > *l.inC.Known+l.slots-1 && !l.haveStarted(round+1-l.slots) {
 		return nil, nil
 	}
 	_, mem := l.at(l.rank, *l.inC.Starts)
@@ -124,7 +124,7 @@ func (l *Lane) Put(n int64) ([]byte, error) {
 	return mem, nil
 }
 
-// haveStarted reports whether all others have published so many turns, and notes how many.
+// haveStarted reports whether all others have published so many rounds, and notes how many.
 func (l *Lane) haveStarted(least uint64) bool {
 	known := *l.inC.Starts - 1
 	for r := range l.local {

@@ -194,7 +194,7 @@ func TestSignalsReachAllMachines(t *testing.T) {
 
 func TestAMachineThatCannotBeReachedIsNamed(t *testing.T) {
 	how := strings.TrimSuffix(machines(t), "-n 5")
-	for name, want := range map[string]string{"dead": "exit status 255", "odd": "not what impirun says"} {
+	for name, want := range map[string]string{"dead": "exit status 255", "odd": "not an impirun message"} {
 		r := run(t, words(how, "-host", name+":2", "-n 7 sh -c", []string{"exec sleep 1000"})...)
 		if r.code != 1 || !strings.Contains(r.stderr, "machine "+name+": ") || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: code %d, %q", name, r.code, r.stderr)

@@ -17,7 +17,7 @@ type Board struct {
 	number  int
 	members []boardMember
 	wide    int // where the wide slots begin in the segment
-	pieces  int // where the places for pieces begin in the segment
+	pieces  int // where the slots for pieces begin in the segment
 }
 
 var (
@@ -66,7 +66,7 @@ func (s *Segment) OpenBoard(number int) (transport.Board, error) {
 	return &Board{s, number, s.membersOf(at), off + boardWideOffset(s.n), off + boardPieceOffset(s.n)}, nil
 }
 
-// reserveBoard makes sure that memory stands behind a board, but for its lanes and places for pieces. Another rank
+// reserveBoard makes sure that memory stands behind a board, but for its lanes and slots for pieces. Another rank
 // may have done that, or says so; once is enough for this one.
 func (s *Segment) reserveBoard(number int) error {
 	if s.reserved[number].Load() {
@@ -174,7 +174,7 @@ func (b *Board) ReserveLong() error {
 	return nil
 }
 
-// places is how many places for pieces each member has.
+// places is how many slots for pieces each member has.
 func (b *Board) places() int { return placesOf(len(b.members)) }
 
 // Slots implements transport.Board.

@@ -54,7 +54,7 @@ import (
 //	        lag behind by less than a quarter of the ring
 //	8  u32  hold: 1 if the receiver wants no more messages that it has not asked for. The sender looks here when it
 //	        reads the position, and as long as it finds 1 sets its limit to its tail, so that it looks each time
-//	16 u64  [6] claims: which process moves which part of a long message from src to dst, see libimpi/direct
+//	16 u64  [6] claims: which process moves which section of a long message from src to dst, see libimpi/direct
 //
 // Ring: records, each at a multiple of 64 bytes, contiguous. The record after one that ends at the end of
 // the ring is at 0. A record is at most a quarter of the ring long. Its first line:
@@ -80,7 +80,7 @@ import (
 // line:
 //
 //	 0  u32  present: members that have not left. The last one to leave clears all lines and then the bit in the map
-//	 8  u32  pieces: 1 if places for pieces may have been used
+//	 8  u32  pieces: 1 if slots for pieces of long operations may have been used
 //	16  u64  lanes: so many bytes of the memory for lanes may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
@@ -91,20 +91,20 @@ import (
 //	         payload of at most 16 KiB and a line follows
 //	         from a new page on, room for lanes, 2 MiB for each member. A lane begins with a new page, and is zero
 //	         when an operation gets it. It has slots of the size that the operation needs, one member's after the
-//	         other's, of which turn s of the operation, counted from 1, uses number s modulo their number: 128 like
-//	         those above; or 16 of a line, which begins with a word as that of a wide slot, a payload of at most 16
-//	         KiB, and 1 KiB that nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word
-//	         has the number of the turn. Memory stands behind those lanes that are used
-//	         from a new page on, for each member places for pieces of long operations, 16 of them if there are up to 8
-//	         members, and else 4: a page that begins with a word as above, of 24 bits for the length, and a payload of at
-//	         most 64 KiB. Memory stands behind them from the first such operation on
+//	         other's; round s of the operation, counted from 1, uses slot s modulo their number. They are 128 like those
+//	         above; or 16 of a line, which begins with a word as that of a wide slot, a payload of at most 16 KiB,
+//	         and 1 KiB that nobody uses; or 4 with a word as that of a piece, and a payload of 64 KiB. The word has
+//	         the number of the round. Memory stands behind those lanes that are used
+//	         from a new page on, for each member slots for pieces of long operations, 16 of them if there are up to 8
+//	         members, and else 4: a page that begins with a word as above, of 24 bits for the length, and a payload of
+//	         at most 64 KiB. Memory stands behind them from the first such operation on
 //
 // A member writes the slot of operation s when all members have completed operation s-BoardSlots. Operations with more
-// data use the wide slots in turn, each when all members have completed the operation that had it before, and the
-// pieces of long ones, each of which is an operation, the places for pieces. A lane belongs to one persistent
-// operation at a time, which takes one turn at each start, or, if it is a long one, a turn for each of its pieces. Each
-// member publishes a slot of the lane in each turn, and writes that of turn s, where there are n slots, when it sees
-// that all others have published turn s-n+1: they have completed the turn before that then.
+// data use the wide slots one after the other, each when all members have completed the operation that had it before.
+// Long operations consist of pieces, each of which is an operation and uses a slot for pieces. A lane belongs to one
+// persistent operation at a time, whose start takes one round, or, if it is long, a round for each of its pieces. Each
+// member publishes a slot of the lane in each round. If there are n slots, it writes that of round s when it sees that
+// all others have published round s-n+1: they have then completed the round before that.
 //
 // The memory of a pair, a memfd for each two processes that are each other's guests (guest.go). End 0 has offered it:
 //
@@ -180,7 +180,7 @@ const (
 	boardMemberSize = (1 + boardSlots) * boardSlotBytes
 
 	boardWideSlots   = transport.BoardWideSlots
-	boardLongest     = 16 << 10 // of one part; a list of blocks may have a line beside it
+	boardLongest     = 16 << 10 // of one contribution; a list of blocks may have a line beside it
 	boardWidePayload = lineBytes + boardLongest
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload
@@ -261,7 +261,7 @@ func boardBytes(n int) int {
 	return boardPieceOffset(n) + max(min(n, boardFewMembers)*boardPieces, n*boardPiecesOfMany)*boardPieceSize
 }
 
-// placesOf is how many places for pieces each of some members has.
+// placesOf is how many slots for pieces each of some members has.
 func placesOf(members int) int {
 	if members > boardFewMembers {
 		return boardPiecesOfMany
@@ -269,7 +269,7 @@ func placesOf(members int) int {
 	return boardPieces
 }
 
-// boardPieceOffset is where the places for pieces of a board begin.
+// boardPieceOffset is where the slots for pieces of a board begin.
 func boardPieceOffset(n int) int {
 	return boardLaneOffset(n) + min(n, BoardMembers)*boardLaneBytes
 }

@@ -37,14 +37,14 @@ const usageText = `usage: impirun [options] program [arguments] [: [options] pro
        impirun -client RANK HOST:PORT [options] program [arguments] ...
        impirun -names [-names-port PORT] [-host ADDRESS]
 
-One dash or two, "=" or a space before a value: all the same. "--" ends the options.
+Options may begin with one dash or two; "=" or a space precedes a value. "--" ends the options.
 
 `
 
 // endText is what follows the options: blocks that begin with a title and a colon.
 const endText = `
 Exit code: 0 if every rank ended well. Otherwise that of the first rank that did not: its own code, 128+S
-if signal S killed it, C modulo 256 (or 1) after MPI_Abort(C), 1 if it left without MPI_Finalize. 2: a
+if signal S killed it, C modulo 256 (or 1) after MPI_Abort(C), 1 if it ended without MPI_Finalize. 2: a
 mistake in the command line. 126, 127: the program cannot be run, or does not exist. 124: --timeout.
 Processes that ranks spawn count like ranks, and the job lasts until the last of them has ended.
 

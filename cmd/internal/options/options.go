@@ -549,7 +549,7 @@ func (p *parser) settleServer() error {
 	}
 	for _, clients := range []string{"via", "outbound"} {
 		if p.seen[clients] {
-			return fmt.Errorf("-%s is for clients, and -server is none", clients)
+			return fmt.Errorf("-%s is for clients, not for -server", clients)
 		}
 	}
 	if len(plan.Programs) > 0 {
@@ -563,7 +563,7 @@ func (p *parser) settleServer() error {
 	}
 	for i := range values {
 		if p.seen[values[i].name] {
-			return fmt.Errorf("-%s is for clients, and -server is none", values[i].name)
+			return fmt.Errorf("-%s is for clients, not for -server", values[i].name)
 		}
 	}
 	return p.settleListen("server")

@@ -9,10 +9,11 @@ import "fmt"
 func otherOptions() []option {
 	return []option{
 		{names: configNames, values: []string{"FILE"},
-			help:  "FILE says the programs, one a line, each with its options",
+			help:  "read the programs from FILE, one a line, each with its options",
 			apply: func(*parser, []string) error { return fmt.Errorf("it stands before all programs, and none follows") }},
 		{names: []string{"iface"}, values: []string{"NETWORK"},
-			help:  "listen there, on every machine: the name of a network interface, as eth0, or a network, as 10.1.0.0/16",
+			help: "where ranks listen on every machine: the name of a network interface, as eth0, or a network, as " +
+				"10.1.0.0/16",
 			apply: func(p *parser, v []string) error { p.plan.Iface = v[0]; return nil }},
 		{names: []string{"path"}, values: []string{"DIRS"}, help: "look for this program in DIRS before PATH",
 			apply: func(p *parser, v []string) error { p.local.prog.Search = v[0]; return nil }},

@@ -39,27 +39,27 @@ func outputOptions() []option {
 		{names: []string{"timestamp-output"}, help: "put the time before every line",
 			apply: func(p *parser, v []string) error { p.plan.Timestamp = true; return nil }},
 		{names: []string{"prepend-pattern"}, values: []string{"TEXT"},
-			help: "put TEXT before every line: %r in it is the rank, %h the machine, %g the number of the job (0, and N for " +
-				"the Nth that was spawned)", apply: func(p *parser, v []string) error {
+			help: "put TEXT before every line; in it %r is the rank, %h the machine, %g the number of the job (0, or N " +
+				"for the Nth spawned job)", apply: func(p *parser, v []string) error {
 				p.plan.Pattern = v[0]
 				return checkPattern(v[0])
 			}},
 		{names: []string{"outfile-pattern"}, values: []string{"FILE"},
-			help: "standard output goes to FILE, with the same in it, on the machine of the rank; relative to where impirun " +
-				"was started", apply: func(p *parser, v []string) error {
+			help: "write standard output to FILE, a pattern like that of -prepend-pattern, on the machine of the rank; " +
+				"relative to where impirun was started", apply: func(p *parser, v []string) error {
 				p.plan.Out = v[0]
 				return checkPattern(v[0])
 			}},
 		{names: []string{"errfile-pattern"}, values: []string{"FILE"}, help: "the same for standard error",
 			apply: func(p *parser, v []string) error { p.plan.Err = v[0]; return checkPattern(v[0]) }},
 		{names: []string{"output-filename"}, values: []string{"DIR"},
-			help: "write all output to DIR/1/rank.N/stdout and stderr, too (DIR/2 for the first job that is spawned); " +
-				"DIR:nocopy: there only", apply: func(p *parser, v []string) error { return applyDir(p, v[0]) }},
-		{names: []string{"merge-stderr-to-stdout"}, help: "standard error of ranks goes where their standard output goes",
+			help: "also write all output to DIR/1/rank.N/stdout and stderr (DIR/2 for the first spawned job); " +
+				"DIR:nocopy: only there", apply: func(p *parser, v []string) error { return applyDir(p, v[0]) }},
+		{names: []string{"merge-stderr-to-stdout"}, help: "send the standard error of ranks to their standard output",
 			apply: func(p *parser, v []string) error { p.plan.Merge = true; return nil }},
 		{names: []string{"output"}, values: []string{"LIST"}, choices: []string{"tag", "rank", "timestamp", "merge", "json",
-			"dir="}, help: "the same in one option: tag, rank, timestamp, merge, dir=DIR; or json: an object for each line, " +
-			"with rank, host, job, stream, time and text",
+			"dir="}, help: "these options in one: tag, rank, timestamp, merge, dir=DIR; or json: an object for each " +
+			"line, with rank, host, job, stream, time and text",
 			apply: func(p *parser, v []string) error { return applyOutput(p, v[0]) }},
 	}
 }

@@ -28,35 +28,37 @@ func placementOptions() []option {
 	policy := func(p *parser) *placement.Policy { return &p.plan.Place }
 	list := []option{
 		{names: []string{"bind-to"}, values: []string{"UNIT[:MODIFIERS]"}, choices: bindChoices,
-			help: "bind each rank to a hwthread, core, l1cache, l2cache, l3cache, numa, package (socket) or all (machine), " +
-				"N of them with :N; rr: to one CPU; user:0-1,4+6: to these in turn; none (default). Modifiers: " +
-				"overload-allowed (say nothing if ranks share cores), no-overload (refuse it), if-supported",
+			help: "bind each rank to a hwthread, core, l1cache, l2cache, l3cache, numa, package (socket) or all " +
+				"(machine), N of them with :N; rr: to one CPU; user:0-1,4+6: to these in turn; none (default). Modifiers: " +
+				"overload-allowed (no warning if ranks share cores), no-overload (an error if they do), if-supported",
 			apply: func(p *parser, v []string) error { return applyBind(p, v[0]) }},
 		{names: []string{"map-by"}, values: []string{"UNIT[:MODIFIERS]"}, choices: mapChoices,
-			help: "which units take ranks in turn: slot, node (machines), or those of -bind-to, or N of each with " +
-				"ppr:N:UNIT; pe-list=LIST: only these CPUs. Modifiers: pe=N (N cores a rank), span, N (N units together)",
+			help: "the units that get ranks in turn: slot, node (machines), or those of -bind-to; ppr:N:UNIT: N ranks " +
+				"for each unit; pe-list=LIST: only these CPUs. Modifiers: pe=N (N cores a rank), span, N (N units together)",
 			apply: func(p *parser, v []string) error { return applyMap(p, v[0]) }},
 		{names: []string{"rank-by"}, values: []string{"UNIT"}, choices: rankChoices,
-			help: "the order of ranks: slot (fill: machine by machine), node (machines in turn), span, or units as with " +
+			help: "the order of ranks: slot (machine by machine), node (machines in turn), span, or the units of " +
 				"-map-by, in turn (default: the order of -map-by)",
 			apply: func(p *parser, v []string) error { return applyRank(p, v[0]) }},
 		{names: []string{"cpu-set", "cpu-list"}, values: []string{"CPUS"},
-			help:  "the CPUs that ranks may use on each machine, as in 0-3,8: the kernel's numbers, as of taskset",
+			help:  "the CPUs that ranks may use on each machine, as in 0-3,8: the kernel's numbers, as for taskset",
 			apply: func(p *parser, v []string) error { return applyCPUs(p, v[0]) }},
 		{names: []string{"cpus-per-rank", "cpus-per-proc"}, values: []string{"N"},
 			help:  "bind each rank to N cores; the same as -bind-to core:N",
 			apply: func(p *parser, v []string) error { return number(&p.pe, v[0], 1, maxRanks, "cores") }},
 		{names: []string{"use-hwthread-cpus"}, help: "count hardware threads instead of cores",
 			apply: func(p *parser, _ []string) error { p.plan.Place.Threads = true; return nil }},
-		{names: []string{"report-bindings"}, help: "say on stderr what each rank is bound to",
+		{names: []string{"report-bindings"}, help: "print on stderr what each rank is bound to",
 			apply: func(p *parser, _ []string) error { p.plan.Show.Bindings = true; return nil }},
-		{names: []string{"display-map"}, help: "say on stderr which ranks run where",
+		{names: []string{"display-map"}, help: "print on stderr which ranks run where",
 			apply: func(p *parser, _ []string) error { p.plan.Show.Map = true; return nil }},
 		{names: []string{"display"}, values: []string{"WHAT"}, choices: displayChoices,
-			help: "say on stderr: map, as -display-map; bind, as -report-bindings; or both, map,bind", apply: applyDisplay},
-		{names: []string{"print-rank-map"}, help: "say on stderr which ranks run where, a line (NAME:RANKS) for each machine",
+			help: "print on stderr: map, as -display-map; bind, as -report-bindings; or both, map,bind", apply: applyDisplay},
+		{names: []string{"print-rank-map"}, help: "print on stderr which ranks run where, a line (NAME:RANKS) for " +
+			"each machine",
 			apply: func(p *parser, _ []string) error { p.plan.Show.RankMap = true; return nil }},
-		{names: []string{"do-not-launch", "donotlaunch"}, help: "run nothing, and say on stdout which ranks would run where",
+		{names: []string{"do-not-launch", "donotlaunch"}, help: "run nothing, and print on stdout which ranks would " +
+			"run where",
 			apply: func(p *parser, _ []string) error { p.plan.Show.Only = true; return nil }},
 		{names: []string{"npersocket"}, values: []string{"N"},
 			apply: func(p *parser, v []string) error {

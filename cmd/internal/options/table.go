@@ -41,26 +41,26 @@ var table = slices.Concat([]option{
 			return err
 		}},
 	{names: []string{"host", "H", "hosts"}, values: []string{"LIST"},
-		help: "machines to run on, NAME, NAME:SLOTS or ssh://USER@NAME:PORT, in rank order (default: those that a resource " +
-			"manager has given to this job, or this one). With -server: the address to listen at", apply: applyHosts},
+		help: "machines to run on, NAME, NAME:SLOTS or ssh://USER@NAME:PORT, in rank order (default: the machines of " +
+			"the allocation, or this one). With -server: the address to listen at", apply: applyHosts},
 	{names: []string{"hostfile", "f", "machinefile"}, values: []string{"FILE"},
-		help: "the same, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS where its ranks listen " +
-			"(HYDRA_HOST_FILE)",
+		help: "a file of machines, one a line: NAME, NAME:SLOTS or NAME slots=N, and addr=ADDRESS to say where its " +
+			"ranks listen (HYDRA_HOST_FILE)",
 		apply: func(p *parser, v []string) error { p.plan.HostFiles = append(p.plan.HostFiles, v[0]); return nil }},
 	{names: []string{"rsh", "launcher-exec", "bootstrap-exec"}, values: []string{"COMMAND"},
-		help: "starts a command on another machine: COMMAND NAME WORDS (default ssh; IMPI_RSH)", apply: func(p *parser,
-			v []string) error {
+		help: "the command that starts a command on another machine, as COMMAND NAME WORDS (default ssh; IMPI_RSH)",
+		apply: func(p *parser, v []string) error {
 			if p.plan.Rsh = v[0]; strings.TrimSpace(v[0]) == "" {
 				return fmt.Errorf("a command is needed")
 			}
 			return nil
 		}},
 	{names: []string{"launcher", "bootstrap"}, values: []string{"HOW"}, choices: Launchers,
-		help: "how impirun is started on other machines: ssh, rsh, slurm (srun), lsf (blaunch), sge (qrsh), or fork, which " +
-			"starts all of them here (default: as the allocation has it, or ssh)", apply: applyLauncher},
+		help: "how impirun is started on other machines: ssh, rsh, slurm (srun), lsf (blaunch), sge (qrsh), or fork, " +
+			"which starts all of them here (default: the allocation's, or ssh)", apply: applyLauncher},
 	{names: []string{"rmk"}, values: []string{"MANAGER"}, choices: Managers,
-		help: "the resource manager whose allocation is used: slurm, pbs, lsf, sge; none to use none (default: what there " +
-			"is)",
+		help: "the resource manager whose allocation is used: slurm, pbs, lsf, sge, or none (default: the one that is " +
+			"found)",
 		apply: func(p *parser, v []string) error {
 			if p.plan.Manager = v[0]; !slices.Contains(Managers, v[0]) {
 				return fmt.Errorf("the resource managers are %s", strings.Join(Managers, ", "))
@@ -68,7 +68,7 @@ var table = slices.Concat([]option{
 			return nil
 		}},
 	{names: []string{"branch-count"}, values: []string{"N"},
-		help: fmt.Sprintf("how many machines one process starts; beyond that, those that were started start the others "+
+		help: fmt.Sprintf("how many machines one process starts; machines beyond that number are started by these "+
 			"(default %d; 0: the first launcher starts all)", defaultBranches),
 		apply: func(p *parser, v []string) error { return number(&p.plan.Branches, v[0], 0, maxRanks, "machines") }},
 	{names: []string{"clients"}, values: []string{"K"},
@@ -84,14 +84,16 @@ var table = slices.Concat([]option{
 			return number(&p.plan.Servers, v[0], 1, maxClients, "clients")
 		}},
 	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
-		help: "listen there: with -server, or with -client, whose agent, or each rank with -via direct, takes the first " +
-			"free port of a range, as do ranks of a job of several machines", apply: applyPort},
+		help: "ports to listen at: of the server with -server; with -client, and in a job of several machines, the " +
+			"agent, or each rank with -via direct, takes the first free port of the range", apply: applyPort},
 	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
-		help: "with -client and -clients: who is connected to the other clients: direct, every rank; agent, one process " +
-			"for all ranks; auto (default), agent if the server is 2 ms or more away (IMPI_VIA)", apply: applyVia},
+		help: "with -client and -clients: which processes connect to other clients: direct, every rank; agent, one " +
+			"process for all ranks; auto (default), an agent if the round trip to the server is 2 ms or more (IMPI_VIA)",
+		apply: applyVia},
 	{names: []string{"outbound"},
-		help: "with -client: nobody can connect to this client, as behind a firewall; it connects to all, if they are " +
-			"libimpi or of lower rank", apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
+		help: "with -client: this client, behind a firewall for example, cannot be reached; it connects to all " +
+			"others, which must be libimpi or of lower rank",
+		apply: func(p *parser, v []string) error { p.plan.Outbound = true; return nil }},
 	{names: []string{"auth"}, values: []string{"LIST"},
 		help: "with -server: preferred methods, as in 1,0 or 1-0 (0 none, 1 key, 30 secret, 31 TLS)", apply: func(p *parser,
 			v []string) error {
@@ -109,25 +111,26 @@ var table = slices.Concat([]option{
 		}},
 
 	{names: []string{"file"}, values: []string{"FILE"},
-		help:  "with -server: start the clients, too, one for each line [MACHINE] [-client RANK $hostport] OPTIONS PROGRAM",
+		help: "with -server: also start the clients, one for each line [MACHINE] [-client RANK $hostport] OPTIONS " +
+			"PROGRAM",
 		apply: func(p *parser, v []string) error { p.plan.AppFile = v[0]; return nil }},
 	{names: []string{"deadline"}, values: []string{"PHASE=SECONDS"},
 		choices: []string{"join=", "gather=", "exchange=", "run=", "start="},
-		help: "start: end the job if other machines take longer to answer (default 60); with -server: end the job if that " +
-			"takes longer (0 never): join (one connection, default 30), gather (all " +
-			"clients, 1800), exchange (300), run (0); with -client: join (until the server answers, 30)", apply: applyDeadline},
+		help: "end the job if a phase takes longer: start, until all machines have answered (default 60); with " +
+			"-server (0: no limit): join, of one connection (30), gather, of all clients (1800), exchange (300), run " +
+			"(0); with -client: join, until the server answers (30)", apply: applyDeadline},
 
 	{names: []string{"usize"}, values: []string{"N"},
-		help: "MPI_UNIVERSE_SIZE, how many processes are worth having: a number, infinite (the attribute is not set), or " +
-			"system (the cores of this machine; default: the slots of all machines that are listed, or infinite where none " +
-			"are; MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
+		help: "MPI_UNIVERSE_SIZE, how many processes are useful in all: a number, infinite (the attribute is not " +
+			"set), or system (the cores of this machine); default: the slots of all listed machines, or infinite if " +
+			"none are listed (MPIEXEC_UNIVERSE_SIZE)", apply: applyUniverse},
 	{names: []string{"nameserver"}, values: []string{"HOST:PORT"},
-		help: "where MPI_Publish_name and MPI_Lookup_name meet those of other jobs: an impirun -names (default: a server " +
-			"that this user has on this machine; IMPI_NAMES)", apply: applyNameServer},
-	{names: []string{"names"}, help: "be such a server; prints one line ADDRESS:PORT. Without IMPI_AUTH_SECRET it " +
+		help: "the name server, an impirun -names, through which jobs share the names of MPI_Publish_name (default: " +
+			"this user's server on this machine; IMPI_NAMES)", apply: applyNameServer},
+	{names: []string{"names"}, help: "be a name server; prints one line ADDRESS:PORT. Without IMPI_AUTH_SECRET it " +
 		"listens at this machine's loopback address, unless -host names another",
 		apply: func(p *parser, _ []string) error { p.mode(Names); return nil }},
-	{names: []string{"names-port"}, values: []string{"PORT"}, help: "with -names: listen there",
+	{names: []string{"names-port"}, values: []string{"PORT"}, help: "with -names: the port to listen at",
 		apply: func(p *parser, v []string) error { return number(&p.plan.Port, v[0], 0, 65535, "ports") }},
 
 	{names: []string{"x"}, values: []string{"NAME[=VALUE]"}, help: "set an environment variable for this program",
@@ -150,7 +153,7 @@ var table = slices.Concat([]option{
 			return variable(v[0])
 		}},
 	{names: []string{"envlist"}, values: []string{"NAMES"},
-		help: "hand on only these variables (comma separated) to this program",
+		help: "pass only these variables (comma separated) to this program",
 		apply: func(p *parser, v []string) error {
 			p.local.prog.Env, p.local.prog.Names = EnvListed, append(p.local.prog.Names, list(v[0])...)
 			return nil
@@ -161,7 +164,7 @@ var table = slices.Concat([]option{
 			p.globE.names = append(p.globE.names, list(v[0])...)
 			return nil
 		}},
-	{names: []string{"envnone"}, help: "hand on no variable to this program; -genvnone to none",
+	{names: []string{"envnone"}, help: "pass no variables to this program; -genvnone: to no program",
 		apply: func(p *parser, v []string) error { p.local.prog.Env = EnvNone; return nil }},
 	{names: []string{"genvnone"},
 		apply: func(p *parser, v []string) error { p.globE.base, p.globE.given = EnvNone, true; return nil }},
@@ -169,7 +172,7 @@ var table = slices.Concat([]option{
 	{names: []string{"wdir", "wd"}, values: []string{"DIR"}, help: "working directory of this program",
 		apply: func(p *parser, v []string) error { p.local.prog.Dir = v[0]; return nil }},
 	{names: []string{"initial-errhandler"}, values: []string{"NAME"}, choices: startup.Errhandlers,
-		help: "error handler of this program until it sets another: mpi_errors_are_fatal (default), mpi_errors_abort, " +
+		help: "initial error handler of this program: mpi_errors_are_fatal (default), mpi_errors_abort, " +
 			"mpi_errors_return",
 		apply: func(p *parser, v []string) error {
 			if p.local.prog.Errhandler = v[0]; !slices.Contains(startup.Errhandlers, v[0]) {
@@ -178,11 +181,11 @@ var table = slices.Concat([]option{
 			return nil
 		}},
 	{names: []string{"memory-alloc-kinds"}, values: []string{"LIST"},
-		help:  "memory allocation kinds that this program asks for, as in mpi:alloc_mem,system",
+		help:  "memory allocation kinds that this program requests, as in mpi:alloc_mem,system",
 		apply: func(p *parser, v []string) error { p.local.prog.MemoryKinds = v[0]; return nil }},
 	{names: []string{"abi"}, values: []string{"ABI"}, choices: ABIs,
-		help: "what programs were compiled for: native (MPI 5.0), mpich (also Intel MPI and others), openmpi, or auto " +
-			"(default), as each is linked; scripts and Python need the name",
+		help: "the ABI that programs were compiled for: native (MPI 5.0), mpich (also Intel MPI and others), openmpi, " +
+			"or auto (default), which examines each program",
 		apply: func(p *parser, v []string) error {
 			if p.plan.ABI = v[0]; !slices.Contains(ABIs, v[0]) {
 				return fmt.Errorf("the names are %s", strings.Join(ABIs, ", "))
@@ -194,7 +197,7 @@ var table = slices.Concat([]option{
 		help: "who reads standard input: a rank (default 0), all, none", apply: applyStdin},
 
 	{names: []string{"timeout"}, values: []string{"SECONDS"},
-		help: "end the job after that time with code 124 (also MPIEXEC_TIMEOUT)", apply: func(p *parser,
+		help: "end the job after this time with code 124 (also MPIEXEC_TIMEOUT)", apply: func(p *parser,
 			v []string) (err error) {
 			p.plan.Timeout, err = seconds(v[0])
 			return err
@@ -205,16 +208,16 @@ var table = slices.Concat([]option{
 			p.plan.Grace, err = seconds(v[0])
 			return err
 		}},
-	{names: []string{"disable-auto-cleanup", "enable-recovery"}, help: "leave the other ranks alone when one dies",
+	{names: []string{"disable-auto-cleanup", "enable-recovery"}, help: "do not end the other ranks when one dies",
 		apply: func(p *parser, v []string) error { p.plan.Recovery = true; return nil }},
 
-	{names: []string{"explain"}, help: "print what would be started, and exit",
+	{names: []string{"explain"}, help: "print what would be started, and do not start it",
 		apply: func(p *parser, v []string) error { p.plan.Explain = true; return nil }},
-	{names: []string{"v", "verbose"}, help: "say more on stderr",
+	{names: []string{"v", "verbose"}, help: "print more on stderr",
 		apply: func(p *parser, v []string) error { p.plan.Verbose = true; return nil }},
-	{names: []string{"q", "quiet"}, help: "no summary line when a rank dies",
+	{names: []string{"q", "quiet"}, help: "print no summary line when a rank dies",
 		apply: func(p *parser, v []string) error { p.plan.Quiet = true; return nil }},
-	{names: []string{"print-all-exitcodes"}, help: "say at the end, on stderr, how each rank has ended",
+	{names: []string{"print-all-exitcodes"}, help: "print at the end, on stderr, how each rank ended",
 		apply: func(p *parser, v []string) error { p.plan.Exits = true; return nil }},
 	{names: []string{"help", "h", "?"}, help: "this text",
 		apply: func(p *parser, v []string) error { p.mode(Help); return nil }},
@@ -269,7 +272,8 @@ func applyHosts(p *parser, v []string) error {
 func applyLauncher(p *parser, v []string) error {
 	switch p.plan.Launcher = v[0]; {
 	case v[0] == "pbs" || v[0] == "pbsdsh":
-		return fmt.Errorf("pbsdsh hands no standard input on, which impirun needs; ssh reaches the machines of the job")
+		return fmt.Errorf("pbsdsh does not forward standard input, which impirun needs; ssh reaches the machines of " +
+			"the job")
 	case !slices.Contains(Launchers, v[0]):
 		return fmt.Errorf("the launchers are %s", strings.Join(Launchers, ", "))
 	}
@@ -364,7 +368,7 @@ func applyStdin(p *parser, v []string) error {
 	default:
 		p.plan.Stdin = StdinOne
 		if number(&p.plan.StdinRank, v[0], 0, maxRanks-1, "ranks") != nil {
-			return fmt.Errorf("a rank, all, or none")
+			return fmt.Errorf("%q is not a rank, \"all\" or \"none\"", v[0])
 		}
 	}
 	return nil

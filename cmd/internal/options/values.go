@@ -34,20 +34,21 @@ type value struct {
 
 var values = []value{
 	{"datalen", "IMPI_DATALEN", 1, maxDataLen, func(v *Values) **int { return &v.DataLen },
-		"bytes in a packet between clients; the least of all clients holds"},
+		"bytes in a packet between clients; the smallest value of all clients applies"},
 	{"ackmark", "IMPI_ACKMARK", 1, math.MaxInt32, func(v *Values) **int { return &v.AckMark },
-		"packets after which a process acknowledges; the least holds"},
+		"packets after which a process acknowledges; the smallest value applies"},
 	{"hiwater", "IMPI_HIWATER", 1, math.MaxInt32, func(v *Values) **int { return &v.HiWater },
-		"packets that may wait for an acknowledgement; the least holds"},
+		"packets that may wait for an acknowledgement; the smallest value applies"},
 	{"tagub", "IMPI_TAGUB", int(wire.MinTagUB), int(wire.MaxTagUB), func(v *Values) **int { return &v.TagUB },
-		"largest tag (MPI_TAG_UB); the least holds"},
+		"largest tag (MPI_TAG_UB); the smallest value applies"},
 	{"xsize", "IMPI_XSIZE", int(wire.Unset), math.MaxInt32, func(v *Values) **int { return &v.XSize },
-		"bytes from which collectives between clients use their long forms; the same everywhere, -1 the default"},
+		"bytes from which collectives between clients use their long forms; the same at all clients, -1 for the " +
+			"default"},
 	{"maxlinear", "IMPI_MAXLINEAR", int(wire.Unset), math.MaxInt32, func(v *Values) **int { return &v.MaxLinear },
-		"clients up to which collectives use no trees; the same everywhere, -1 the default"},
+		"clients up to which collectives use no trees; the same at all clients, -1 for the default"},
 	{"streams", "IMPI_STREAMS", 1, int(wire.MaxStreams), func(v *Values) **int { return &v.Streams },
-		"TCP connections that each pair of hosts shares for its messages, for long distances that lose packets; the " +
-			"lesser of two clients holds, 1 if one is not libimpi"},
+		"TCP connections between each two hosts, for long distances that lose packets; the smaller value of two " +
+			"clients applies, 1 if one is not libimpi"},
 }
 
 // valueOptions are the rows of the table for them.

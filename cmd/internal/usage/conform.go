@@ -3,8 +3,8 @@ package usage
 // Conform describes impi-conform. The command itself reads the options; a test of it compares them with these.
 var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of IMPI",
 	Usage: []string{"impi-conform [options]"},
-	About: "impi-conform tests an implementation of IMPI 0.0: it plays the server, the clients and the processes that\n" +
-		"the implementation talks to, one case for each rule of the protocol and for each way to break it.",
+	About: "impi-conform tests an implementation of IMPI 0.0: it plays the server, the clients and the processes " +
+		"that\nthe implementation communicates with, with one case for each rule and for each way to break it.",
 	Dashes: Either,
 	Options: []Option{
 		{Names: []string{"server-cmd"}, Values: []string{"COMMAND"}, Help: "the command that starts the server under test; " +
@@ -17,19 +17,19 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"them the cases that need it are skipped"},
 		{Names: []string{"mpicc"}, Values: []string{"COMMAND"},
 			Help: "the compiler of the program that a client under test runs (mpicc)"},
-		{Names: []string{"run"}, Values: []string{"REGEXP"}, Help: "only cases whose name matches"},
+		{Names: []string{"run"}, Values: []string{"REGEXP"}, Help: "run only cases whose name matches"},
 		{Names: []string{"list"}, Help: "list the cases, and what each tests"},
 		{Names: []string{"timeout"}, Values: []string{"TIME"}, Help: "the deadline of a case (30s)"},
-		{Names: []string{"jobs"}, Values: []string{"N"}, Help: "cases at a time (4)"},
+		{Names: []string{"jobs"}, Values: []string{"N"}, Help: "how many cases run at a time (4)"},
 		{Names: []string{"junit"}, Values: []string{"FILE"}, Help: "write the results as JUnit XML"},
 		{Names: []string{"v"}, Help: "show what the implementation wrote in failed cases"},
-		{Names: []string{"golden"}, Values: []string{"DIR"}, Help: "instead of cases: run some small jobs of libimpi's, " +
-			"and compare their bytes with DIR's traces"},
-		{Names: []string{"rewrite"}, Help: "with -golden: write the traces anew"},
+		{Names: []string{"golden"}, Values: []string{"DIR"}, Help: "instead of cases: run some small jobs of libimpi, " +
+			"and compare their bytes with the traces in DIR"},
+		{Names: []string{"rewrite"}, Help: "with -golden: rewrite the traces"},
 		{Names: []string{"print"}, Values: []string{"FILE"}, Help: "print a trace in words"},
 	},
 	Notes: []Note{
-		{"Commands", "Words are separated by blanks. Without one of the two commands its cases are skipped."},
-		{"Exit code", "0 if no case failed, 1 if one did, 2 if the tester could not do its work."},
+		{"Commands", "Words are separated by blanks. If one of the two commands is missing, its cases are skipped."},
+		{"Exit code", "0 if no case failed, 1 if one did, 2 if the tester could not run."},
 	},
 	See: []string{"mpirun(1)", "mpicc(1)"}}

@@ -11,7 +11,6 @@ package machines
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -163,7 +162,7 @@ func (h *head) grow(members []tree.Member) {
 // Letter takes what a node says, on the goroutine of its branch.
 func (h *head) Letter(b *tree.Branch, x tree.Letter) error {
 	if !b.Has(x.Machine) {
-		return fmt.Errorf("not what impirun says: a letter of machine %d", x.Machine)
+		return fmt.Errorf("not an impirun message: it claims to come from machine %d", x.Machine)
 	}
 	m, err := x.Frame()
 	if err != nil {
@@ -340,7 +339,7 @@ func (r *nodeLink) take(list []tree.HostFrame) (hosts []client.Host, err error) 
 		h := client.Host{Addr: f.Addr, Machine: f.Machine}
 		for _, p := range f.Procs {
 			if len(p.HostID) != 16 {
-				return nil, errors.New("a host id that is none")
+				return nil, fmt.Errorf("invalid host id %.20x: it has %d bytes, not 16", p.HostID, len(p.HostID))
 			}
 			h.Procs = append(h.Procs, client.Proc{HostID: [16]byte(p.HostID), PID: p.PID})
 			n++

@@ -183,7 +183,7 @@ func LetterOf(machine int, m Frame) (Letter, error) {
 // Frame returns what is in a letter.
 func (x Letter) Frame() (m Frame, err error) {
 	if err := json.Unmarshal(x.text, &m); err != nil {
-		return m, fmt.Errorf("not what impirun says: %w", err)
+		return m, fmt.Errorf("not an impirun message: %.40q: %w", x.text, err)
 	}
 	return m, nil
 }
@@ -230,7 +230,7 @@ func (f *Frames) letter() (x Letter, err error) {
 	}
 	n := int(binary.BigEndian.Uint32(head[:]))
 	if n < 2 || n > maxFrame {
-		return x, fmt.Errorf("not what impirun says: %q", head[:])
+		return x, fmt.Errorf("not an impirun message: %q", head[:])
 	}
 	x.Machine = int(int32(binary.BigEndian.Uint32(head[4:])))
 	for len(x.text) < n { // memory grows with what arrives

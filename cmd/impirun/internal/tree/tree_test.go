@@ -90,7 +90,7 @@ func TestABranchThatCannotBeStartedSaysWhy(t *testing.T) {
 	}
 	defer null.Close()
 	for rsh, want := range map[string]string{"/no/such/shell": "no such file", "false": "exit status 1",
-		"echo": "not what impirun says"} {
+		"echo": "not an impirun message"} {
 		s, err := shells.New(&options.Plan{Rsh: rsh})
 		if err != nil {
 			t.Fatal(err)
