@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // TestTheFirstRowOfATableIsThatOfSlots also holds each routine to the row of its table.
@@ -31,10 +31,10 @@ func TestTheFirstRowOfATableIsThatOfSlots(t *testing.T) {
 	}{
 		{OpBarrier, 0, 1, true},
 		{OpBcast, 0, 1, false},
-		{OpBcast, board.LongestAlone, 1, true},
-		{OpBcast, board.LongestAlone + 1, 1, false},
-		{OpScatter, board.LongestAlone / 4, 4, true},
-		{OpScatter, board.LongestAlone / 4, 5, false},
+		{OpBcast, transport.BoardLongest, 1, true},
+		{OpBcast, transport.BoardLongest + 1, 1, false},
+		{OpScatter, transport.BoardLongest / 4, 4, true},
+		{OpScatter, transport.BoardLongest / 4, 5, false},
 		{OpScatter, 1 << 62, 4, false},
 		{OpAlltoallv, 1, 1, true},
 		{OpNeighbors, 1, 1, true},

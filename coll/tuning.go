@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // Which algorithm by default. All bounds are in bytes and all ranks of a communicator compare the same
@@ -224,7 +224,7 @@ func barrierTable(*bounds) []rule {
 
 func bcastTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: vendorName, vendor: true, bytes: vendorBcast, below: vendorBcastLong},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairPieces},
@@ -236,7 +236,7 @@ func bcastTable(b *bounds) []rule {
 
 func reduceTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairOperands},
 		{use: "machines", shared: true},
@@ -248,8 +248,8 @@ func reduceTable(b *bounds) []rule {
 
 func allreduceTable(b *bounds) []rule {
 	return []rule{
-		{use: boardName, ranks: 3, bytes: slicesFrom, below: board.LongestAlone + 1, cores: true},
-		slotsRow(board.LongestAlone),
+		{use: boardName, ranks: 3, bytes: slicesFrom, below: transport.BoardLongest + 1, cores: true},
+		slotsRow(transport.BoardLongest),
 		{use: vendorName, vendor: true, below: vendorAllreduce},
 		{use: rootBoardName, ranks: 3, bytes: reduceAlone, crowded: true, twoCores: true},
 		{use: boardName, ranks: 3, crowded: true},
@@ -265,7 +265,7 @@ func allreduceTable(b *bounds) []rule {
 
 func reduceScatterTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "pair", bytes: b.pairLong},
 		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
@@ -280,7 +280,7 @@ func exscanTable(b *bounds) []rule { return chainTable(b, pairPieces) } // of tw
 
 func chainTable(b *bounds, onBoard int64) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: onBoard},
 		{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
@@ -290,12 +290,12 @@ func chainTable(b *bounds, onBoard int64) []rule {
 }
 
 func gatherTable(b *bounds) []rule {
-	return append([]rule{slotsRow(board.LongestAlone), {use: boardName, ranks: 3, below: gatherPieces, crowded: true},
+	return append([]rule{slotsRow(transport.BoardLongest), {use: boardName, ranks: 3, below: gatherPieces, crowded: true},
 		{use: boardName, pair: true, below: pairPieces}}, rootTable(b)...)
 }
 
 func scatterTable(b *bounds) []rule {
-	return append([]rule{slotsRow(board.LongestAlone), {use: boardName, ranks: 3, crowded: true},
+	return append([]rule{slotsRow(transport.BoardLongest), {use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true}}, rootTable(b)...)
 }
 
@@ -313,7 +313,7 @@ func gathervTable(b *bounds) []rule {
 
 func allgatherTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "machines", below: b.allgatherLong, shared: true, apart: true},
@@ -326,7 +326,7 @@ func allgatherTable(b *bounds) []rule {
 
 func allgathervTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, pair: true, below: 2 * pairBlocks},
 		{use: boardName, ranks: 3, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
@@ -337,7 +337,7 @@ func allgathervTable(b *bounds) []rule {
 
 func alltoallTable(b *bounds) []rule {
 	return []rule{
-		slotsRow(board.LongestAlone),
+		slotsRow(transport.BoardLongest),
 		{use: boardName, ranks: 3, crowded: true},
 		{use: boardName, pair: true, below: pairBlocks},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
