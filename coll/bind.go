@@ -19,9 +19,12 @@ func bind[F any](o *choose.Operation, byName map[string]F) operation[F] {
 	all := operation[F]{o, make([]F, len(o.Algorithms))}
 	for i, a := range o.Algorithms {
 		f, bound := byName[a.Name]
-		if all.functions[i] = f; bound == (a.Name == choose.Slots) || len(byName) != len(o.Algorithms)-1 {
-			panic(fmt.Sprintf("the functions of %s are not those of its algorithms: %s", o.Name, a.Name))
+		if all.functions[i] = f; !bound && a.Name != choose.Slots {
+			panic(fmt.Sprintf("%s has no function for its algorithm %s", o.Name, a.Name))
 		}
+	}
+	if len(byName) != len(o.Algorithms)-1 {
+		panic(fmt.Sprintf("%s has a function for an algorithm that package choose does not name", o.Name))
 	}
 	return all
 }

@@ -50,16 +50,6 @@ var needsText = []string{"a power of two ranks", "operations that commute", "3 r
 	"a board, which the ranks of a machine have",
 	"another MPI library, by which the ranks talk (IMPI_LOCAL)", "a board, and contributions that fit its slots"}
 
-func (n needs) String() string {
-	var parts []string
-	for i, text := range needsText {
-		if n&(1<<i) != 0 {
-			parts = append(parts, text)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
 type rule struct {
 	use      string

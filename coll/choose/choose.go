@@ -30,7 +30,15 @@ type Algorithm struct {
 }
 
 // Needs says when the algorithm can be used; empty: always.
-func (a *Algorithm) Needs() string { return a.needs.String() }
+func (a *Algorithm) Needs() string {
+	var parts []string
+	for i, text := range needsText {
+		if a.needs&(1<<i) != 0 {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Used is the number of calls that the algorithm was picked for, while they were counted.
 func (a *Algorithm) Used() int64 { return a.used.Load() }

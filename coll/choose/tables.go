@@ -31,8 +31,8 @@ const (
 // cores, a second operation takes longer than to combine all.
 const slicesFrom = 1 << 10
 
-// Names that several operations have for an algorithm: board goes by pieces on a board, and rootBoard has one rank
-// combine what others show there; vendor is another MPI library; machines is made of other operations.
+// Names of algorithms that several operations have: board goes by pieces on a board, and so does rootBoard, where one
+// rank combines them; vendor is another MPI library; machines is made of other operations, within machines and between.
 const board, rootBoard, vendor, machines = "board", "board-root", "vendor", "machines"
 
 // Rows of slots: for contributions that fit, and for those of any length.
@@ -46,27 +46,19 @@ var Operations = []*Operation{Barrier, Bcast, Reduce, Allreduce, ReduceScatter, 
 	Scatterv, Allgather, Allgatherv, Alltoall, Alltoallv}
 
 var Barrier = newOperation("barrier", "", []*Algorithm{
-	{Name: "dissemination"},
-	{Name: "central"},
-	{Name: vendor, needs: vendored},
+	{Name: "dissemination"}, {Name: "central"}, {Name: vendor, needs: vendored},
 	{Name: machines, needs: severalMachines},
 }, func(*bounds) []rule {
 	return []rule{
 		anySlots,
-		{use: vendor, vendor: true},
-		{use: machines, shared: true, apart: true},
-		{use: "central", crowded: true},
-		{use: "dissemination"},
+		{use: vendor, vendor: true}, {use: machines, shared: true, apart: true},
+		{use: "central", crowded: true}, {use: "dissemination"},
 	}
 })
 
 var Bcast = newOperation("bcast", "the message", []*Algorithm{
-	{Name: "binomial"},
-	{Name: "circulant"},
-	{Name: "two-tree", needs: threeRanks},
-	{Name: "scatter-ring", needs: threeRanks},
-	{Name: vendor, needs: vendored},
-	{Name: board, needs: onBoard},
+	{Name: "binomial"}, {Name: "circulant"}, {Name: "two-tree", needs: threeRanks},
+	{Name: "scatter-ring", needs: threeRanks}, {Name: vendor, needs: vendored}, {Name: board, needs: onBoard},
 	{Name: machines, needs: severalMachines},
 }, func(b *bounds) []rule {
 	return []rule{
@@ -81,15 +73,10 @@ var Bcast = newOperation("bcast", "the message", []*Algorithm{
 })
 
 var Reduce = newOperation("reduce", "the vector", []*Algorithm{
-	{Name: "binomial"},
-	{Name: "circulant", needs: commuting},
-	{Name: "two-tree", needs: commuting | threeRanks},
-	{Name: "butterfly"},
-	{Name: "halving", needs: commuting | pieceEach},
-	{Name: vendor, needs: vendored},
-	{Name: board, needs: onBoard},
-	{Name: machines, needs: severalMachines | ordered},
-	{Name: "fold"},
+	{Name: "binomial"}, {Name: "circulant", needs: commuting},
+	{Name: "two-tree", needs: commuting | threeRanks}, {Name: "butterfly"},
+	{Name: "halving", needs: commuting | pieceEach}, {Name: vendor, needs: vendored},
+	{Name: board, needs: onBoard}, {Name: machines, needs: severalMachines | ordered}, {Name: "fold"},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
@@ -103,18 +90,12 @@ var Reduce = newOperation("reduce", "the vector", []*Algorithm{
 })
 
 var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
-	{Name: "doubling"},
-	{Name: "pair", needs: twoRanks | commuting | pieceEach},
-	{Name: "halving", needs: powerOfTwo | commuting | pieceEach},
-	{Name: "circulant", needs: commuting},
-	{Name: "butterfly"},
-	{Name: "two-tree", needs: commuting | threeRanks},
-	{Name: "ring", needs: commuting | pieceEach},
-	{Name: vendor, needs: vendored},
-	{Name: board, needs: onBoard | commuting},
-	{Name: rootBoard, needs: onBoard},
-	{Name: machines, needs: severalMachines | ordered},
-	{Name: "fold"},
+	{Name: "doubling"}, {Name: "pair", needs: twoRanks | commuting | pieceEach},
+	{Name: "halving", needs: powerOfTwo | commuting | pieceEach}, {Name: "circulant", needs: commuting},
+	{Name: "butterfly"}, {Name: "two-tree", needs: commuting | threeRanks},
+	{Name: "ring", needs: commuting | pieceEach}, {Name: vendor, needs: vendored},
+	{Name: board, needs: onBoard | commuting}, {Name: rootBoard, needs: onBoard},
+	{Name: machines, needs: severalMachines | ordered}, {Name: "fold"},
 }, func(b *bounds) []rule {
 	return []rule{
 		{use: board, ranks: 3, bytes: slicesFrom, below: transport.BoardLongest + 1, cores: true},
@@ -133,15 +114,9 @@ var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
 })
 
 var ReduceScatter = newOperation("reduce_scatter", "the vector", []*Algorithm{
-	{Name: "doubling"},
-	{Name: "pair", needs: twoRanks | commuting},
-	{Name: "circulant", needs: commuting},
-	{Name: "circulant-even", needs: commuting},
-	{Name: "butterfly"},
-	{Name: "pairwise", needs: commuting},
-	{Name: "reduce-scatter"},
-	{Name: board, needs: onBoard | commuting},
-	{Name: "fold"},
+	{Name: "doubling"}, {Name: "pair", needs: twoRanks | commuting}, {Name: "circulant", needs: commuting},
+	{Name: "circulant-even", needs: commuting}, {Name: "butterfly"}, {Name: "pairwise", needs: commuting},
+	{Name: "reduce-scatter"}, {Name: board, needs: onBoard | commuting}, {Name: "fold"},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
@@ -161,10 +136,7 @@ var (
 
 func newChain(name string, onBoardBelow int64) *Operation {
 	return newOperation(name, "the vector", []*Algorithm{
-		{Name: "doubling"},
-		{Name: "pipeline"},
-		{Name: "tree"},
-		{Name: board, needs: onBoard},
+		{Name: "doubling"}, {Name: "pipeline"}, {Name: "tree"}, {Name: board, needs: onBoard},
 	}, func(b *bounds) []rule {
 		return []rule{
 			bySlots,
@@ -178,22 +150,20 @@ func newChain(name string, onBoardBelow int64) *Operation {
 }
 
 var (
-	Gather  = newRooted("gather", rule{use: board, ranks: 3, below: gatherPieces, crowded: true}, pairPieces)
-	Scatter = newRooted("scatter", rule{use: board, ranks: 3, crowded: true}, 0)
+	Gather  = newRooted("gather", gatherPieces, pairPieces)
+	Scatter = newRooted("scatter", 0, 0)
 )
 
-// newRooted makes an operation between a root and all, of blocks of one length. Two ranks use their board for blocks
-// that are shorter than pairBelow; 0: for all.
-func newRooted(name string, oversubscribed rule, pairBelow int64) *Operation {
+// newRooted makes an operation between a root and all, of blocks of one length. Ranks that outnumber their cores use
+// their board for blocks that are shorter than crowdedBelow, and two ranks below pairBelow; 0: for all.
+func newRooted(name string, crowdedBelow, pairBelow int64) *Operation {
 	return newOperation(name, "a block", []*Algorithm{
-		{Name: "binomial", needs: threeRanks},
-		{Name: "linear"},
-		{Name: board, needs: onBoard},
+		{Name: "binomial", needs: threeRanks}, {Name: "linear"}, {Name: board, needs: onBoard},
 		{Name: machines, needs: severalMachines},
 	}, func(b *bounds) []rule {
 		return []rule{
 			bySlots,
-			oversubscribed,
+			{use: board, ranks: 3, below: crowdedBelow, crowded: true},
 			{use: board, pair: true, below: pairBelow},
 			{use: machines, below: b.gatherLong, shared: true},
 			{use: "binomial", ranks: 3, below: b.gatherLong},
@@ -205,21 +175,14 @@ func newRooted(name string, oversubscribed rule, pairBelow int64) *Operation {
 var Gatherv, Scatterv = newUneven("gatherv"), newUneven("scatterv")
 
 func newUneven(name string) *Operation {
-	return newOperation(name, "", []*Algorithm{
-		{Name: "linear"},
-		{Name: "tree"},
-	}, func(b *bounds) []rule {
+	return newOperation(name, "", []*Algorithm{{Name: "linear"}, {Name: "tree"}}, func(b *bounds) []rule {
 		return []rule{anySlots, {use: "tree", ranks: b.gathervRanks}, {use: "linear"}}
 	})
 }
 
 var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
-	{Name: "doubling", needs: powerOfTwo},
-	{Name: "bruck"},
-	{Name: "bruck-ring"},
-	{Name: "ring"},
-	{Name: board, needs: onBoard},
-	{Name: machines, needs: severalMachines},
+	{Name: "doubling", needs: powerOfTwo}, {Name: "bruck"}, {Name: "bruck-ring"}, {Name: "ring"},
+	{Name: board, needs: onBoard}, {Name: machines, needs: severalMachines},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
@@ -234,10 +197,7 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 })
 
 var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
-	{Name: "bruck"},
-	{Name: "circulant"},
-	{Name: "ring"},
-	{Name: board, needs: onBoard},
+	{Name: "bruck"}, {Name: "circulant"}, {Name: "ring"}, {Name: board, needs: onBoard},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
@@ -250,11 +210,7 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 })
 
 var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
-	{Name: "bruck"},
-	{Name: "window"},
-	{Name: "pairwise"},
-	{Name: "factor"},
-	{Name: board, needs: onBoard},
+	{Name: "bruck"}, {Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: board, needs: onBoard},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
@@ -269,7 +225,5 @@ var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 
 // Alltoallv is also Alltoallw, and neighborhood collectives go by slots if it does.
 var Alltoallv = newOperation("alltoallv", "", []*Algorithm{
-	{Name: "window"},
-	{Name: "pairwise"},
-	{Name: "factor"},
+	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"},
 }, func(*bounds) []rule { return []rule{anySlots, {use: "window"}} })
