@@ -1,5 +1,5 @@
 // Package choose is the one place that picks the algorithm of a collective operation. It moves no data, and knows
-// algorithms by their names: coll has the functions, and tests hold its list to the one here.
+// algorithms by their names: package coll binds a function to each of them, and to no other name.
 //
 //	case.go        what is known of a call; what an algorithm needs, and when a row of a table fits
 //	tables.go      the operations: the algorithms of each, and the table that says which one is the default
