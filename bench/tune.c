@@ -1,5 +1,5 @@
 /* What messages and work on memory cost inside this machine: the parameters by which collective algorithms are chosen
- * (coll/parameters.go, docs/settings.md). On two ranks, in some seconds; make tune runs it.
+ * (coll/choose/parameters.go, docs/settings.md). On two ranks, in some seconds; make tune runs it.
  *
  *   tune FILE        writes FILE
  *

@@ -1,27 +1,25 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/buffer"
-
-type (
-	allgatherBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf) error]
-	allgathervBy = algorithm[func(s *Scratch, c Comm, send Buf, recv VBuf) error]
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 var (
-	allgathers = newOperation("allgather", "all blocks", allgatherTable,
-		&allgatherBy{name: "doubling", run: (*Scratch).allgatherDoubling, needs: powerOfTwo},
-		&allgatherBy{name: "bruck", run: placed((*Scratch).allgatherBruck)},
-		&allgatherBy{name: "bruck-ring", run: placed((*Scratch).allgatherBruckRing)},
-		&allgatherBy{name: "ring", run: (*Scratch).allgatherRing},
-		&allgatherBy{name: boardName, run: placed((*Scratch).allgatherBoard), needs: onBoard},
-		&allgatherBy{name: "machines", needs: severalMachines},
-	)
-	allgathervs = newOperation("allgatherv", "all blocks", allgathervTable,
-		&allgathervBy{name: "bruck", run: placed((*Scratch).allgathervBruck)},
-		&allgathervBy{name: "circulant", run: placed((*Scratch).allgathervCirculant)},
-		&allgathervBy{name: "ring", run: (*Scratch).allgathervRing},
-		&allgathervBy{name: boardName, run: placed((*Scratch).allgathervBoard), needs: onBoard},
-	)
+	allgathers = bind(choose.Allgather, map[string]func(s *Scratch, c Comm, send, recv Buf) error{
+		"doubling":   (*Scratch).allgatherDoubling,
+		"bruck":      placed((*Scratch).allgatherBruck),
+		"bruck-ring": placed((*Scratch).allgatherBruckRing),
+		"ring":       (*Scratch).allgatherRing,
+		"board":      placed((*Scratch).allgatherBoard),
+		"machines":   nil,
+	})
+	allgathervs = bind(choose.Allgatherv, map[string]func(s *Scratch, c Comm, send Buf, recv VBuf) error{
+		"bruck":     placed((*Scratch).allgathervBruck),
+		"circulant": placed((*Scratch).allgathervCirculant),
+		"ring":      (*Scratch).allgathervRing,
+		"board":     placed((*Scratch).allgathervBoard),
+	})
 )
 
 // placed has the own block in its place before an algorithm begins.
@@ -46,7 +44,7 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if run := allgathers.pick(Case{Ranks: p, Bytes: int64(p) * block, Machines: machinesOf(c)}.on(c)); run != nil {
+	if run := allgathers.pick(caseOf(c, int64(p)*block)); run != nil {
 		return run(s, c, send, recv)
 	}
 	return placed((*Scratch).allgatherMachines)(s, c, send, recv)
@@ -60,11 +58,13 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k, size := Case{Ranks: c.Size()}, recv.Type.Size()
+	total, longest := int64(0), int64(0)
 	for _, n := range recv.Counts {
-		k.Bytes, k.Longest = k.Bytes+n*size, max(k.Longest, n*size)
+		total, longest = total+n, max(longest, n)
 	}
-	return allgathervs.pick(k.on(c))(s, c, send, recv)
+	k := caseOf(c, total*recv.Type.Size())
+	k.Longest = longest * recv.Type.Size()
+	return allgathervs.pick(k)(s, c, send, recv)
 }
 
 // allgatherRing: p-1 rounds of a block.
@@ -144,7 +144,7 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Bl
 func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 	p, r, block := c.Size(), c.Rank(), recv.Size()
 	d := 1
-	for 2*d < p && int64(2*d)*block <= tuned.branchLong {
+	for 2*d < p && int64(2*d)*block <= choose.Branch() {
 		d *= 2
 	}
 	mem, err := s.Alloc(2 * int64(d) * block)

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // The peers of the first round read the send buffer, and not a copy of it that this core has just written.
 func TestTheFirstRoundOfAnAllgatherSendsFromTheSendBuffer(t *testing.T) {
-	defer Choose("")
+	defer choose.Choose("")
 	const block = 1 << 10
 	own, all := Bytes(make([]byte, block)), perRank(Bytes(make([]byte, 4*block)), 4)
 	varied := VBuf{Base: all.Base, Counts: []int64{block, block, block, block},
@@ -22,7 +23,7 @@ func TestTheFirstRoundOfAnAllgatherSendsFromTheSendBuffer(t *testing.T) {
 			"allgatherv:ring":    func(c Comm) error { return Allgatherv(c, send, varied) },
 		} {
 			t.Run(fmt.Sprintf("%s, in place %v", name, send.IsInPlace()), func(t *testing.T) {
-				if err := Choose(name); err != nil {
+				if err := choose.Choose(name); err != nil {
 					t.Fatal(err)
 				}
 				s := NewSchedule()

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/buffer"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Allgatherv with few rounds, whatever the blocks.
 
@@ -113,7 +116,7 @@ func (a *everybody) prepare(s *Scratch, c Comm) (err error) {
 		gaps = gaps || !ok
 	}
 	a.place = cut{n: p, count: at[p], at: at}
-	a.n = blocksOf(at[p], q-1)
+	a.n = choose.Blocks(at[p], q-1)
 	if gaps {
 		if a.packed, err = s.Alloc(at[p]); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
@@ -16,7 +17,7 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 	if testing.CoverMode() != "" || race {
 		t.Skip("pools are not kept")
 	}
-	defer coll.Choose("")
+	defer choose.Choose("")
 	const n = 6000 // elements: pipelines have several blocks
 	sum := op.Predefined(abi.MPI_SUM)
 	counts, displs := []int64{1, 1, 1, 1, 1}, []int64{0, 1, 2, 3, 4}
@@ -47,8 +48,8 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 			return coll.ReduceScatter(c, a.Of(1), b.Of(1), counts, sum)
 		},
 	} {
-		for _, algorithm := range described(t, name).Algorithms {
-			if err := coll.Choose(name + ":" + algorithm.Name); err != nil {
+		for _, algorithm := range choose.Find(name).Algorithms {
+			if err := choose.Choose(name + ":" + algorithm.Name); err != nil {
 				t.Fatal(err)
 			}
 			if allocs, err := colltest.Allocations(colltest.New(5), n, f); err != nil || allocs != 0 {

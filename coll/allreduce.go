@@ -1,22 +1,22 @@
 package coll
 
-// own is the rank's vector, and may be acc, where the result arises.
-type allreduceBy = algorithm[func(s *Scratch, c Comm, own, acc Buf, op Op) error]
+import "github.com/libimpi/libimpi/coll/choose"
 
-var allreduces = newOperation("allreduce", "the vector", allreduceTable,
-	&allreduceBy{name: "doubling", run: onCopy((*Scratch).allreduceAll)},
-	&allreduceBy{name: "pair", run: (*Scratch).allreducePair, needs: twoRanks | commuting | pieceEach},
-	&allreduceBy{name: "halving", run: onCopy((*Scratch).allreduceHalving), needs: powerOfTwo | commuting | pieceEach},
-	&allreduceBy{name: "circulant", run: onCopy((*Scratch).allreduceCirculant), needs: commuting},
-	&allreduceBy{name: "butterfly", run: onCopy((*Scratch).allreduceButterfly)},
-	&allreduceBy{name: "two-tree", run: onCopy((*Scratch).allreduceTwoTree), needs: commuting | threeRanks},
-	&allreduceBy{name: "ring", run: onCopy((*Scratch).allreduceRing), needs: commuting | pieceEach},
-	&allreduceBy{name: vendorName, run: (*Scratch).allreduceVendor, needs: vendored},
-	&allreduceBy{name: boardName, run: (*Scratch).allreduceBoard, needs: onBoard | commuting},
-	&allreduceBy{name: rootBoardName, run: (*Scratch).allreduceRootBoard, needs: onBoard},
-	&allreduceBy{name: "machines", needs: severalMachines | ordered},
-	&allreduceBy{name: "fold", run: (*Scratch).allreduceFold},
-)
+// own is the rank's vector, and may be acc, where the result arises.
+var allreduces = bind(choose.Allreduce, map[string]func(s *Scratch, c Comm, own, acc Buf, op Op) error{
+	"doubling":   onCopy((*Scratch).allreduceAll),
+	"pair":       (*Scratch).allreducePair,
+	"halving":    onCopy((*Scratch).allreduceHalving),
+	"circulant":  onCopy((*Scratch).allreduceCirculant),
+	"butterfly":  onCopy((*Scratch).allreduceButterfly),
+	"two-tree":   onCopy((*Scratch).allreduceTwoTree),
+	"ring":       onCopy((*Scratch).allreduceRing),
+	"vendor":     (*Scratch).allreduceVendor,
+	"board":      (*Scratch).allreduceBoard,
+	"board-root": (*Scratch).allreduceRootBoard,
+	"machines":   nil,
+	"fold":       (*Scratch).allreduceFold,
+})
 
 // onCopy lets an algorithm begin with the rank's vector in acc.
 func onCopy(f func(s *Scratch, c Comm, acc Buf, op Op) error) func(s *Scratch, c Comm, own, acc Buf, op Op) error {
@@ -41,8 +41,7 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Machines: machinesOf(c)}.forVector(c, recv, op)
-	if run := allreduces.pick(k); run != nil {
+	if run := allreduces.pick(reductionOf(c, recv, op)); run != nil {
 		return run(s, c, own, recv, op)
 	}
 	return s.allreduceMachines(c, own, recv, op)

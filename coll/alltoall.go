@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/buffer"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Blocks is a buffer of one block for each rank, of any of these forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
@@ -60,24 +63,19 @@ func (b *Blocks) within(all Buf, i int) Buf {
 	return all.Slice(from, b.v.Counts[i])
 }
 
-type (
-	alltoallBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf) error]
-	alltoallvBy = algorithm[func(s *Scratch, c Comm, send, recv Blocks) error]
-)
-
 var (
-	alltoalls = newOperation("alltoall", "a block", alltoallTable,
-		&alltoallBy{name: "bruck", run: (*Scratch).alltoallBruck},
-		&alltoallBy{name: "window", run: (*Scratch).alltoallWindow},
-		&alltoallBy{name: "pairwise", run: (*Scratch).alltoallPairwise},
-		&alltoallBy{name: "factor", run: (*Scratch).alltoallFactor},
-		&alltoallBy{name: boardName, run: (*Scratch).alltoallBoard, needs: onBoard},
-	)
-	alltoallvs = newOperation("alltoallv", "", alltoallvTable, // and alltoallw
-		&alltoallvBy{name: "window", run: (*Scratch).alltoallvWindow},
-		&alltoallvBy{name: "pairwise", run: (*Scratch).alltoallvPairwise},
-		&alltoallvBy{name: "factor", run: (*Scratch).factor},
-	)
+	alltoalls = bind(choose.Alltoall, map[string]func(s *Scratch, c Comm, send, recv Buf) error{
+		"bruck":    (*Scratch).alltoallBruck,
+		"window":   (*Scratch).alltoallWindow,
+		"pairwise": (*Scratch).alltoallPairwise,
+		"factor":   (*Scratch).alltoallFactor,
+		"board":    (*Scratch).alltoallBoard,
+	})
+	alltoallvs = bind(choose.Alltoallv, map[string]func(s *Scratch, c Comm, send, recv Blocks) error{ // and alltoallw
+		"window":   (*Scratch).alltoallvWindow,
+		"pairwise": (*Scratch).alltoallvPairwise,
+		"factor":   (*Scratch).factor,
+	})
 )
 
 // Alltoall gives block i of send to rank i, which keeps it as block r of recv. Both counts are those of one
@@ -96,7 +94,7 @@ func Alltoall(c Comm, send, recv Buf) (err error) {
 	case send.IsInPlace():
 		return s.swapAll(c, &Blocks{buf: recv})
 	}
-	k := Case{Ranks: p, Bytes: block}.on(c)
+	k := caseOf(c, block)
 	if block > k.Board {
 		k.Board = 0
 	}
@@ -121,7 +119,7 @@ func Alltoallv(c Comm, send, recv VBuf) (err error) {
 	if send.IsInPlace() {
 		return s.swapAll(c, &Blocks{v: recv, kind: varying})
 	}
-	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Varying(send), Varying(recv))
+	return alltoallvs.pick(choose.Case{Ranks: c.Size()})(s, c, Varying(send), Varying(recv))
 }
 
 // alltoallvWindow: each block goes directly to its rank, several of them at a time; p-1 messages (pairwise).
@@ -141,7 +139,7 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	if send.IsInPlace() {
 		return s.swapAll(c, &Blocks{w: recv, kind: each})
 	}
-	return alltoallvs.pick(Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
+	return alltoallvs.pick(choose.Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
 }
 
 // alltoallFactor: p rounds of one block, p-1 if p is even (factor).

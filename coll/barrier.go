@@ -1,11 +1,13 @@
 package coll
 
-var barriers = newOperation("barrier", "", barrierTable,
-	&algorithm[func(Comm) error]{name: "dissemination", run: barrierDissemination},
-	&algorithm[func(Comm) error]{name: "central", run: barrierCentral},
-	&algorithm[func(Comm) error]{name: vendorName, run: barrierVendor, needs: vendored},
-	&algorithm[func(Comm) error]{name: "machines", needs: severalMachines},
-)
+import "github.com/libimpi/libimpi/coll/choose"
+
+var barriers = bind(choose.Barrier, map[string]func(Comm) error{
+	"dissemination": barrierDissemination,
+	"central":       barrierCentral,
+	"vendor":        barrierVendor,
+	"machines":      nil,
+})
 
 // Barrier returns when all ranks have entered it.
 func Barrier(c Comm) error { return BarrierAmong(c, false) }
@@ -15,7 +17,8 @@ func BarrierAmong(c Comm, crowded bool) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	k := Case{Ranks: c.Size(), Crowded: crowded, Vendor: byVendor(c), Machines: machinesOf(c)}
+	k := caseOf(c, 0)
+	k.Crowded = crowded
 	if run := barriers.pick(k); run != nil {
 		return run(c)
 	}

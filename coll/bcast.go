@@ -1,18 +1,19 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/buffer"
-
-type bcastBy = algorithm[func(c Comm, b Buf, root int) error]
-
-var bcasts = newOperation("bcast", "the message", bcastTable,
-	&bcastBy{name: "binomial", run: bcastTree},
-	&bcastBy{name: "circulant", run: bcastCirculant},
-	&bcastBy{name: "two-tree", run: bcastTwoTree, needs: threeRanks},
-	&bcastBy{name: "scatter-ring", run: bcastScatterRing, needs: threeRanks},
-	&bcastBy{name: vendorName, run: bcastVendor, needs: vendored},
-	&bcastBy{name: boardName, run: bcastBoard, needs: onBoard},
-	&bcastBy{name: "machines", needs: severalMachines},
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
 )
+
+var bcasts = bind(choose.Bcast, map[string]func(c Comm, b Buf, root int) error{
+	"binomial":     bcastTree,
+	"circulant":    bcastCirculant,
+	"two-tree":     bcastTwoTree,
+	"scatter-ring": bcastScatterRing,
+	"vendor":       bcastVendor,
+	"board":        bcastBoard,
+	"machines":     nil,
+})
 
 // Bcast gives the data in root's buffer to all ranks. Counts and types may differ, their signatures not.
 func Bcast(c Comm, b Buf, root int) (err error) {
@@ -20,7 +21,7 @@ func Bcast(c Comm, b Buf, root int) (err error) {
 	if p == 1 || n == 0 {
 		return nil
 	}
-	if run := bcasts.pick(Case{Ranks: p, Bytes: n, Machines: machinesOf(c)}.on(c)); run != nil {
+	if run := bcasts.pick(caseOf(c, n)); run != nil {
 		return run(c, b, root)
 	}
 	return bcastMachines(c, b, root)

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
-	"github.com/libimpi/libimpi/coll/op"
-	"github.com/libimpi/libimpi/datatype"
 )
 
 // onBoards runs f for 1 to 9 ranks (4 under the race detector, which is slow), on boards with small slots, so that
@@ -36,28 +34,11 @@ func onBoardsOf(t *testing.T, bytes int, blocks bool, f func(c *colltest.Comm, b
 }
 
 // inOrder is memory for an operation that reproduces bits if the job does.
-func inOrder() *board.Operation { return &board.Operation{InOrder: coll.Reproduces()} }
+func inOrder() *board.Operation { return &board.Operation{InOrder: choose.Reproduces()} }
 
 // allreduce is Allreduce in one operation.
 func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
 	return b.Do(inOrder().Allreduce(b, send, recv, op))
-}
-
-func TestSlicesAreForRanksWithACoreEach(t *testing.T) {
-	vector := coll.Buf{Count: 1024, Type: colltest.Double}
-	long, err := datatype.Contiguous(1024, colltest.Double)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p := 1; p <= 9; p++ {
-		short := coll.Buf{Count: int64(p) - 1, Type: long}
-		sum, ordered := op.Predefined(abi.MPI_SUM), colltest.Affine{}
-		if coll.BoardSlices(p, false, vector, sum) != (p > 2) || coll.BoardSlices(p, true, vector, sum) ||
-			coll.BoardSlices(p, false, vector, ordered) || coll.BoardSlices(p, false, vector.Slice(0, 127), sum) ||
-			coll.BoardSlices(p, false, short, sum) {
-			t.Errorf("%d ranks choose otherwise", p)
-		}
-	}
 }
 
 func TestBoardsMoveData(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
@@ -18,7 +19,7 @@ type traffic struct {
 }
 
 func trafficOf(t *testing.T, p int, choice string, f func(c *colltest.Comm) error) (most traffic) {
-	if err := coll.Choose(choice); err != nil {
+	if err := choose.Choose(choice); err != nil {
 		t.Fatal(err)
 	}
 	w := colltest.New(p)
@@ -41,7 +42,7 @@ func trafficOf(t *testing.T, p int, choice string, f func(c *colltest.Comm) erro
 }
 
 func TestTrafficOfUnevenBlocksIsBounded(t *testing.T) {
-	defer coll.Choose("")
+	defer choose.Choose("")
 	const n = 20160 // elements
 	maps := func(c *colltest.Comm, count int64) *colltest.Mem {
 		m := colltest.NewMem(count, colltest.Map)
@@ -51,7 +52,7 @@ func TestTrafficOfUnevenBlocksIsBounded(t *testing.T) {
 	for _, p := range []int{4, 5, 8, 12, 16, 21, 32} {
 		q, counts := bits.Len(uint(p-1)), make([]int64, p)
 		counts[p/2] = n // all blocks but one are empty
-		blocks := coll.BlocksOf(8*n, q-1)
+		blocks := choose.Blocks(8*n, q-1)
 		got := trafficOf(t, p, "allgatherv:circulant", func(c *colltest.Comm) error {
 			return coll.Allgatherv(c, maps(c, counts[c.Rank()]).Buf, maps(c, n).V(counts, make([]int64, p)))
 		})

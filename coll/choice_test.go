@@ -1,48 +1,37 @@
 package coll_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
 // The tests of this file choose algorithms for the whole process, and so they do not run in parallel.
 
-func described(t *testing.T, name string) coll.Operation {
-	all := coll.Operations()
-	i := slices.IndexFunc(all, func(o coll.Operation) bool { return o.Name == name })
-	if i < 0 {
-		t.Fatalf("no operation %s", name)
-	}
-	return all[i]
-}
-
 // Each algorithm of each operation is chosen in turn for 1 to 33 ranks, with messages of one piece and of several. An
 // algorithm that cannot be used in a case gives way to another one, but it is used in some.
 func TestEveryAlgorithm(t *testing.T) {
-	coll.Count(true)
-	defer coll.Choose("")
+	choose.Count(true)
+	defer choose.Choose("")
 	tried := map[string]bool{}
 	try := func(name string, run func(t *testing.T)) {
 		tried[name] = true
-		for _, a := range described(t, name).Algorithms {
-			if a.Name == "slots" {
+		for _, a := range choose.Find(name).Algorithms {
+			if a.Name == choose.Slots {
 				continue // which callers of this package carry out: see the tests of libimpi
 			}
 			t.Run(name+"/"+a.Name, func(t *testing.T) {
 				if a.Name == "vendor" {
 					t.Skip("needs another MPI library: see the tests of coll/span and libimpi")
 				}
-				if err := coll.Choose(name + ":" + a.Name); err != nil {
+				if err := choose.Choose(name + ":" + a.Name); err != nil {
 					t.Fatal(err)
 				}
 				run(t)
-				o := described(t, name)
-				i := slices.IndexFunc(o.Algorithms, func(b coll.Algorithm) bool { return b.Name == a.Name })
-				if o.Algorithms[i].Used == 0 {
+				if a.Used() == 0 {
 					t.Errorf("%s was never used", a.Name)
 				}
 			})
@@ -93,7 +82,7 @@ func TestEveryAlgorithm(t *testing.T) {
 	try("reduce_scatter", reduces(tryReduceScatter))
 	try("scan", reduces(tryScanAndExscan))
 	try("exscan", reduces(tryScanAndExscan))
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		if !tried[o.Name] {
 			t.Errorf("no algorithm of %s is tried", o.Name)
 		}
@@ -102,7 +91,7 @@ func TestEveryAlgorithm(t *testing.T) {
 
 // Pipelines of more blocks than they have rounds besides.
 func TestPipelinesOfMoreBlocksThanRoundsAreRight(t *testing.T) {
-	defer coll.Choose("")
+	defer choose.Choose("")
 	ranks := []int{2, 3, 6, 7, 12, 17}
 	if race {
 		ranks = ranks[1:3]
@@ -113,18 +102,18 @@ func TestPipelinesOfMoreBlocksThanRoundsAreRight(t *testing.T) {
 			"scan:pipeline,exscan:pipeline": tryScanAndExscan, "scan:tree,exscan:tree": tryScanAndExscan,
 		} {
 			v := vector{30001, colltest.Map, strings.Contains(choice, "reduce")}
-			if err := coll.Choose(choice); err != nil {
+			if err := choose.Choose(choice); err != nil {
 				t.Fatal(err)
 			}
 			run(t, p, choice, func(c *colltest.Comm) error { return f(c, p, v, colltest.Affine{Commutes: v.commutes}, false) })
 		}
 		for _, choice := range []string{"bcast:circulant", "bcast:two-tree"} {
-			if err := coll.Choose(choice); err != nil {
+			if err := choose.Choose(choice); err != nil {
 				t.Fatal(err)
 			}
 			run(t, p, choice, func(c *colltest.Comm) error { return tryBcast(c, p-1, shape{10007, colltest.Gapped}) })
 		}
-		if err := coll.Choose("allgatherv:circulant"); err != nil {
+		if err := choose.Choose("allgatherv:circulant"); err != nil {
 			t.Fatal(err)
 		}
 		run(t, p, "allgatherv", func(c *colltest.Comm) error { return tryAllgatherv(c, p, shape{3001, colltest.Gapped}) })
@@ -171,47 +160,6 @@ func someVectors(p int) []vector {
 	return all[p%3 : p%3+2]
 }
 
-func TestAChoiceThatDoesNotExistIsAnErrorWithAllThatDo(t *testing.T) {
-	defer coll.Choose("")
-	for choice, want := range map[string]string{
-		"bcast:fast":               `"bcast:fast" is not operation:algorithm; algorithms: bcast:binomial, `,
-		"reduce:binomial,bcst:any": `"bcst:any" is not operation:algorithm; operations: barrier, bcast, reduce, `,
-		"ring":                     `"ring" is not operation:algorithm; operations: barrier, bcast, reduce, `,
-		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling, scan:pipeline`,
-	} {
-		if err := coll.Choose(choice); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v", choice, err)
-		}
-	}
-}
-
-func TestAChoiceHoldsUntilTheNext(t *testing.T) {
-	defer coll.Choose("")
-	if err := coll.Choose("bcast:binomial, reduce:halving"); err != nil {
-		t.Fatal(err)
-	}
-	if b, r := described(t, "bcast").Chosen, described(t, "reduce").Chosen; b != "binomial" || r != "halving" {
-		t.Errorf("chosen: %q, %q", b, r)
-	}
-	if err := coll.Choose("bcast:scatter-ring"); err != nil {
-		t.Fatal(err)
-	}
-	if b, r := described(t, "bcast").Chosen, described(t, "reduce").Chosen; b != "scatter-ring" || r != "" {
-		t.Errorf("chosen: %q, %q", b, r)
-	}
-}
-
-// In no case may an operation be left without an algorithm: the last row of its table fits always, and needs nothing.
-func TestTheLastRowOfATableFitsAlways(t *testing.T) {
-	for _, o := range coll.Operations() {
-		last := o.Table[len(o.Table)-1]
-		i := slices.IndexFunc(o.Algorithms, func(a coll.Algorithm) bool { return a.Name == last })
-		if i < 0 || o.Algorithms[i].Needs != "" {
-			t.Errorf("%s: %q", o.Name, last)
-		}
-	}
-}
-
 // someRanks yields the numbers of ranks that every algorithm is tried with: all of the small ones, a power of two, and
 // those behind it and a larger one. Under the race detector, which is slow, there are the small ones only.
 func someRanks(yield func(p int) bool) {
@@ -224,12 +172,12 @@ func someRanks(yield func(p int) bool) {
 
 // Ranks that outnumber their cores use their board by default, others do not.
 func TestCrowdedRanksUseTheirBoard(t *testing.T) {
-	coll.Count(true)
-	defer coll.Choose("")
+	choose.Count(true)
+	defer choose.Choose("")
 	for _, few := range []bool{false, true} {
 		w := colltest.New(5)
 		w.Board, w.Crowded, w.TwoCores = 1<<12, true, few
-		if err := coll.Choose(""); err != nil {
+		if err := choose.Choose(""); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Run(func(c *colltest.Comm) error {
@@ -237,14 +185,14 @@ func TestCrowdedRanksUseTheirBoard(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range described(t, "allreduce").Algorithms {
-			if a.Used > 0 != (a.Name == "board-root" && few || a.Name == "board" && !few) {
-				t.Errorf("few cores=%v: an allreduce takes %s %d times", few, a.Name, a.Used)
+		for _, a := range choose.Allreduce.Algorithms {
+			if a.Used() > 0 != (a.Name == "board-root" && few || a.Name == "board" && !few) {
+				t.Errorf("few cores=%v: an allreduce takes %s %d times", few, a.Name, a.Used())
 			}
 		}
 	}
 	for _, crowded := range []bool{false, true} {
-		if err := coll.Choose(""); err != nil {
+		if err := choose.Choose(""); err != nil {
 			t.Fatal(err)
 		}
 		w := colltest.New(5)
@@ -260,9 +208,9 @@ func TestCrowdedRanksUseTheirBoard(t *testing.T) {
 		}
 		for _, name := range []string{"bcast", "reduce", "allreduce", "scan", "exscan", "allgather", "allgatherv",
 			"alltoall"} {
-			for _, a := range described(t, name).Algorithms {
-				if a.Name == "board" && a.Used > 0 != crowded {
-					t.Errorf("crowded=%v: %s takes its board %d times", crowded, name, a.Used)
+			for _, a := range choose.Find(name).Algorithms {
+				if a.Name == "board" && a.Used() > 0 != crowded {
+					t.Errorf("crowded=%v: %s takes its board %d times", crowded, name, a.Used())
 				}
 			}
 		}

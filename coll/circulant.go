@@ -1,5 +1,11 @@
 package coll
 
+import (
+	"math/bits"
+
+	"github.com/libimpi/libimpi/coll/choose"
+)
+
 // Broadcast of n blocks in n-1 + ceil(log2 p) rounds, the least possible, and what is made of it: reduction, its
 // reverse; and a broadcast of everybody at once, for Allgatherv.
 //
@@ -14,7 +20,10 @@ package coll
 // broadcast schedules in logarithmic time, 2024: each rank computes its own schedule in O(log p) steps. Traff 2010,
 // 9.3, has the algorithm without that.
 
-const mostRounds = 64 // ceil(log2 p) is less
+const mostRounds = 64 // rounds are less
+
+// rounds is ceil(log2 p).
+func rounds(p int) int { return bits.Len(uint(p - 1)) }
 
 // circulant is the graph for p ranks. skip[q] is p, and each is half of the one above it, rounded up.
 type circulant struct {
@@ -164,7 +173,7 @@ func bcastCirculant(c Comm, b Buf, root int) (err error) {
 		return err
 	}
 	g := newCirculant(p)
-	n := blocksOf(m.Count, g.q-1)
+	n := choose.Blocks(m.Count, g.q-1)
 	k := evenly(m, n)
 	in, out := g.receives(v), g.sends(v)
 	first, end := g.roundsOf(n)
@@ -204,7 +213,7 @@ func (s *Scratch) reduceCirculant(c Comm, own, recv Buf, op Op, root int) error 
 		return err
 	}
 	g := newCirculant(p)
-	n := int(min(int64(blocksOf(own.Size(), g.q-1)), own.Count))
+	n := int(min(int64(choose.Blocks(own.Size(), g.q-1)), own.Count))
 	k := evenly(own, n)
 	tmp, err := s.Typed(k.longest(), own.Type)
 	if err != nil {

@@ -1,10 +1,9 @@
 // Package coll holds the collective algorithms: straight-line code against a small interface.
 //
-//	bcast.go, allreduce.go, ...  an operation: its entry point (Allreduce), and the list of its algorithms (newOperation)
-//	tuning.go      the table of each operation: which algorithm is the default, from how many bytes and ranks on
-//	choice.go      how a call chooses among them: IMPI_ALGORITHM, else the table
-//	slots.go, pieces.go          short operations, and long ones of oversubscribed ranks, on a board
-//	machines.go    operations over several machines; parameters.go: the costs from which the tables are computed
+//	bcast.go, allreduce.go, ...  an operation: its entry point (Allreduce), and the functions of its algorithms
+//	bind.go        which of them a call takes, as package choose says
+//	pieces.go      long operations of oversubscribed ranks on a board
+//	machines.go    operations over several machines
 //	record.go      nonblocking and persistent operations
 //
 // An algorithm sees a communicator as Comm: ranks, messages between them, and steps on its own memory. It does not know
@@ -87,3 +86,21 @@ type Local interface {
 	// Scratch returns working memory, which the algorithm gives back with Done.
 	Scratch() *Scratch
 }
+
+// Tags of messages inside one call. Messages between two ranks are received in the order in which they are
+// sent, and so they only serve to notice ranks that call different operations.
+const (
+	tagBarrier = 1 + iota
+	tagBcast
+	tagGather
+	tagScatter
+	tagAllgather
+	tagAlltoall
+	tagReduce
+	tagAllreduce
+	tagReduceScatter
+	tagScan
+
+	tagVerify   = 256 // added to those above
+	tagNeighbor = 300 // and two more for each further dimension of a grid; IMPI 0.0 uses none of them
+)

@@ -21,7 +21,7 @@ type shape struct {
 }
 
 // shapes are the messages to try with p ranks: all for few ranks, one of them in turn for many. The counts
-// lie on both sides of the bounds in tuning.go.
+// lie on both sides of the bounds of package choose.
 func shapes(p int) []shape {
 	short := []shape{
 		{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double},

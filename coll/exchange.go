@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/board"
+import (
+	"github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/transport"
+)
 
 // Exchange is an operation on a board whose blocks have lengths that not all ranks know. The method that names an
 // operation begins it, and gives it its blocks; it returns the Exchange.
@@ -28,7 +31,7 @@ func (x *Exchange) begin(b Seated, entries, blocks int) {
 // Gatherv is Gatherv. A contribution is one block, which may take all of the room: the root alone copies from there. If
 // there are two ranks, or ranks outnumber their cores, that is a long slot: its rank goes on while root is behind.
 func (x *Exchange) Gatherv(b Seated, send Buf, recv *VBuf, root int) *Exchange {
-	on, long := b.Board(), int64(board.LongestAlone)
+	on, long := b.Board(), int64(transport.BoardLongest)
 	if on.Crowded || b.Size() == 2 {
 		long = max(long, board.Share(on.Part, 1, 1))
 	}
@@ -56,7 +59,7 @@ func (x *Exchange) takeAll(b Seated, own Buf, recv *VBuf) *Exchange {
 
 // Allgatherv is Allgatherv of blocks that are not longer than a contribution may be.
 func (x *Exchange) Allgatherv(b Seated, send Buf, recv *VBuf) *Exchange {
-	x.Begin(board.LongestAlone, 0, true)
+	x.Begin(transport.BoardLongest, 0, true)
 	own := send
 	if send.IsInPlace() {
 		own = recv.At(b.Rank())

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/choose"
+
 // Reductions in one order, that of a loop over the ranks:
 //
 //	((v0 op v1) op v2) op ... v(p-1)
@@ -13,29 +15,10 @@ package coll
 // Source: none but MPI 5.0, 6.9.1, which recommends one result for the same vectors in the same order. The parts are
 // the binomial tree of Gather and the exchange of all with all (pairwise).
 
-// reproduces says that reductions go in this order only. It is set before the first one.
-var reproduces bool
-
-// Reproduce has all reductions give the same bits wherever ranks run: Reduce, Allreduce and ReduceScatter fold, and
-// Scan and Exscan go from rank to rank, which is the same order. It takes the place of what Choose has named. All ranks
-// of a job call it, or none.
-func Reproduce() {
-	reproduces = true
-	fix(reduces, "fold")
-	fix(allreduces, "fold")
-	fix(reduceScatters, "fold")
-	fix(scans, "pipeline")
-	fix(exscans, "pipeline")
-	limitSlots()
-}
-
-// Reproduces reports whether Reproduce has been called.
-func Reproduces() bool { return reproduces }
-
-func fix[F any](o *operation[F], name string) { o.chosen, o.fixed = o.find(name), true }
-
 // foldPieces reports whether each rank combines a piece of the vector.
-func foldPieces(c Comm, b Buf) bool { return b.Count >= int64(c.Size()) && b.Size() >= tuned.startup }
+func foldPieces(c Comm, b Buf) bool {
+	return b.Count >= int64(c.Size()) && b.Size() >= choose.Startup()
+}
 
 // foldAll combines the vectors in blocks, of rank 0's to the last one's, in place, and returns where the result is.
 func foldAll(c Comm, op Op, p int, block func(i int) Buf) (Buf, error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
 )
@@ -30,12 +31,12 @@ func folded(t *testing.T, p int, n int64) (sums [][]byte) {
 // Floating-point sums are the same bits for each number of elements, at once and recorded, by messages and on boards,
 // whatever algorithm was named.
 func TestReproducibleReductionsAreALoopOverTheRanks(t *testing.T) {
-	defer coll.Choose("")
-	if err := coll.Choose("allreduce:ring,reduce:halving,scan:doubling"); err != nil {
+	defer choose.Choose("")
+	if err := choose.Choose("allreduce:ring,reduce:halving,scan:doubling"); err != nil {
 		t.Fatal(err)
 	}
-	coll.Reproduce()
-	if !coll.AllBySlots() {
+	choose.Reproduce()
+	if !choose.AllBySlots() {
 		t.Error("what Reproduce does counts as chosen by the user")
 	}
 	sum := op.Predefined(abi.MPI_SUM)

@@ -1,21 +1,18 @@
 package coll
 
-type (
-	gatherBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error]
-	gathervBy = algorithm[func(s *Scratch, c Comm, send Buf, recv VBuf, root int) error]
-)
+import "github.com/libimpi/libimpi/coll/choose"
 
 var (
-	gathers = newOperation("gather", "a block", gatherTable,
-		&gatherBy{name: "binomial", run: (*Scratch).gatherTree, needs: threeRanks},
-		&gatherBy{name: "linear", run: (*Scratch).gatherLinear},
-		&gatherBy{name: boardName, run: (*Scratch).gatherBoard, needs: onBoard},
-		&gatherBy{name: "machines", needs: severalMachines},
-	)
-	gathervs = newOperation("gatherv", "", gathervTable,
-		&gathervBy{name: "linear", run: (*Scratch).gathervLinear},
-		&gathervBy{name: "tree", run: (*Scratch).gathervTree},
-	)
+	gathers = bind(choose.Gather, map[string]func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error{
+		"binomial": (*Scratch).gatherTree,
+		"linear":   (*Scratch).gatherLinear,
+		"board":    (*Scratch).gatherBoard,
+		"machines": nil,
+	})
+	gathervs = bind(choose.Gatherv, map[string]func(s *Scratch, c Comm, send Buf, recv VBuf, root int) error{
+		"linear": (*Scratch).gathervLinear,
+		"tree":   (*Scratch).gathervTree,
+	})
 )
 
 // Gather collects the block of every rank in root's recv, in rank order. recv.Count is the count of one
@@ -34,7 +31,7 @@ func Gather(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	if run := gathers.pick(Case{Ranks: p, Bytes: block, Machines: machinesOf(c)}.on(c)); run != nil {
+	if run := gathers.pick(caseOf(c, block)); run != nil {
 		return run(s, c, send, recv, root, block)
 	}
 	return s.gatherMachines(c, send, recv, root, block)
@@ -58,7 +55,7 @@ func (s *Scratch) gatherLinear(c Comm, send, recv Buf, root int, _ int64) error 
 func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	return gathervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
+	return gathervs.pick(choose.Case{Ranks: c.Size()})(s, c, send, recv, root)
 }
 
 // gathervLinear: every rank sends directly to root, p-1 messages (Traff 2010, 9.5).
@@ -102,7 +99,7 @@ func copyOwn(c Comm, place, send Buf) error {
 // 2004; Traff 2010, 9.5.
 func branch(v, p int, block int64) (parent, size, most int) {
 	most = 1
-	for most < p && int64(2*most)*block <= tuned.branchLong {
+	for most < p && int64(2*most)*block <= choose.Branch() {
 		most *= 2
 	}
 	if parent = v & (v - 1); lowBit(v, p) >= most {

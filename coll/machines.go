@@ -61,9 +61,6 @@ func NewMachines(number []int32) *Machines {
 	return m
 }
 
-// aligned says that ranks that are near each other are on one machine, and that there is no level above.
-func (m *Machines) aligned() bool { return m.ordered && m.Outer == nil }
-
 // Count is the number of machines.
 func (m *Machines) Count() int { return len(m.members) }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 )
 
@@ -41,7 +42,7 @@ func partition(rng *rand.Rand, p int) (number []int32, m *coll.Machines) {
 // All operations, with the algorithms of the tables and with those of machines for long messages, too, on partitions
 // of up to 24 ranks.
 func TestOperationsOnMachines(t *testing.T) {
-	defer coll.Choose("")
+	defer choose.Choose("")
 	const chosen = "barrier:machines,bcast:machines,reduce:machines,allreduce:machines,gather:machines," +
 		"scatter:machines,allgather:machines"
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +53,7 @@ func TestOperationsOnMachines(t *testing.T) {
 	for i := range trials {
 		p := 2 + rng.IntN(most-1)
 		number, m := partition(rng, p)
-		if err := coll.Choose([]string{chosen, ""}[i%2]); err != nil {
+		if err := choose.Choose([]string{chosen, ""}[i%2]); err != nil {
 			t.Fatal(err)
 		}
 		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.Mixed}, {3, colltest.Double}}[rng.IntN(4)]
@@ -81,8 +82,8 @@ func TestOperationsOnMachines(t *testing.T) {
 
 // A barrier is left by nobody before all have entered it.
 func TestABarrierOfMachinesWaitsForAll(t *testing.T) {
-	defer coll.Choose("")
-	if err := coll.Choose("barrier:machines"); err != nil {
+	defer choose.Choose("")
+	if err := choose.Choose("barrier:machines"); err != nil {
 		t.Fatal(err)
 	}
 	for p := 3; p <= 12; p++ {

@@ -1,8 +1,6 @@
 package coll
 
 import (
-	"math"
-
 	"github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/buffer"
 )
@@ -40,34 +38,6 @@ type Seating struct {
 	Part     int64 // bytes of a contribution at most; 0: there is no board
 	Crowded  bool  // the ranks outnumber their cores
 	TwoCores bool  // the ranks share at most two cores
-}
-
-// boardName is what the algorithms of this file are called; rootBoardName, one in which a rank combines what others
-// share.
-const boardName, rootBoardName = "board", "board-root"
-
-// on completes a case by what the communicator has.
-func (k Case) on(c Comm) Case {
-	if b, ok := c.(Boarded); ok {
-		on := b.Board()
-		k.Board, k.Crowded, k.TwoCores = on.Part, on.Crowded, on.TwoCores
-	}
-	k.Vendor = k.Bytes <= math.MaxInt32 && byVendor(c)
-	return k
-}
-
-// forVector is on for a reduction. A vector goes by the board if its elements have no gaps, and two of them fit a
-// contribution; functions of the program may not be called wherever operations of a board are carried out.
-func (k Case) forVector(c Comm, vector Buf, op Op) Case {
-	k = k.on(c)
-	k.Vendor = k.Vendor && leavable(vector, op)
-	if k.Commutes = op.Commutative(); k.Board == 0 {
-		return k
-	}
-	if op.OfProgram() || 2*vector.Type.Size() > k.Board || !vector.Type.Dense() {
-		k.Board = 0
-	}
-	return k
 }
 
 const (
@@ -341,23 +311,4 @@ func (s *Scratch) flatBlocks(b VBuf, p int) (VBuf, error) {
 	mem, err := s.Alloc(total)
 	flat.Base = Bytes(mem).Base
 	return flat, err
-}
-
-// slicesFrom is the vector, in bytes, from which an Allreduce on a board is made in pieces though it fits one
-// contribution, if there are more than two ranks and each has a core: each combines a slice. Where ranks outnumber
-// cores, a second operation takes longer than to combine all.
-const slicesFrom = 1 << 10
-
-// BoardSlicesFrom is slicesFrom for some ranks.
-func BoardSlicesFrom(ranks int, crowded bool) int64 {
-	if ranks < 3 || crowded {
-		return math.MaxInt32
-	}
-	return slicesFrom
-}
-
-// BoardSlices reports whether an Allreduce of a vector that fits one contribution is made in pieces all the same.
-func BoardSlices(ranks int, crowded bool, vector Buf, op Op) bool {
-	return vector.Size() >= BoardSlicesFrom(ranks, crowded) && vector.Count >= int64(ranks) && board.EitherWay(op) &&
-		!reproduces
 }

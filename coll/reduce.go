@@ -1,18 +1,18 @@
 package coll
 
-type reduceBy = algorithm[func(s *Scratch, c Comm, own, recv Buf, op Op, root int) error]
+import "github.com/libimpi/libimpi/coll/choose"
 
-var reduces = newOperation("reduce", "the vector", reduceTable,
-	&reduceBy{name: "binomial", run: (*Scratch).reduceBinomial},
-	&reduceBy{name: "circulant", run: (*Scratch).reduceCirculant, needs: commuting},
-	&reduceBy{name: "two-tree", run: (*Scratch).reduceTwoTree, needs: commuting | threeRanks},
-	&reduceBy{name: "butterfly", run: (*Scratch).reduceButterfly},
-	&reduceBy{name: "halving", run: (*Scratch).reduceHalves, needs: commuting | pieceEach},
-	&reduceBy{name: vendorName, run: (*Scratch).reduceVendor, needs: vendored},
-	&reduceBy{name: boardName, run: (*Scratch).reduceBoard, needs: onBoard},
-	&reduceBy{name: "machines", needs: severalMachines | ordered},
-	&reduceBy{name: "fold", run: (*Scratch).reduceFold},
-)
+var reduces = bind(choose.Reduce, map[string]func(s *Scratch, c Comm, own, recv Buf, op Op, root int) error{
+	"binomial":  (*Scratch).reduceBinomial,
+	"circulant": (*Scratch).reduceCirculant,
+	"two-tree":  (*Scratch).reduceTwoTree,
+	"butterfly": (*Scratch).reduceButterfly,
+	"halving":   (*Scratch).reduceHalves,
+	"vendor":    (*Scratch).reduceVendor,
+	"board":     (*Scratch).reduceBoard,
+	"machines":  nil,
+	"fold":      (*Scratch).reduceFold,
+})
 
 // operand is the own vector of a reduction, which is in recv if send is InPlace.
 func operand(send, recv Buf) Buf {
@@ -35,8 +35,7 @@ func Reduce(c Comm, send, recv Buf, op Op, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: recv.Size(), Count: recv.Count, Machines: machinesOf(c)}.forVector(c, recv, op)
-	if run := reduces.pick(k); run != nil {
+	if run := reduces.pick(reductionOf(c, recv, op)); run != nil {
 		return run(s, c, own, recv, op, root)
 	}
 	return s.reduceMachines(c, own, recv, op, root)

@@ -1,18 +1,20 @@
 package coll
 
-type reduceScatterBy = algorithm[func(s *Scratch, c Comm, send Blocks, all, recv Buf, op Op) error]
+import "github.com/libimpi/libimpi/coll/choose"
 
-var reduceScatters = newOperation("reduce_scatter", "the vector", reduceScatterTable,
-	&reduceScatterBy{name: "doubling", run: (*Scratch).reduceScatterDoubling},
-	&reduceScatterBy{name: "pair", run: (*Scratch).reduceScatterPair, needs: twoRanks | commuting},
-	&reduceScatterBy{name: "circulant", run: (*Scratch).reduceScatterCirculant, needs: commuting},
-	&reduceScatterBy{name: "circulant-even", run: (*Scratch).reduceScatterEven, needs: commuting},
-	&reduceScatterBy{name: "butterfly", run: (*Scratch).reduceScatterButterfly},
-	&reduceScatterBy{name: "pairwise", run: (*Scratch).reduceScatterPairwise, needs: commuting},
-	&reduceScatterBy{name: "reduce-scatter", run: (*Scratch).reduceThenScatter},
-	&reduceScatterBy{name: boardName, run: (*Scratch).reduceScatterBoard, needs: onBoard | commuting},
-	&reduceScatterBy{name: "fold", run: (*Scratch).reduceScatterFold},
-)
+type reduceScatterBy = func(s *Scratch, c Comm, send Blocks, all, recv Buf, op Op) error
+
+var reduceScatters = bind(choose.ReduceScatter, map[string]reduceScatterBy{
+	"doubling":       (*Scratch).reduceScatterDoubling,
+	"pair":           (*Scratch).reduceScatterPair,
+	"circulant":      (*Scratch).reduceScatterCirculant,
+	"circulant-even": (*Scratch).reduceScatterEven,
+	"butterfly":      (*Scratch).reduceScatterButterfly,
+	"pairwise":       (*Scratch).reduceScatterPairwise,
+	"reduce-scatter": (*Scratch).reduceThenScatter,
+	"board":          (*Scratch).reduceScatterBoard,
+	"fold":           (*Scratch).reduceScatterFold,
+})
 
 // ReduceScatterBlock combines the vectors of all ranks, of p blocks of recv.Count elements, and gives block i
 // of the result to rank i. Of send only the address counts; InPlace (at all ranks) says that the vector is
@@ -47,7 +49,8 @@ func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (er
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: p, Bytes: all.Size(), Longest: longest * all.Type.Size(), Count: all.Count}.forVector(c, all, op)
+	k := reductionOf(c, all, op)
+	k.Longest = longest * all.Type.Size()
 	return reduceScatters.pick(k)(s, c, send, all, recv, op)
 }
 

@@ -1,21 +1,16 @@
 package coll
 
-type scanBy = algorithm[func(s *Scratch, c Comm, own, recv Buf, op Op, apart bool) error]
+import "github.com/libimpi/libimpi/coll/choose"
 
-var (
-	scans = newOperation("scan", "the vector", scanTable,
-		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
-		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
-		&scanBy{name: "tree", run: (*Scratch).scanTree},
-		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
-	)
-	exscans = newOperation("exscan", "the vector", exscanTable,
-		&scanBy{name: "doubling", run: (*Scratch).scanDoubling},
-		&scanBy{name: "pipeline", run: (*Scratch).scanPipeline},
-		&scanBy{name: "tree", run: (*Scratch).scanTree},
-		&scanBy{name: boardName, run: (*Scratch).scanBoard, needs: onBoard},
-	)
-)
+// scanners combine into recv what includes this rank's own vector, or if apart, what does not.
+var scanners = map[string]func(s *Scratch, c Comm, own, recv Buf, op Op, apart bool) error{
+	"doubling": (*Scratch).scanDoubling,
+	"pipeline": (*Scratch).scanPipeline,
+	"tree":     (*Scratch).scanTree,
+	"board":    (*Scratch).scanBoard,
+}
+
+var scans, exscans = bind(choose.Scan, scanners), bind(choose.Exscan, scanners)
 
 // Scan leaves in recv of rank r the vectors of ranks 0 to r combined, in rank order. recv.Count and recv.Type
 // count, and of send only the address. send may be InPlace.
@@ -29,7 +24,7 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scans.pick(scanCase(c, recv, op))(s, c, own, recv, op, false)
+	return scans.pick(reductionOf(c, recv, op))(s, c, own, recv, op, false)
 }
 
 // Exscan leaves in recv of rank r the vectors of ranks 0 to r-1 combined; recv of rank 0 is not touched. The rest
@@ -41,7 +36,7 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	own := operand(send, recv)
 	s := c.Scratch()
 	defer s.Done(&err)
-	return exscans.pick(scanCase(c, recv, op))(s, c, own, recv, op, true)
+	return exscans.pick(reductionOf(c, recv, op))(s, c, own, recv, op, true)
 }
 
 // accumulator returns where a rank combines its own vector with those of lower ranks: in recv, or apart from it.
@@ -52,10 +47,6 @@ func (s *Scratch) accumulator(c Comm, own, recv Buf, apart bool) (acc Buf, err e
 		}
 	}
 	return acc, c.Copy(acc, own)
-}
-
-func scanCase(c Comm, recv Buf, op Op) Case {
-	return Case{Ranks: c.Size(), Bytes: recv.Size(), Count: recv.Count}.forVector(c, recv, op)
 }
 
 // scanDoubling combines into recv what includes this rank's own vector, or if apart, what does not. In the round of

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/libimpi/libimpi/coll/choose"
+
 // Scan and Exscan of long vectors, in blocks. As in scan.go, acc includes the rank's own vector, and if apart, recv
 // does not.
 
@@ -13,7 +15,7 @@ func (s *Scratch) scanPipeline(c Comm, own, recv Buf, op Op, apart bool) error {
 		return err
 	}
 	p, r := c.Size(), c.Rank()
-	n := int(min(int64(blocksOf(acc.Size(), p-2)), acc.Count))
+	n := int(min(int64(choose.Blocks(acc.Size(), p-2)), acc.Count))
 	k := evenly(acc, n)
 	var came [2]Buf
 	for i := range came {
@@ -73,7 +75,7 @@ func (s *Scratch) scanTree(c Comm, own, recv Buf, op Op, apart bool) error {
 		return err
 	}
 	p, r := c.Size(), c.Rank()
-	n := int(min(int64(blocksOf(acc.Size(), 4*rounds(p)/3)), acc.Count))
+	n := int(min(int64(choose.Blocks(acc.Size(), 4*rounds(p)/3)), acc.Count))
 	t := scanNode{cut: evenly(acc, n), n: n, acc: acc, recv: recv, op: op, apart: apart}
 	t.place(p, r)
 	for _, b := range [...]*Buf{&t.left.in, &t.right.in, &t.parent.in} {

@@ -1,21 +1,18 @@
 package coll
 
-type (
-	scatterBy  = algorithm[func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error]
-	scattervBy = algorithm[func(s *Scratch, c Comm, send VBuf, recv Buf, root int) error]
-)
+import "github.com/libimpi/libimpi/coll/choose"
 
 var (
-	scatters = newOperation("scatter", "a block", scatterTable,
-		&scatterBy{name: "binomial", run: (*Scratch).scatterTree, needs: threeRanks},
-		&scatterBy{name: "linear", run: (*Scratch).scatterLinear},
-		&scatterBy{name: boardName, run: (*Scratch).scatterBoard, needs: onBoard},
-		&scatterBy{name: "machines", needs: severalMachines},
-	)
-	scattervs = newOperation("scatterv", "", gathervTable,
-		&scattervBy{name: "linear", run: (*Scratch).scattervLinear},
-		&scattervBy{name: "tree", run: (*Scratch).scattervTree},
-	)
+	scatters = bind(choose.Scatter, map[string]func(s *Scratch, c Comm, send, recv Buf, root int, block int64) error{
+		"binomial": (*Scratch).scatterTree,
+		"linear":   (*Scratch).scatterLinear,
+		"board":    (*Scratch).scatterBoard,
+		"machines": nil,
+	})
+	scattervs = bind(choose.Scatterv, map[string]func(s *Scratch, c Comm, send VBuf, recv Buf, root int) error{
+		"linear": (*Scratch).scattervLinear,
+		"tree":   (*Scratch).scattervTree,
+	})
 )
 
 // Scatter gives block i of root's send to rank i. send.Count is the count of one block and, like all of send,
@@ -30,7 +27,7 @@ func Scatter(c Comm, send, recv Buf, root int) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	k := Case{Ranks: c.Size(), Bytes: block, Machines: machinesOf(c)}.on(c)
+	k := caseOf(c, block)
 	if block > k.Board {
 		k.Board = 0
 	}
@@ -57,7 +54,7 @@ func (s *Scratch) scatterLinear(c Comm, send, recv Buf, root int, _ int64) error
 func Scatterv(c Comm, send VBuf, recv Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scattervs.pick(Case{Ranks: c.Size()})(s, c, send, recv, root)
+	return scattervs.pick(choose.Case{Ranks: c.Size()})(s, c, send, recv, root)
 }
 
 // scattervLinear: root sends directly to every rank, p-1 messages (Traff 2010, 9.5).

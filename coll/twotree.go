@@ -1,6 +1,10 @@
 package coll
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Two trees at once: half of the data goes through each of two binary trees. The leaves of the one are the inner nodes
 // of the other, so that all ranks send and receive all the time. Each edge has a color, 0 or 1, and is used in rounds
@@ -187,7 +191,7 @@ func active(side []lane, round, n int) (peer, block int) {
 }
 
 // halfBlocks is the number of blocks in each tree.
-func halfBlocks(bytes int64, p int) int { return (blocksOf(bytes, 2*rounds(p)) + 1) / 2 }
+func halfBlocks(bytes int64, p int) int { return (choose.Blocks(bytes, 2*rounds(p)) + 1) / 2 }
 
 // bcastTwoTree: half of the m bytes goes through each tree. N + 2 log2 p rounds at most for N blocks; with the best N
 // it takes the time (sqrt(2 a log2 p) + sqrt(m b))^2.

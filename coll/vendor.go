@@ -22,16 +22,6 @@ type Vendored interface {
 	Leave(o transport.Operation) error
 }
 
-const vendorName = "vendor"
-
-// Where the library is taken by default: measured between two ranks on one machine, with MPICH 5.0.2 (docs/vendor.md).
-// It is never taken for a reduce, which its nonblocking one makes slower.
-const (
-	vendorBcast     = 16 << 10  // bytes, from which on
-	vendorBcastLong = 2 << 20   // bytes, below which
-	vendorAllreduce = 256 << 10 // bytes, below which
-)
-
 // byVendor reports whether a Comm may leave its operations to a library.
 func byVendor(c Comm) bool {
 	v, ok := c.(Vendored)

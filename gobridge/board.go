@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	collboard "github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -58,10 +59,17 @@ func openBoards(e *libimpi.Engine) {
 
 // slotsInC reports whether C may carry out whatever fits a slot: not if another algorithm has been chosen for some
 // operation, nor if the launcher's -v shall show which were used, since C counts nothing.
-func slotsInC() bool { return coll.AllBySlots() && environment(startup.EnvVerbose) == "" }
+func slotsInC() bool { return choose.AllBySlots() && environment(startup.EnvVerbose) == "" }
+
+// slicesFrom is the vector, in bytes, from which C leaves an Allreduce to Go though it fits a slot. All that C combines
+// commutes.
+func (c *communicator) slicesFrom() int32 {
+	k := choose.Case{Ranks: c.Size(), Crowded: c.Crowded(), Commutes: true}
+	return int32(choose.Allreduce.LongestInSlots(k) + 1)
+}
 
 // openBoard finds the board of a communicator, once. All members call it before their first operation that can use one.
-// Where C does not learn of it, Go asks for each call (coll.BySlots).
+// Where C does not learn of it, Go asks for each call (choose.Operation.FitsSlots).
 func (c *communicator) openBoard() error {
 	b := &c.board
 	if b.decided {
@@ -91,7 +99,7 @@ func (c *communicator) agreeOnBoard() error {
 	memory := shared.(*shm.Board)
 	b.Comm, b.Rank, b.Size = uint64(c.handle), int32(c.Rank()), int32(c.Size())
 	b.Members, b.Wide = memory.Members(), memory.Wide()
-	b.Slices = int32(coll.BoardSlicesFrom(c.Size(), c.Crowded()))
+	b.Slices = c.slicesFrom()
 	for i := range c.Size() {
 		r := p.engine.LocalRank(c.Group().World(i))
 		b.Peers[i].Local = int32(r)

@@ -108,9 +108,9 @@ func (k *check) newGroup(g *libimpi.Group, err error, from, out uintptr) int32 {
 	return k.answer(saveGroup(g, sessionOfGroup(from)), out)
 }
 
-// choose makes a group of those members of another that a list names: read reads it, and pick takes them, or leaves
-// them out.
-func choose[Of any](fn string, group uintptr, n int32, list, newgroup uintptr,
+// selectGroup makes a group of those members of another that a list names: read reads it, and pick takes them, or
+// leaves them out.
+func selectGroup[Of any](fn string, group uintptr, n int32, list, newgroup uintptr,
 	read func(k *check, g *libimpi.Group, n int32, array uintptr) []Of,
 	pick func(*libimpi.Group, []Of) (*libimpi.Group, error)) int32 {
 	k, g := groupQuery(fn, group)
@@ -159,22 +159,22 @@ func (k *check) ranges(_ *libimpi.Group, n int32, array uintptr) []libimpi.Range
 
 //export impi_Group_incl
 func impi_Group_incl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	return choose("MPI_Group_incl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Incl)
+	return selectGroup("MPI_Group_incl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Incl)
 }
 
 //export impi_Group_excl
 func impi_Group_excl(group uintptr, n int32, ranks, newgroup uintptr) int32 {
-	return choose("MPI_Group_excl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Excl)
+	return selectGroup("MPI_Group_excl", group, n, ranks, newgroup, (*check).ranks, (*libimpi.Group).Excl)
 }
 
 //export impi_Group_range_incl
 func impi_Group_range_incl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	return choose("MPI_Group_range_incl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeIncl)
+	return selectGroup("MPI_Group_range_incl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeIncl)
 }
 
 //export impi_Group_range_excl
 func impi_Group_range_excl(group uintptr, n int32, ranges, newgroup uintptr) int32 {
-	return choose("MPI_Group_range_excl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeExcl)
+	return selectGroup("MPI_Group_range_excl", group, n, ranges, newgroup, (*check).ranges, (*libimpi.Group).RangeExcl)
 }
 
 func twoGroups(fn string, group1, group2, result uintptr, arg string) (k check, a, b *libimpi.Group) {

@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/kernel"
@@ -336,16 +336,16 @@ func (p *process) tellAlgorithms() {
 	if environment(startup.EnvVerbose) == "" || p.engine.World().Rank() != 0 {
 		return
 	}
-	parameters, from, _ := coll.ReadTold(environment(startup.EnvParameters))
+	parameters, from, _ := choose.ReadTold(environment(startup.EnvParameters))
 	if from == "" || p.engine.Job().Clients > 1 {
-		parameters, from = coll.BuiltIn, "built in"
+		parameters, from = choose.BuiltIn, "built in"
 	}
 	fmt.Fprintf(os.Stderr, "libimpi: parameters of collectives (%s): %v\n", from, parameters)
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		var used []string
 		for _, a := range o.Algorithms {
-			if a.Used > 0 {
-				used = append(used, fmt.Sprintf("%s %d", a.Name, a.Used))
+			if n := a.Used(); n > 0 {
+				used = append(used, fmt.Sprintf("%s %d", a.Name, n))
 			}
 		}
 		if len(used) > 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/gobridge/pmix"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
@@ -158,23 +158,23 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {
 		return set, err
 	}
-	if err := coll.Choose(environment("IMPI_ALGORITHM")); err != nil {
+	if err := choose.Choose(environment("IMPI_ALGORITHM")); err != nil {
 		return set, fmt.Errorf("IMPI_ALGORITHM: %v", err)
 	}
 	if reproduce, err := parseSwitch("IMPI_REPRODUCIBLE"); err != nil {
 		return set, err
 	} else if reproduce {
-		coll.Reproduce()
+		choose.Reproduce()
 	}
 	if job.Clients == 1 {
-		parameters, _, err := coll.ReadTold(environment(startup.EnvParameters))
+		parameters, _, err := choose.ReadTold(environment(startup.EnvParameters))
 		if err != nil {
 			return set, fmt.Errorf("%s, which a launcher sets: %v", startup.EnvParameters, err)
 		}
-		coll.Tune(parameters)
+		choose.Tune(parameters)
 	}
 	if environment(startup.EnvVerbose) != "" {
-		coll.Count(true)
+		choose.Count(true)
 	}
 	p.connectTime, err = parseConnectTime(environment("IMPI_CONNECT_TIMEOUT"))
 	return set, err

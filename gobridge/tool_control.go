@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/mpit"
@@ -187,7 +187,7 @@ func impi_T_cvar_write(handleIn, buf uintptr) int32 {
 func apply(s *settings.Setting, value string, e *libimpi.Engine) int32 {
 	switch s.Name {
 	case "IMPI_ALGORITHM":
-		if coll.Choose(value) != nil {
+		if choose.Choose(value) != nil {
 			rechoose(environment("IMPI_ALGORITHM"), environment("IMPI_REPRODUCIBLE"))
 			return abi.MPI_T_ERR_INVALID
 		}
@@ -219,9 +219,9 @@ func apply(s *settings.Setting, value string, e *libimpi.Engine) int32 {
 
 // rechoose takes algorithms as the two settings say.
 func rechoose(algorithms, reproducible string) {
-	coll.Choose(algorithms) // has been accepted before
+	choose.Choose(algorithms) // has been accepted before
 	if reproducible == "1" {
-		coll.Reproduce()
+		choose.Reproduce()
 	}
 }
 

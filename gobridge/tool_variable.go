@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/libimpi/counters"
@@ -505,9 +505,9 @@ func goMemory() uint64 {
 
 // timesTaken is how often an algorithm has been taken, counted as mpit.Algorithms.
 func timesTaken(which int) uint64 {
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		if which < len(o.Algorithms) {
-			return uint64(o.Algorithms[which].Used)
+			return uint64(o.Algorithms[which].Used())
 		}
 		which -= len(o.Algorithms)
 	}

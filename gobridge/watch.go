@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/startup"
@@ -90,7 +90,7 @@ func hide(on bool) {
 }
 
 // avoidBoards keeps collective operations from boards while they have to go by messages, and C from boards while not
-// all of them go by slots.
+// all of them go by slots. C learns which ones do.
 func avoidBoards(e *libimpi.Engine) {
 	e.AvoidBoards(e.Verifies())
 	avoid := e.Verifies() || !slotsInC()
@@ -103,7 +103,8 @@ func avoidBoards(e *libimpi.Engine) {
 		b := (*unsafe.Pointer)(unsafe.Pointer(&C.impi_fast.comms[i].board))
 		if avoid {
 			atomic.StorePointer(b, nil)
-		} else {
+		} else if c.board.c != nil {
+			c.board.c.Slices = c.slicesFrom()
 			atomic.StorePointer(b, unsafe.Pointer(c.board.c))
 		}
 	}
@@ -127,7 +128,7 @@ func rewatch() {
 			counts = counts || kind != mpit.PeerLost
 		}
 	}
-	coll.Count(calls || environment(startup.EnvVerbose) != "")
+	choose.Count(calls || environment(startup.EnvVerbose) != "")
 	e := toolEngine.Load()
 	if e == nil {
 		return

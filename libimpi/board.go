@@ -45,7 +45,7 @@ type commBoard struct {
 }
 
 // longestOnBoard is the largest contribution, in bytes, but of pieces.
-const longestOnBoard = collboard.LongestAlone
+const longestOnBoard = transport.BoardLongest
 
 // MayHaveBoard reports whether the communicator can have a board: each member gets the same answer, without a message.
 func (c *Comm) MayHaveBoard() bool {

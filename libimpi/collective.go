@@ -6,6 +6,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	collboard "github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/external"
 	"github.com/libimpi/libimpi/coll/span"
 	"github.com/libimpi/libimpi/datatype"
@@ -196,8 +197,8 @@ func (e *Engine) withdraw(r *Request) {
 	e.complete(r)
 }
 
-// Which operations take place on a communicator's board: coll's table decides (coll.BySlots), by what is the same at
-// all members, and here it is seen whether there is a board.
+// Which operations take place on a communicator's board: the table decides (choose.Operation.FitsSlots), by what is the
+// same at all members, and here it is seen whether there is a board.
 //
 //	blocking    -> is carried out at once, after all others that the member has begun
 //	nonblocking -> gets its number, and goes on as far as contributions are there (board_task.go)
@@ -206,9 +207,9 @@ func (e *Engine) withdraw(r *Request) {
 // lanes.
 
 // boardFor returns the board for an operation with contributions of so many blocks of n bytes, if it goes by slots as a
-// whole (coll.BySlots); otherwise nil.
-func (v Collectives) boardFor(o coll.Routine, n int64, blocks int) (*commBoard, error) {
-	if !coll.BySlots(o, n, blocks) {
+// whole; otherwise nil.
+func (v Collectives) boardFor(o *choose.Operation, n int64, blocks int) (*commBoard, error) {
+	if !o.FitsSlots(n, blocks) {
 		return nil, v.openForPieces(n)
 	}
 	b, err := v.opened()
@@ -257,7 +258,7 @@ func (v Collectives) openForPieces(n int64) error {
 
 // boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
 // program, so that nonblocking ones with an operation of its own go by messages.
-func (v Collectives) boardForVector(o coll.Routine, vector coll.Buf, op coll.Op) (*commBoard, error) {
+func (v Collectives) boardForVector(o *choose.Operation, vector coll.Buf, op coll.Op) (*commBoard, error) {
 	if vector.Count == 0 || !vector.Type.Dense() {
 		return nil, nil
 	}
@@ -270,13 +271,13 @@ func (v Collectives) boardForVector(o coll.Routine, vector coll.Buf, op coll.Op)
 
 // next is memory for the operation that begins.
 func (b *commBoard) next() *collboard.Operation {
-	b.operation.InOrder = coll.Reproduces()
+	b.operation.InOrder = choose.Reproduces()
 	return &b.operation
 }
 
 // onBoard carries an operation out, or leaves it to the task.
-func (v Collectives) onBoard(which coll.Routine, b *commBoard, o *collboard.Operation) error {
-	coll.CountSlots(which)
+func (v Collectives) onBoard(which *choose.Operation, b *commBoard, o *collboard.Operation) error {
+	which.CountSlots()
 	if v.task != nil {
 		return v.task.sides[0].on.Operate(o)
 	}
@@ -285,16 +286,26 @@ func (v Collectives) onBoard(which coll.Routine, b *commBoard, o *collboard.Oper
 
 // exchangeOnBoard carries a blocking exchange out; is says which one it is. It returns false if the exchange goes by
 // messages: there is no board, or all members know that it does.
-func (v Collectives) exchangeOnBoard(o coll.Routine, messages bool,
+func (v Collectives) exchangeOnBoard(o *choose.Operation, messages bool,
 	is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
-	if messages || v.task != nil || !coll.BySlots(o, 1, 1) {
+	if messages || !o.FitsSlots(1, 1) {
+		return false, nil
+	}
+	if done, err = v.exchangeBySlots(is); done {
+		o.CountSlots()
+	}
+	return done, err
+}
+
+// exchangeBySlots is exchangeOnBoard for an exchange that goes by slots.
+func (v Collectives) exchangeBySlots(is func(x *coll.Exchange, b coll.Seated)) (done bool, err error) {
+	if v.task != nil {
 		return false, nil
 	}
 	b, err := v.opened()
 	if b == nil || err != nil {
 		return false, err
 	}
-	coll.CountSlots(o)
 	is(&b.exchange, &v.c.ops)
 	return true, b.exchange.Do(&v.c.ops, &b.Blocking)
 }

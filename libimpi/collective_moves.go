@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/span"
 )
 
@@ -15,12 +16,12 @@ func (v Collectives) Barrier() error {
 	if err := v.verify(func() coll.Call { return coll.Call{Routine: coll.OpBarrier} }); err != nil {
 		return err
 	}
-	board, err := v.boardFor(coll.OpBarrier, 0, 1)
+	board, err := v.boardFor(choose.Barrier, 0, 1)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpBarrier, board, board.next().Barrier(board))
+		return v.onBoard(choose.Barrier, board, board.next().Barrier(board))
 	case v.c.inter.local != nil:
 		return v.interBarrier()
 	case v.spans():
@@ -37,12 +38,12 @@ func (v Collectives) Bcast(b coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Bcast(b, root)
 	}
-	board, err := v.boardFor(coll.OpBcast, b.Size(), 1)
+	board, err := v.boardFor(choose.Bcast, b.Size(), 1)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpBcast, board, board.next().Bcast(board, b, root))
+		return v.onBoard(choose.Bcast, board, board.next().Bcast(board, b, root))
 	case v.c.inter.local != nil:
 		return v.interBcast(b, root)
 	case v.spans():
@@ -63,12 +64,12 @@ func (v Collectives) Gather(send, recv coll.Buf, root int) error {
 	if send.IsInPlace() {
 		size = recv.Size()
 	}
-	board, err := v.boardFor(coll.OpGather, size, 1)
+	board, err := v.boardFor(choose.Gather, size, 1)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpGather, board, board.next().Gather(board, send, recv, root, size))
+		return v.onBoard(choose.Gather, board, board.next().Gather(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interGather(send, recv, root)
 	case v.spans():
@@ -85,7 +86,7 @@ func (v Collectives) Gatherv(send coll.Buf, recv coll.VBuf, root int) error {
 	if v.converts() {
 		return v.external().Gatherv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(coll.OpGatherv, false,
+	done, err := v.exchangeOnBoard(choose.Gatherv, false,
 		func(x *coll.Exchange, b coll.Seated) { x.Gatherv(b, send, &recv, root) })
 	switch {
 	case done || err != nil:
@@ -110,12 +111,12 @@ func (v Collectives) Scatter(send, recv coll.Buf, root int) error {
 	if recv.IsInPlace() {
 		size = send.Size()
 	}
-	board, err := v.boardFor(coll.OpScatter, size, v.c.Size())
+	board, err := v.boardFor(choose.Scatter, size, v.c.Size())
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpScatter, board, board.next().Scatter(board, send, recv, root, size))
+		return v.onBoard(choose.Scatter, board, board.next().Scatter(board, send, recv, root, size))
 	case v.c.inter.local != nil:
 		return v.interScatter(send, recv, root)
 	case v.spans():
@@ -132,7 +133,7 @@ func (v Collectives) Scatterv(send coll.VBuf, recv coll.Buf, root int) error {
 	if v.converts() {
 		return v.external().Scatterv(send, recv, root)
 	}
-	done, err := v.exchangeOnBoard(coll.OpScatterv, false,
+	done, err := v.exchangeOnBoard(choose.Scatterv, false,
 		func(x *coll.Exchange, b coll.Seated) { x.Scatterv(b, &send, recv, root) })
 	switch {
 	case done || err != nil:
@@ -155,12 +156,12 @@ func (v Collectives) Allgather(send, recv coll.Buf) error {
 	if v.converts() {
 		return v.external().Allgather(send, recv)
 	}
-	board, err := v.boardFor(coll.OpAllgather, recv.Size(), 1)
+	board, err := v.boardFor(choose.Allgather, recv.Size(), 1)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpAllgather, board, board.next().Allgather(board, send, recv))
+		return v.onBoard(choose.Allgather, board, board.next().Allgather(board, send, recv))
 	case v.c.inter.local != nil:
 		whole := recv
 		whole.Count *= int64(v.c.Ranks())
@@ -182,8 +183,8 @@ func (v Collectives) Allgatherv(send coll.Buf, recv coll.VBuf) error {
 		return v.external().Allgatherv(send, recv)
 	}
 	longest := slices.Max(recv.Counts) * recv.Type.Size()
-	tooLong := !coll.BySlots(coll.OpAllgatherv, longest, 1)
-	done, err := v.exchangeOnBoard(coll.OpAllgatherv, tooLong,
+	tooLong := !choose.Allgatherv.FitsSlots(longest, 1)
+	done, err := v.exchangeOnBoard(choose.Allgatherv, tooLong,
 		func(x *coll.Exchange, b coll.Seated) { x.Allgatherv(b, send, &recv) })
 	if tooLong {
 		err = v.openForPieces(longest)
@@ -213,12 +214,12 @@ func (v Collectives) Alltoall(send, recv coll.Buf) error {
 	if v.converts() {
 		return v.external().Alltoall(send, recv)
 	}
-	board, err := v.boardFor(coll.OpAlltoall, recv.Size(), v.c.Size())
+	board, err := v.boardFor(choose.Alltoall, recv.Size(), v.c.Size())
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpAlltoall, board, board.next().Alltoall(board, send, recv))
+		return v.onBoard(choose.Alltoall, board, board.next().Alltoall(board, send, recv))
 	case v.c.inter.local != nil:
 		return v.interAlltoall(send, recv)
 	case v.spans():
@@ -238,7 +239,7 @@ func (v Collectives) Alltoallv(send, recv coll.VBuf) error {
 		return v.external().Alltoallv(send, recv)
 	}
 	out, in := coll.Varying(send), coll.Varying(recv)
-	done, err := v.exchangeOnBoard(coll.OpAlltoallv, send.IsInPlace(),
+	done, err := v.exchangeOnBoard(choose.Alltoallv, send.IsInPlace(),
 		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
@@ -262,7 +263,7 @@ func (v Collectives) Alltoallw(send, recv coll.WBuf) error {
 		return v.external().Alltoallw(send, recv)
 	}
 	out, in := coll.Each(send), coll.Each(recv)
-	done, err := v.exchangeOnBoard(coll.OpAlltoallw, send.IsInPlace(),
+	done, err := v.exchangeOnBoard(choose.Alltoallv, send.IsInPlace(),
 		func(x *coll.Exchange, b coll.Seated) { x.Alltoallv(b, &out, &in) })
 	switch {
 	case done || err != nil:
@@ -291,10 +292,11 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	if v.converts() {
 		return v.external().Neighbors(send, recv, edges)
 	}
-	done, err := v.exchangeOnBoard(coll.OpNeighbors, false,
-		func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
-	if done || err != nil {
-		return err
+	if choose.Alltoallv.FitsSlots(1, 1) {
+		done, err := v.exchangeBySlots(func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
+		if done || err != nil {
+			return err
+		}
 	}
 	return coll.Neighbors(v.on, edges, &send, &recv)
 }

@@ -2,6 +2,8 @@ package libimpi
 
 import (
 	"github.com/libimpi/libimpi/coll"
+	collboard "github.com/libimpi/libimpi/coll/board"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/span"
 )
 
@@ -13,12 +15,12 @@ func (v Collectives) Reduce(send, recv coll.Buf, op coll.Op, root int) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpReduce, root, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(coll.OpReduce, recv, op)
+	board, err := v.boardForVector(choose.Reduce, recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpReduce, board, board.next().Reduce(board, send, recv, op, root))
+		return v.onBoard(choose.Reduce, board, board.next().Reduce(board, send, recv, op, root))
 	case v.c.inter.local != nil:
 		return v.interReduce(send, recv, op, root)
 	case v.spans():
@@ -34,14 +36,15 @@ func (v Collectives) Allreduce(send, recv coll.Buf, op coll.Op) error {
 	}); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(coll.OpAllreduce, recv, op)
+	board, err := v.boardForVector(choose.Allreduce, recv, op)
 	switch {
 	case err != nil:
 		return err
-	case board != nil && coll.BoardSlices(board.Size(), v.c.seats.crowded, recv, op):
+	case board != nil && recv.Size() > choose.Allreduce.LongestInSlots(choose.Case{Ranks: board.Size(),
+		Crowded: v.c.seats.crowded, Commutes: collboard.EitherWay(op)}):
 		return coll.Allreduce(v.on, send, recv, op)
 	case board != nil:
-		return v.onBoard(coll.OpAllreduce, board, board.next().Allreduce(board, send, recv, op))
+		return v.onBoard(choose.Allreduce, board, board.next().Allreduce(board, send, recv, op))
 	case v.c.inter.local != nil:
 		return v.interAllreduce(send, recv, op)
 	case v.spans():
@@ -55,12 +58,12 @@ func (v Collectives) Scan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpScan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(coll.OpScan, recv, op)
+	board, err := v.boardForVector(choose.Scan, recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpScan, board, board.next().Scan(board, send, recv, op, false))
+		return v.onBoard(choose.Scan, board, board.next().Scan(board, send, recv, op, false))
 	case v.spans():
 		return span.Scan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -72,12 +75,12 @@ func (v Collectives) Exscan(send, recv coll.Buf, op coll.Op) error {
 	if err := v.verify(func() coll.Call { return uniform(coll.OpExscan, 0, op, recv) }); err != nil {
 		return err
 	}
-	board, err := v.boardForVector(coll.OpExscan, recv, op)
+	board, err := v.boardForVector(choose.Exscan, recv, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpExscan, board, board.next().Scan(board, send, recv, op, true))
+		return v.onBoard(choose.Exscan, board, board.next().Scan(board, send, recv, op, true))
 	case v.spans():
 		return span.Exscan(v.on, v.c.seats.layout, send, recv, op)
 	}
@@ -92,13 +95,13 @@ func (v Collectives) ReduceScatterBlock(send, recv coll.Buf, op coll.Op) error {
 		return err
 	}
 	total := recv.Count * int64(v.c.Size())
-	board, err := v.boardForVector(coll.OpReduceScatterBlock, coll.Buf{Count: total, Type: recv.Type}, op)
+	board, err := v.boardForVector(choose.ReduceScatter, coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
 		at := recv.Count * int64(v.c.rank)
-		return v.onBoard(coll.OpReduceScatterBlock, board, board.next().ReduceScatter(board, send, recv, total, at, op))
+		return v.onBoard(choose.ReduceScatter, board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatter(send, recv, recv.Count*int64(v.c.Size()), op, func(sum coll.Buf) error {
 			sum.Count = recv.Count
@@ -121,12 +124,12 @@ func (v Collectives) ReduceScatter(send, recv coll.Buf, counts []int64, op coll.
 			at += n
 		}
 	}
-	board, err := v.boardForVector(coll.OpReduceScatter, coll.Buf{Count: total, Type: recv.Type}, op)
+	board, err := v.boardForVector(choose.ReduceScatter, coll.Buf{Count: total, Type: recv.Type}, op)
 	switch {
 	case err != nil:
 		return err
 	case board != nil:
-		return v.onBoard(coll.OpReduceScatter, board, board.next().ReduceScatter(board, send, recv, total, at, op))
+		return v.onBoard(choose.ReduceScatter, board, board.next().ReduceScatter(board, send, recv, total, at, op))
 	case v.c.inter.local != nil:
 		return v.interReduceScatterV(send, recv, counts, op)
 	case v.spans():

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -17,9 +18,9 @@ func TestCollectivesOfClientsOnSeveralMachines(t *testing.T) {
 		"two clients": {Machines: []int{2, 2, 1, 3}, Clients: []int32{0, 0, 1, 1}, Late: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			coll.Count(true)
-			defer coll.Choose("")
-			if err := coll.Choose(""); err != nil { // counts from here
+			choose.Count(true)
+			defer choose.Choose("")
+			if err := choose.Choose(""); err != nil { // counts from here
 				t.Fatal(err)
 			}
 			es := makeWorld(t, options{clients: []int{8}, fake: &o})
@@ -39,12 +40,9 @@ func TestCollectivesOfClientsOnSeveralMachines(t *testing.T) {
 				}
 			})
 			noFailure(t, es)
-			for _, of := range coll.Operations() {
-				if !slices.Contains([]string{"barrier", "bcast", "allreduce", "gather"}, of.Name) {
-					continue
-				}
-				i := slices.IndexFunc(of.Algorithms, func(a coll.Algorithm) bool { return a.Name == "machines" })
-				if used := of.Algorithms[i].Used; (used == 0) != (len(o.Clients) > 0 && of.Name != "bcast" && of.Name != "gather") {
+			for _, of := range []*choose.Operation{choose.Barrier, choose.Bcast, choose.Allreduce, choose.Gather} {
+				few := len(o.Clients) > 0 && of != choose.Bcast && of != choose.Gather
+				if used := of.Used("machines"); (used == 0) != few {
 					t.Errorf("%s went by machine %d times", of.Name, used)
 				}
 			}

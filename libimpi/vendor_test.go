@@ -9,6 +9,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
@@ -82,17 +83,17 @@ func addInts(o *transport.Operation, in, inout []byte) {
 	}
 }
 
-// choose has operations go by the library wherever they can.
-func choose(t *testing.T) {
+// leaveAll has operations go by the library wherever they can.
+func leaveAll(t *testing.T) {
 	t.Helper()
-	if err := coll.Choose("barrier:vendor,bcast:vendor,reduce:vendor,allreduce:vendor"); err != nil {
+	if err := choose.Choose("barrier:vendor,bcast:vendor,reduce:vendor,allreduce:vendor"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { coll.Choose("") })
+	t.Cleanup(func() { choose.Choose("") })
 }
 
 func TestCollectiveOperationsOfAClientGoByItsLibrary(t *testing.T) {
-	choose(t)
+	leaveAll(t)
 	const n, root = 3, 2
 	w, es, by := client(t, n)
 	must(t, w.Run(func(rank int) {
@@ -131,7 +132,7 @@ func TestCollectiveOperationsOfAClientGoByItsLibrary(t *testing.T) {
 
 // What the library does not know or is not for goes by messages.
 func TestOperationsThatAreNotForTheLibraryGoByMessages(t *testing.T) {
-	choose(t)
+	leaveAll(t)
 	w, es, by := client(t, 3)
 	before := make([]int, 3)
 	must(t, w.Run(func(rank int) {
@@ -158,7 +159,7 @@ func TestOperationsThatAreNotForTheLibraryGoByMessages(t *testing.T) {
 
 // Each communicator of all has a line of its own, as long as there are some, and gives it back when it is freed.
 func TestEachCommunicatorHasALineOfItsOwn(t *testing.T) {
-	choose(t)
+	leaveAll(t)
 	w, es, _ := client(t, 2)
 	must(t, w.Run(func(rank int) {
 		c := es[rank].World()

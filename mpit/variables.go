@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // Quantity is what a performance variable measures.
@@ -94,7 +94,7 @@ type Algorithm struct{ Operation, Name string }
 var Algorithms = algorithms()
 
 func algorithms() (all []Algorithm) {
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		for _, a := range o.Algorithms {
 			all = append(all, Algorithm{o.Name, a.Name})
 		}

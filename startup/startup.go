@@ -67,8 +67,8 @@ const (
 	// operations took.
 	EnvVerbose = "IMPI_VERBOSE"
 
-	// EnvParameters has the parameters by which ranks choose collective algorithms (coll.Parameters.Told), if a file says
-	// any, and the job has one client.
+	// EnvParameters has the parameters by which ranks choose collective algorithms (choose.Parameters.Told), if a file
+	// says any, and the job has one client.
 	EnvParameters = "IMPI_PARAMETERS"
 
 	// EnvSingleton, set to "ok" by the user, lets a process be alone that somebody started together with others.

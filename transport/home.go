@@ -135,12 +135,14 @@ type Memory interface {
 // MaxLocal is the largest number of processes that share a machine's memory.
 const MaxLocal = 1 << 16
 
-// BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has, and
-// BoardPieces how many slots for pieces at most. A lane for contributions that are shorter than a piece by LanePage may
-// have more slots, and take more memory, than one for pieces.
+// BoardMembers is the largest number of members that a board has, BoardWideSlots how many wide slots each has,
+// BoardLongest the bytes of a contribution in one of these, and BoardPieces how many slots for pieces at most. A lane
+// for contributions that are shorter than a piece by LanePage may have more slots, and take more memory, than one for
+// pieces.
 const (
 	BoardMembers   = 32
 	BoardWideSlots = 16
+	BoardLongest   = 16 << 10
 	BoardPieces    = 16
 	LanePage       = 4 << 10
 )

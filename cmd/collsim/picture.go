@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/simulate"
 )
 
@@ -125,7 +125,7 @@ func overBytes() (string, error) {
 	c := chart{title: fmt.Sprintf("allreduce among %d ranks: 1 µs + 0.1 ns a byte, one port", ranks), x: "bytes", base: 8,
 		label: func(x float64) string { return size(int64(math.Round(x))) }}
 	names := []string{""}
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		for _, a := range o.Algorithms {
 			if o.Name == "allreduce" {
 				names = append(names, a.Name)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/simulate"
 )
 
@@ -73,12 +74,12 @@ func boundsTable() (string, error) {
 	}
 	b.WriteString("\n")
 	var names, lines []string // operations with the same table, and the rest of the line
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		of := ""
 		if o.Bytes != "" {
 			of = " (bytes are those of " + o.Bytes + ")"
 		}
-		line := of + ": " + strings.Join(o.Table, "; ") + "\n"
+		line := of + ": " + strings.Join(o.Table(), "; ") + "\n"
 		if i := slices.Index(lines, line); i >= 0 {
 			names[i] += ", " + o.Name
 			continue

@@ -8,7 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/internal/tuned"
 	"github.com/libimpi/libimpi/cmd/internal/version"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/settings"
 )
 
@@ -97,30 +97,29 @@ func everything(prefix string, all []parameter) (document, error) {
 	d := document{Version: version.Text(), Standard: version.MPIStandard, ABI: version.ABI, Soname: version.Soname,
 		WireProtocol: "IMPI 0.0", Platform: runtime.GOOS + "/" + runtime.GOARCH, Prefix: prefix, Files: files(prefix),
 		Parameters: all}
-	numbers, from, err := choose(prefix)
+	numbers, from, err := choices(prefix)
 	if err != nil {
 		return d, err
 	}
 	d.Collectives = collectives{Parameters: fmt.Sprint(numbers), From: from, Operations: []operation{}}
-	for _, o := range coll.Operations() {
-		op := operation{Name: o.Name, Chosen: o.Chosen, Bytes: o.Bytes, Algorithms: []algorithm{}, Defaults: []string{}}
+	for _, o := range choose.Operations {
+		op := operation{Name: o.Name, Chosen: o.Chosen(), Bytes: o.Bytes, Algorithms: []algorithm{}, Defaults: o.Table()}
 		for _, a := range o.Algorithms {
-			op.Algorithms = append(op.Algorithms, algorithm{a.Name, a.Needs})
+			op.Algorithms = append(op.Algorithms, algorithm{a.Name, a.Needs()})
 		}
-		op.Defaults = append(op.Defaults, o.Table...)
 		d.Collectives.Operations = append(d.Collectives.Operations, op)
 	}
 	return d, nil
 }
 
-// choose makes the choices of algorithms that ranks of this environment would make, and returns the parameters that
+// choices makes the choices of algorithms that ranks of this environment would make, and returns the parameters that
 // they follow and where these come from.
-func choose(prefix string) (numbers coll.Parameters, from string, err error) {
-	if err := coll.Choose(os.Getenv("IMPI_ALGORITHM")); err != nil {
+func choices(prefix string) (numbers choose.Parameters, from string, err error) {
+	if err := choose.Choose(os.Getenv("IMPI_ALGORITHM")); err != nil {
 		return numbers, "", fmt.Errorf("IMPI_ALGORITHM: %w", err)
 	}
 	if os.Getenv("IMPI_REPRODUCIBLE") == "1" {
-		coll.Reproduce()
+		choose.Reproduce()
 	}
 	numbers, from, err = tuned.Find(os.Getenv, prefix)
 	if err != nil {
@@ -129,6 +128,6 @@ func choose(prefix string) (numbers coll.Parameters, from string, err error) {
 	if from == "" {
 		from = "built in"
 	}
-	coll.Tune(numbers)
+	choose.Tune(numbers)
 	return numbers, from, nil
 }

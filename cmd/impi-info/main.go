@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/internal/version"
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // overview prints all that there is, for people, and returns the exit code.
@@ -31,37 +31,38 @@ func overview(prefix string, all []parameter) int {
 	for _, p := range all {
 		fmt.Printf("%-16s %-12s %-12s %s\n", p.Name, p.Value, p.Source, p.Help)
 	}
-	parameters, from, err := choose(prefix)
+	parameters, from, err := choices(prefix)
 	if err != nil {
 		complain(err)
 		return codeFailed
 	}
 	fmt.Println()
 	fmt.Printf("%-16s %-12s %v (%s)\n", "collectives", "parameters", parameters, from)
-	fmt.Print(algorithms(coll.Operations()))
+	fmt.Print(algorithms(choose.Operations))
 	return 0
 }
 
 // algorithms lists the algorithms of each collective operation, and which of them is taken when.
-func algorithms(all []coll.Operation) string {
+func algorithms(all []*choose.Operation) string {
 	var text strings.Builder
 	for _, o := range all {
 		var names []string
 		for _, a := range o.Algorithms {
-			if a.Needs != "" {
-				a.Name += " (" + a.Needs + ")"
+			name := a.Name
+			if needs := a.Needs(); needs != "" {
+				name += " (" + needs + ")"
 			}
-			names = append(names, a.Name)
+			names = append(names, name)
 		}
 		row := func(title, value string) { fmt.Fprintf(&text, "%-16s %-12s %s\n", o.Name, title, value) }
 		row("algorithms", strings.Join(names, ", "))
-		if o.Chosen != "" {
-			row("chosen", o.Chosen)
+		if chosen := o.Chosen(); chosen != "" {
+			row("chosen", chosen)
 		}
 		if o.Bytes != "" {
 			row("bytes", "of "+o.Bytes)
 		}
-		for _, rule := range o.Table {
+		for _, rule := range o.Table() {
 			row("default", rule)
 		}
 	}

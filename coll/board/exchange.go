@@ -61,12 +61,9 @@ type block struct {
 // kept is a block of the rank for itself.
 type kept struct{ to, from Buf }
 
-// Bounds of a block on a board, in bytes. From LongBlock on both cores had better copy at the same time, as with
-// messages; a block for one rank that copies all of them has all the room.
-const (
-	LongBlock    = 8 << 10
-	LongestAlone = 16 << 10
-)
+// LongBlock is the length of a block, in bytes, from which on both cores had better copy at the same time, as with
+// messages. A block for one rank that copies all of them has all the room (transport.BoardLongest).
+const LongBlock = 8 << 10
 
 // Begin begins a new exchange, of blocks on the board that have at most so many bytes, where a contribution in a long
 // slot has `most`; 0: there are none. ordered says that all ranks know the number of entries of others.

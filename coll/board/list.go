@@ -2,6 +2,8 @@ package board
 
 import (
 	"encoding/binary"
+
+	"github.com/libimpi/libimpi/transport"
 )
 
 // A contribution to an exchange begins with a list of all blocks that its rank has for others:
@@ -82,8 +84,8 @@ func room(blocks []block, long, most int64) int64 {
 	switch {
 	case used <= leastRoom:
 		return int64(used)
-	case used <= LongestAlone+blockAlign || most == 0:
-		return LongestAlone + blockAlign
+	case used <= transport.BoardLongest+blockAlign || most == 0:
+		return transport.BoardLongest + blockAlign
 	}
 	return most
 }

@@ -3,7 +3,7 @@ package simulate
 import (
 	"math/bits"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // A Bound is what an algorithm of package coll costs at most among p ranks, each of which sends one message and
@@ -181,13 +181,13 @@ func up(a, b int64) int64           { return (a + b - 1) / b }
 func cutTwice(p int, n int64) int64 { return 2 * int64(p-1) * up(n, int64(p)) }
 
 // The numbers N of blocks in pipelines, and their rounds.
-func circulantBlocks(p int, n int64) int64 { return int64(coll.BlocksOf(n, int(log(p, n))-1)) }
+func circulantBlocks(p int, n int64) int64 { return int64(choose.Blocks(n, int(log(p, n))-1)) }
 func circulant(p int, n int64) int64       { return circulantBlocks(p, n) - 1 + log(p, n) }
-func treeBlocks(p int, n int64) int64      { return (int64(coll.BlocksOf(n, int(2*log(p, n)))) + 1) / 2 * 2 }
+func treeBlocks(p int, n int64) int64      { return (int64(choose.Blocks(n, int(2*log(p, n)))) + 1) / 2 * 2 }
 func twoTree(p int, n int64) int64         { return treeBlocks(p, n) + 2*log(p, n) }
-func pipeline(p int, n int64) int64        { return int64(coll.BlocksOf(n, p-2)) + int64(p) - 2 }
+func pipeline(p int, n int64) int64        { return int64(choose.Blocks(n, p-2)) + int64(p) - 2 }
 func scanTree(p int, n int64) int64 {
-	return 3*int64(coll.BlocksOf(n, int(4*log(p, n)/3))) + 4*log(p, n)
+	return 3*int64(choose.Blocks(n, int(4*log(p, n)/3))) + 4*log(p, n)
 }
 
 // cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it goes

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 var long = flag.Bool("long", false, "try more, and up to 10^5 ranks")
@@ -145,7 +146,7 @@ func TestEveryAlgorithmHasABound(t *testing.T) {
 	for _, b := range Bounds {
 		known[b.Operation+":"+b.Algorithm] = true
 	}
-	for _, o := range coll.Operations() {
+	for _, o := range choose.Operations {
 		for _, a := range o.Algorithms {
 			if name := o.Name + ":" + a.Name; !known[name] {
 				t.Errorf("%s has no row in Bounds", name)

@@ -5,11 +5,12 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // A Case is a call of an operation of package coll.
 type Case struct {
-	// Operation and Algorithm are names that coll.Choose knows; no algorithm: the one that is chosen by default.
+	// Operation and Algorithm are names that choose.Choose knows; no algorithm: the one that is chosen by default.
 	Operation, Algorithm string
 	Ranks                int
 	// Bytes are those of the vector of a rank, or of one block.
@@ -125,11 +126,11 @@ func (k Case) Record(most int64) (*Schedules, error) {
 	choosing.Lock()
 	defer choosing.Unlock()
 	if k.Algorithm != "" {
-		coll.Count(true)
-		if err := coll.Choose(k.Operation + ":" + k.Algorithm); err != nil {
+		choose.Count(true)
+		if err := choose.Choose(k.Operation + ":" + k.Algorithm); err != nil {
 			return nil, err
 		}
-		defer coll.Choose("")
+		defer choose.Choose("")
 	}
 	s, err := Record(k.Ranks, most, func(c *Rank) error {
 		c.Place(k.Machines)
@@ -138,20 +139,8 @@ func (k Case) Record(most int64) (*Schedules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", k, err)
 	}
-	if k.Algorithm != "" && !used(k.Operation, k.Algorithm) {
+	if k.Algorithm != "" && choose.Find(k.Operation).Used(k.Algorithm) == 0 {
 		return nil, nil
 	}
 	return s, nil
-}
-
-// used tells whether an algorithm was called since Choose.
-func used(operation, algorithm string) bool {
-	for _, o := range coll.Operations() {
-		for _, a := range o.Algorithms {
-			if o.Name == operation && a.Name == algorithm {
-				return a.Used > 0
-			}
-		}
-	}
-	return false
 }

@@ -1,6 +1,9 @@
 package span
 
-import "github.com/libimpi/libimpi/coll"
+import (
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Operations that IMPI 0.0 does not know, as an extension between clients that both are libimpi: typed messages
 // with tags from 1000 on, which no IMPI operation uses.
@@ -11,7 +14,7 @@ import "github.com/libimpi/libimpi/coll"
 func ownAllreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	k := enter(c, l, 0)
 	defer k.leave(&err)
-	if !op.Commutative() || coll.Reproduces() {
+	if !op.Commutative() || choose.Reproduces() {
 		return coll.Allreduce(k.everybody(), send, recv, op)
 	}
 	if send.IsInPlace() && !k.isMaster() {

@@ -1,6 +1,9 @@
 package span
 
-import "github.com/libimpi/libimpi/coll"
+import (
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Scatter gives block i of root's send to rank i (IMPI 0.0, 4.14). The arguments are those of coll.Scatter. It is
 // short if a block is less than XSIZE: root sends each other master the packed blocks of its client, in rank
@@ -157,7 +160,7 @@ func (k *call) scatterLong(blocks *coll.Blocks, recv coll.Buf, tag int) error {
 // ReduceScatter is Reduce to rank 0 and Scatterv from there (IMPI 0.0, 4.17). The arguments are those of
 // coll.ReduceScatter.
 func ReduceScatter(c Comm, l *Layout, send, recv coll.Buf, counts []int64, op coll.Op) (err error) {
-	if l.Own && coll.Reproduces() {
+	if l.Own && choose.Reproduces() {
 		k := enter(c, l, 0)
 		defer k.leave(&err)
 		return coll.ReduceScatter(k.everybody(), send, recv, counts, op)

@@ -1,6 +1,9 @@
 package span
 
-import "github.com/libimpi/libimpi/coll"
+import (
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Barrier returns when all ranks have entered it (IMPI 0.0, 4.10): fan-in to the masters, a barrier of empty
 // messages between them, linear or along the tree, fan-out. Rank 0 is always master 0.
@@ -160,7 +163,7 @@ func Reduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op, root int) (err e
 	if !send.IsInPlace() {
 		own.Base = send.Base
 	}
-	if l.Own && coll.Reproduces() {
+	if l.Own && choose.Reproduces() {
 		return coll.Reduce(k.everybody(), send, recv, op, root)
 	}
 	if !op.Commutative() {

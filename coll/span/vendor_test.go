@@ -9,6 +9,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/colltest"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/coll/span"
@@ -58,10 +59,10 @@ func (v *vendored) Leave(o transport.Operation) error {
 
 // A client that has such a library uses it for the phases within, and nobody uses it for those between clients.
 func TestTheLocalPhasesOfAClientGoByItsLibrary(t *testing.T) {
-	if err := coll.Choose("bcast:vendor,reduce:vendor,allreduce:vendor"); err != nil {
+	if err := choose.Choose("bcast:vendor,reduce:vendor,allreduce:vendor"); err != nil {
 		t.Fatal(err)
 	}
-	defer coll.Choose("")
+	defer choose.Choose("")
 	clients := []int32{1, 0, 1, 0, 0}
 	layout, err := span.NewLayout(clients, -1, -1)
 	if err != nil {

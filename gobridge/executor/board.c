@@ -43,8 +43,8 @@ HOT int reduce(MPI_Request *request, enum result kind, int root, const void *sen
     const void *in = sendbuf == MPI_IN_PLACE && result ? recvbuf : sendbuf;
     if (UNLIKELY(!is_short(t.n) || !readable(in))) return IMPI_IN_GO;
     if (UNLIKELY(result && (!readable(recvbuf) || sendbuf == recvbuf))) return IMPI_IN_GO;
-    const int wide = t.n > PAYLOAD, slices = kind == WHOLE && root == ALL && count >= b->size; /* coll.BoardSlices */
-    if (UNLIKELY(slices && t.n >= b->slices)) return IMPI_IN_GO;
+    const int wide = t.n > PAYLOAD, allreduce = kind == WHOLE && root == ALL;
+    if (UNLIKELY(allreduce && t.n >= b->slices)) return IMPI_IN_GO;
     if (UNLIKELY(wide && (uintptr_t)recvbuf % (uint64_t)p.size)) return IMPI_IN_GO;
     t.own = in;
     t.combine = p.combine;

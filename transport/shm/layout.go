@@ -180,7 +180,7 @@ const (
 	boardMemberSize = (1 + boardSlots) * boardSlotBytes
 
 	boardWideSlots   = transport.BoardWideSlots
-	boardLongest     = 16 << 10 // of one contribution; a list of blocks may have a line beside it
+	boardLongest     = transport.BoardLongest // of one contribution; a list of blocks may have a line beside it
 	boardWidePayload = lineBytes + boardLongest
 	boardWideShift   = 16
 	boardWideSize    = lineBytes + boardWidePayload

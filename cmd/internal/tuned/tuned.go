@@ -1,4 +1,4 @@
-// Package tuned finds the file of parameters that make tune has written (coll.Parameters).
+// Package tuned finds the file of parameters that make tune has written (choose.Parameters).
 package tuned
 
 import (
@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 // Setting is the environment variable that names the file. "none" stands for no file.
@@ -27,10 +27,10 @@ const mostBytes = 64 << 10
 //	the one that the setting names
 //	tune in the user's folder of the library: $XDG_CONFIG_HOME/libimpi or $HOME/.config/libimpi
 //	share/libimpi/tune in the installation
-func Find(lookup func(string) string, prefix string) (p coll.Parameters, from string, err error) {
+func Find(lookup func(string) string, prefix string) (p choose.Parameters, from string, err error) {
 	named := lookup(Setting)
 	if named == "none" {
-		return coll.BuiltIn, "", nil
+		return choose.BuiltIn, "", nil
 	}
 	if named != "" {
 		return read(named)
@@ -44,7 +44,7 @@ func Find(lookup func(string) string, prefix string) (p coll.Parameters, from st
 			return p, from, err
 		}
 	}
-	return coll.BuiltIn, "", nil
+	return choose.BuiltIn, "", nil
 }
 
 func places(lookup func(string) string, prefix string) (list []string) {
@@ -56,14 +56,14 @@ func places(lookup func(string) string, prefix string) (list []string) {
 	return append(list, filepath.Join(prefix, "share", "libimpi", "tune"))
 }
 
-func read(path string) (coll.Parameters, string, error) {
+func read(path string) (choose.Parameters, string, error) {
 	text, err := readAll(path)
 	if err != nil {
-		return coll.BuiltIn, "", err
+		return choose.BuiltIn, "", err
 	}
-	p, err := coll.ParseParameters(text)
+	p, err := choose.ParseParameters(text)
 	if err != nil {
-		return coll.BuiltIn, "", fmt.Errorf("%s:%w", path, err)
+		return choose.BuiltIn, "", fmt.Errorf("%s:%w", path, err)
 	}
 	return p, path, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/choose"
 )
 
 const good = "latency 100\noverhead 40\ngap 60\nbyte-short 0.2\nbyte-long 0.08\ncombine 0.1\ncopy 0.06\n"
@@ -25,7 +25,7 @@ func write(t *testing.T, path, text string) string {
 func TestTheFirstFileThatIsThereCounts(t *testing.T) {
 	root := t.TempDir()
 	env := map[string]string{"HOME": filepath.Join(root, "home")}
-	find := func() (coll.Parameters, string) {
+	find := func() (choose.Parameters, string) {
 		t.Helper()
 		p, from, err := Find(func(name string) string { return env[name] }, filepath.Join(root, "prefix"))
 		if err != nil {
@@ -33,7 +33,7 @@ func TestTheFirstFileThatIsThereCounts(t *testing.T) {
 		}
 		return p, from
 	}
-	if p, from := find(); p != coll.BuiltIn || from != "" {
+	if p, from := find(); p != choose.BuiltIn || from != "" {
 		t.Errorf("no file: %v from %q", p, from)
 	}
 	site := write(t, filepath.Join(root, "prefix/share/libimpi/tune"), good)
@@ -57,7 +57,7 @@ func TestTheFirstFileThatIsThereCounts(t *testing.T) {
 		t.Errorf("named: %v from %q", p, from)
 	}
 	env[Setting] = "none"
-	if p, from := find(); p != coll.BuiltIn || from != "" {
+	if p, from := find(); p != choose.BuiltIn || from != "" {
 		t.Errorf("none: %v from %q", p, from)
 	}
 }
@@ -79,7 +79,7 @@ func TestAFileThatCannotBeUsedIsAnErrorThatSaysWhere(t *testing.T) {
 			}
 			return ""
 		}, root)
-		if err == nil || !strings.HasPrefix(err.Error(), path+want) || p != coll.BuiltIn || from != "" {
+		if err == nil || !strings.HasPrefix(err.Error(), path+want) || p != choose.BuiltIn || from != "" {
 			t.Errorf("%.30q: %v, %v from %q", text, err, p, from)
 		}
 	}
@@ -101,7 +101,7 @@ func TestAHomeOfSomebodyElseIsNoReasonForAWarning(t *testing.T) {
 			}
 			return ""
 		}, root)
-		if err != nil || from != "" || p != coll.BuiltIn {
+		if err != nil || from != "" || p != choose.BuiltIn {
 			t.Errorf("%s: %v, from %q", closed, err, from)
 		}
 	}

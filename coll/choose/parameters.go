@@ -1,15 +1,13 @@
-package coll
+package choose
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/libimpi/libimpi/abi"
 )
 
 // Parameters say what messages and work cost on a machine: those of the LogGP model, and two of memory. The bounds of
-// the tables follow from them (tuning.go). make tune measures them, and writes a file:
+// the tables follow from them (bounds.go). make tune measures them, and writes a file:
 //
 //	# a comment
 //	latency 500
@@ -28,7 +26,7 @@ type Parameters struct {
 	Copy     float64 // ns a byte
 }
 
-// BuiltIn are the parameters where none have been measured: a machine with more ranks than cores, as in tuning.go.
+// BuiltIn are the parameters where none have been measured: a machine with more ranks than cores, as in bounds.go.
 var BuiltIn = Parameters{Latency: 500, Overhead: 160, Gap: 360, Short: 0.1, Long: 0.1, Combine: 0.05, Copy: 0.05}
 
 // parameterNames are the names in a file, in the order of the fields.
@@ -56,15 +54,15 @@ func ParseParameters(text string) (Parameters, error) {
 			continue
 		}
 		if len(words) != 2 {
-			return BuiltIn, parameterError("%d: a line is a name and a number", number)
+			return BuiltIn, fmt.Errorf("%d: a line is a name and a number", number)
 		}
 		if err := p.set(words[0], words[1]); err != nil {
-			return BuiltIn, parameterError("%d: %v", number, err)
+			return BuiltIn, fmt.Errorf("%d: %v", number, err)
 		}
 	}
 	for i, f := range p.fields() {
 		if *f == 0 {
-			return BuiltIn, parameterError("%d: the file ends without %s", number, parameterNames[i])
+			return BuiltIn, fmt.Errorf("%d: the file ends without %s", number, parameterNames[i])
 		}
 	}
 	return p, nil
@@ -78,18 +76,14 @@ func (p *Parameters) set(name, value string) error {
 		v, err := strconv.ParseFloat(value, 64)
 		switch {
 		case err != nil || !(v >= leastParameter && v <= mostParameter):
-			return parameterError("%s is %.40q, and not a number from %g to %g", name, value, leastParameter, mostParameter)
+			return fmt.Errorf("%s is %.40q, and not a number from %g to %g", name, value, leastParameter, mostParameter)
 		case *f != 0:
-			return parameterError("%s stands there twice", name)
+			return fmt.Errorf("%s stands there twice", name)
 		}
 		*f = v
 		return nil
 	}
-	return parameterError("%.40q is none of %s", name, strings.Join(parameterNames[:], ", "))
-}
-
-func parameterError(format string, args ...any) error {
-	return &Error{Class: abi.MPI_ERR_OTHER, Msg: fmt.Sprintf(format, args...)}
+	return fmt.Errorf("%.40q is none of %s", name, strings.Join(parameterNames[:], ", "))
 }
 
 // String is for people, in one line.
@@ -127,7 +121,7 @@ func ReadTold(value string) (p Parameters, from string, err error) {
 // under way.
 func Tune(p Parameters) {
 	tuned = boundsOf(p)
-	for _, o := range operations() {
-		o.tune(&tuned)
+	for _, o := range Operations {
+		o.tune()
 	}
 }

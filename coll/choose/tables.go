@@ -1,0 +1,229 @@
+package choose
+
+import "github.com/libimpi/libimpi/transport"
+
+// gatherPieces bounds the blocks of a gather that ranks which outnumber their cores put on their board, as measured:
+// they go on meanwhile, where with messages each waits for root to read its block.
+const gatherPieces = 128 << 10
+
+// reduceAlone is the vector from which on one of the ranks that share two cores combines those of all, as measured.
+const reduceAlone = 64 << 10
+
+// Two ranks put on their board what is shorter than this, as measured. As a message it would be read where it lies, and
+// then the lines of data that its sender writes anew each time, as programs do, change cores twice. Longer vectors pass
+// by the board where their receiver combines them: half of a message is written to its caches by the sender's core.
+const (
+	pairPieces   = 64<<10 + 1 // 64 KiB are shorter
+	pairOperands = 256 << 10
+	pairBlocks   = 64 << 10 // of an alltoall, an allgather: longer ones both cores copy at the same time as messages
+)
+
+// Where another MPI library is taken: measured between two ranks on one machine, with MPICH 5.0.2 (docs/vendor.md). It
+// is never taken for a reduce, which its nonblocking one makes slower.
+const (
+	vendorBcast     = 16 << 10  // bytes, from which on
+	vendorBcastLong = 2 << 20   // bytes, below which
+	vendorAllreduce = 256 << 10 // bytes, below which
+)
+
+// slicesFrom is the vector, in bytes, from which an allreduce on a board is made in pieces though it fits one
+// contribution, if there are more than two ranks and each has a core: each combines a slice. Where ranks outnumber
+// cores, a second operation takes longer than to combine all.
+const slicesFrom = 1 << 10
+
+// Names of algorithms that several operations have: board goes by pieces on a board, and so does rootBoard, where one
+// rank combines them; vendor is another MPI library; machines is made of other operations, within machines and between.
+const board, rootBoard, vendor, machines = "board", "board-root", "vendor", "machines"
+
+// Rows of slots: for contributions that fit, and for those of any length.
+var (
+	bySlots  = rule{use: Slots, slots: transport.BoardLongest}
+	anySlots = rule{use: Slots, slots: anyLength}
+)
+
+// Operations are all that there are. In a table, the first row counts that fits, and whose algorithm can be used.
+var Operations = []*Operation{Barrier, Bcast, Reduce, Allreduce, ReduceScatter, Scan, Exscan, Gather, Gatherv, Scatter,
+	Scatterv, Allgather, Allgatherv, Alltoall, Alltoallv}
+
+var Barrier = newOperation("barrier", "", []*Algorithm{
+	{Name: "dissemination"}, {Name: "central"}, {Name: vendor, needs: vendored},
+	{Name: machines, needs: severalMachines},
+}, func(*bounds) []rule {
+	return []rule{
+		anySlots,
+		{use: vendor, vendor: true}, {use: machines, shared: true, apart: true},
+		{use: "central", crowded: true}, {use: "dissemination"},
+	}
+})
+
+var Bcast = newOperation("bcast", "the message", []*Algorithm{
+	{Name: "binomial"}, {Name: "circulant"}, {Name: "two-tree", needs: threeRanks},
+	{Name: "scatter-ring", needs: threeRanks}, {Name: vendor, needs: vendored}, {Name: board, needs: onBoard},
+	{Name: machines, needs: severalMachines},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: vendor, vendor: true, bytes: vendorBcast, below: vendorBcastLong},
+		{use: board, ranks: 3, crowded: true},
+		{use: board, pair: true, below: pairPieces},
+		{use: machines, shared: true},
+		{use: "circulant", ranks: 3, bytes: b.bcastLong},
+		{use: "binomial"},
+	}
+})
+
+var Reduce = newOperation("reduce", "the vector", []*Algorithm{
+	{Name: "binomial"}, {Name: "circulant", needs: commuting},
+	{Name: "two-tree", needs: commuting | threeRanks}, {Name: "butterfly"},
+	{Name: "halving", needs: commuting | pieceEach}, {Name: vendor, needs: vendored},
+	{Name: board, needs: onBoard}, {Name: machines, needs: severalMachines | ordered}, {Name: "fold"},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: board, ranks: 3, crowded: true},
+		{use: board, pair: true, below: pairOperands},
+		{use: machines, shared: true},
+		{use: "circulant", ranks: 3, bytes: b.reduceLong},
+		{use: "butterfly", ranks: 4, bytes: b.reduceLong},
+		{use: "binomial"},
+	}
+})
+
+var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
+	{Name: "doubling"}, {Name: "pair", needs: twoRanks | commuting | pieceEach},
+	{Name: "halving", needs: powerOfTwo | commuting | pieceEach}, {Name: "circulant", needs: commuting},
+	{Name: "butterfly"}, {Name: "two-tree", needs: commuting | threeRanks},
+	{Name: "ring", needs: commuting | pieceEach}, {Name: vendor, needs: vendored},
+	{Name: board, needs: onBoard | commuting}, {Name: rootBoard, needs: onBoard},
+	{Name: machines, needs: severalMachines | ordered}, {Name: "fold"},
+}, func(b *bounds) []rule {
+	return []rule{
+		{use: board, ranks: 3, bytes: slicesFrom, below: transport.BoardLongest + 1, cores: true},
+		bySlots,
+		{use: vendor, vendor: true, below: vendorAllreduce},
+		{use: rootBoard, ranks: 3, bytes: reduceAlone, crowded: true, twoCores: true},
+		{use: board, ranks: 3, crowded: true},
+		{use: machines, bytes: b.allreduceLong, shared: true},
+		{use: machines, shared: true, apart: true},
+		{use: "pair", bytes: b.pairLong},
+		{use: "halving", ranks: 3, bytes: b.allreduceLong},
+		{use: "circulant", ranks: 3, bytes: b.allreduceLong},
+		{use: "butterfly", ranks: 3, bytes: b.allreduceLong},
+		{use: "doubling"},
+	}
+})
+
+var ReduceScatter = newOperation("reduce_scatter", "the vector", []*Algorithm{
+	{Name: "doubling"}, {Name: "pair", needs: twoRanks | commuting}, {Name: "circulant", needs: commuting},
+	{Name: "circulant-even", needs: commuting}, {Name: "butterfly"}, {Name: "pairwise", needs: commuting},
+	{Name: "reduce-scatter"}, {Name: board, needs: onBoard | commuting}, {Name: "fold"},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: board, ranks: 3, crowded: true},
+		{use: "pair", bytes: b.pairLong},
+		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
+		{use: "circulant", bytes: b.scatterLong},
+		{use: "butterfly", ranks: 3, bytes: b.scatterLong},
+		{use: "doubling"},
+	}
+})
+
+var (
+	Scan   = newChain("scan", pairOperands)
+	Exscan = newChain("exscan", pairPieces) // of two ranks, one gets the other's vector
+)
+
+func newChain(name string, onBoardBelow int64) *Operation {
+	return newOperation(name, "the vector", []*Algorithm{
+		{Name: "doubling"}, {Name: "pipeline"}, {Name: "tree"}, {Name: board, needs: onBoard},
+	}, func(b *bounds) []rule {
+		return []rule{
+			bySlots,
+			{use: board, ranks: 3, crowded: true},
+			{use: board, pair: true, below: onBoardBelow},
+			{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
+			{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
+			{use: "doubling"},
+		}
+	})
+}
+
+var (
+	Gather  = newRooted("gather", gatherPieces, pairPieces)
+	Scatter = newRooted("scatter", 0, 0)
+)
+
+// newRooted makes an operation between a root and all, of blocks of one length. Ranks that outnumber their cores use
+// their board for blocks that are shorter than crowdedBelow, and two ranks below pairBelow; 0: for all.
+func newRooted(name string, crowdedBelow, pairBelow int64) *Operation {
+	return newOperation(name, "a block", []*Algorithm{
+		{Name: "binomial", needs: threeRanks}, {Name: "linear"}, {Name: board, needs: onBoard},
+		{Name: machines, needs: severalMachines},
+	}, func(b *bounds) []rule {
+		return []rule{
+			bySlots,
+			{use: board, ranks: 3, below: crowdedBelow, crowded: true},
+			{use: board, pair: true, below: pairBelow},
+			{use: machines, below: b.gatherLong, shared: true},
+			{use: "binomial", ranks: 3, below: b.gatherLong},
+			{use: "linear"},
+		}
+	})
+}
+
+var Gatherv, Scatterv = newUneven("gatherv"), newUneven("scatterv")
+
+func newUneven(name string) *Operation {
+	return newOperation(name, "", []*Algorithm{{Name: "linear"}, {Name: "tree"}}, func(b *bounds) []rule {
+		return []rule{anySlots, {use: "tree", ranks: b.gathervRanks}, {use: "linear"}}
+	})
+}
+
+var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
+	{Name: "doubling", needs: powerOfTwo}, {Name: "bruck"}, {Name: "bruck-ring"}, {Name: "ring"},
+	{Name: board, needs: onBoard}, {Name: machines, needs: severalMachines},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: board, pair: true, below: 2 * pairBlocks},
+		{use: board, ranks: 3, crowded: true},
+		{use: machines, below: b.allgatherLong, shared: true, apart: true},
+		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
+		{use: "bruck-ring", bytes: b.allgatherLong},
+		{use: "doubling"},
+		{use: "bruck"},
+	}
+})
+
+var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
+	{Name: "bruck"}, {Name: "circulant"}, {Name: "ring"}, {Name: board, needs: onBoard},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: board, pair: true, below: 2 * pairBlocks},
+		{use: board, ranks: 3, crowded: true},
+		{use: "bruck", ranks: 3, below: b.allgatherLong},
+		{use: "circulant", ranks: 3, uneven: true},
+		{use: "ring"},
+	}
+})
+
+var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
+	{Name: "bruck"}, {Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: board, needs: onBoard},
+}, func(b *bounds) []rule {
+	return []rule{
+		bySlots,
+		{use: board, ranks: 3, crowded: true},
+		{use: board, pair: true, below: pairBlocks},
+		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
+		{use: "window", below: b.overlapLong},
+		{use: "window", ranks: 3, crowded: true},
+		{use: "pairwise"},
+	}
+})
+
+// Alltoallv is also Alltoallw, and neighborhood collectives go by slots if it does.
+var Alltoallv = newOperation("alltoallv", "", []*Algorithm{
+	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"},
+}, func(*bounds) []rule { return []rule{anySlots, {use: "window"}} })
