@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* 30645a4948839ffb gobridge/executor/board.h */
 /* 7ad8d54d82b7497a gobridge/executor/direct.h */
-/* 1b6df7ddbb0846fa gobridge/executor/fast.h */
+/* 3cbfd8e0e556a62e gobridge/executor/fast.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* 7ed0fe3e1c06df02 gobridge/executor/window.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */

@@ -23,7 +23,7 @@ enum {
     IMPI_FAST_OFFER = 8192 /* looks after which a waiting thread offers its core; a power of two */
 };
 
-/* A communicator. The handle is stored last and cleared first. */
+/* A communicator, in one cache line. The handle is stored last and cleared first. */
 struct impi_fast_comm {
     uintptr_t handle; /* 0: not in use */
     uint64_t cid;
@@ -33,7 +33,7 @@ struct impi_fast_comm {
     int32_t *local;   /* by rank: its rank in the machine's segment; -1 if it is elsewhere */
     uint32_t waiting; /* receives and messages that wait in the point-to-point context; counted by the engine */
     struct impi_board *board; /* where its short collectives meet (board.h); NULL: there is none, or none yet */
-};
+} __attribute__((aligned(64)));
 
 struct impi_fast {
     struct impi_shm_private *shm; /* NULL: everything goes to Go */
@@ -46,9 +46,7 @@ struct impi_fast {
     uint64_t past;                /* and from which stores past the caches are better; most: never */
     uint32_t crowded;             /* ranks outnumber cores: between two looks another rank may have the core */
     uint8_t dense[IMPI_FAST_TYPES]; /* by handle of a predefined type: its size if it has no gaps, or 0 */
-    /* MPI_COMM_WORLD, MPI_COMM_SELF, then by slot of the handle. Each has a line of its own: one that lies across two
-     * costs a short message 10 of 145 ns where the cores share no cache. */
-    struct impi_fast_comm comms[IMPI_FAST_COMMS] __attribute__((aligned(64)));
+    struct impi_fast_comm comms[IMPI_FAST_COMMS]; /* MPI_COMM_WORLD, MPI_COMM_SELF, then by slot of the handle */
 };
 
 __attribute__((visibility("hidden"))) extern struct impi_fast impi_fast;
