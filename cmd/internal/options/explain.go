@@ -3,6 +3,8 @@ package options
 import (
 	"fmt"
 	"strings"
+
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 // String is the plan in words, one fact a line: what --explain prints and what the golden tests compare.
@@ -20,7 +22,7 @@ func (p *Plan) String() string {
 	say(p.Limits.Start != 0, "deadline start %v", p.Limits.Start)
 	say(p.Limits != Limits{Start: p.Limits.Start}, "deadlines join %v, gather %v, exchange %v, run %v", p.Limits.Join,
 		p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
-	say(p.Values != Values{}, "values%v", &p.Values)
+	say(p.Values != client.Values{}, "values%v", &p.Values)
 	say(p.AppFile != "", "application file %s", p.AppFile)
 	say(p.Via != ViaAuto, "via %v", p.Via)
 	say(p.Outbound, "outbound")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/placement"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 // Mode is what the launcher is to be.
@@ -39,18 +40,18 @@ type Plan struct {
 	Explain  bool      // print what would be done, and exit
 	Programs []Program // in rank order; empty for Server, Help and Version
 
-	Clients int    // Run: how many clients to start on this machine; 0 is a job without a server
-	Servers int    // Server: how many clients to wait for
-	Port    int    // Server, or Client behind an agent: where to listen; 0 lets the system choose
-	PortTo  int    // Client: the last of a range of ports to try
-	Listen  string // Server: address to listen at, "" all
-	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
-	Limits  Limits // Server; Client: Join, which is how long it waits for the server to answer
-	AppFile string // Server: the file that says which clients to start
-	Rank    int    // Client: this client's rank
-	Address string // Client: the server's HOST:PORT
-	Values  Values // Client, and Run with Clients
-	Via     Via    // the same
+	Clients int           // Run: how many clients to start on this machine; 0 is a job without a server
+	Servers int           // Server: how many clients to wait for
+	Port    int           // Server, or Client behind an agent: where to listen; 0 lets the system choose
+	PortTo  int           // Client: the last of a range of ports to try
+	Listen  string        // Server: address to listen at, "" all
+	Auth    string        // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
+	Limits  Limits        // Server; Client: Join, which is how long it waits for the server to answer
+	AppFile string        // Server: the file that says which clients to start
+	Rank    int           // Client: this client's rank
+	Address string        // Client: the server's HOST:PORT
+	Values  client.Values // Client, and Run with Clients
+	Via     Via           // the same
 
 	Outbound bool   // Client: nobody can connect to it
 	Iface    string // where to listen on every machine: an interface's name, or a network; "": not said
@@ -243,7 +244,7 @@ type globalEnv struct {
 func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p := &parser{seen: map[string]bool{}}
 	p.plan.Grace, p.plan.ABI = defaultGrace, ABIAuto
-	if err := p.plan.Values.fromEnv(getenv); err != nil {
+	if err := p.plan.Values.FromEnv(getenv); err != nil {
 		return nil, err
 	}
 	p.plan.Branches = defaultBranches
@@ -561,9 +562,9 @@ func (p *parser) settleServer() error {
 			return fmt.Errorf("-server and -%s exclude each other", never)
 		}
 	}
-	for i := range values {
-		if p.seen[values[i].name] {
-			return fmt.Errorf("-%s is for clients, not for -server", values[i].name)
+	for i := range client.AllValues {
+		if p.seen[client.AllValues[i].Name] {
+			return fmt.Errorf("-%s is for clients, not for -server", client.AllValues[i].Name)
 		}
 	}
 	return p.settleListen("server")

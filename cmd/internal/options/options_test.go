@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew from what Parse answers")
@@ -128,21 +129,21 @@ func TestValuesOfTheEnvironmentHoldUnlessAnOptionSaysOtherwise(t *testing.T) {
 			return ""
 		}
 	}
-	for i := range values {
-		v := &values[i]
-		one, other := fmt.Sprint(min(40000, v.high)), fmt.Sprint(min(50000, v.high-1))
-		for words, want := range map[string]string{"-clients 1 prog": " " + v.name + " " + one, "-clients 1 -" + v.name +
-			" " + other + " prog": " " + v.name + " " + other} {
-			plan, err := Parse(strings.Fields(words), env(v.env+"="+one))
+	for i := range client.AllValues {
+		v := &client.AllValues[i]
+		one, other := fmt.Sprint(min(40000, v.High)), fmt.Sprint(min(50000, v.High-1))
+		for words, want := range map[string]string{"-clients 1 prog": " " + v.Name + " " + one, "-clients 1 -" + v.Name +
+			" " + other + " prog": " " + v.Name + " " + other} {
+			plan, err := Parse(strings.Fields(words), env(v.Env+"="+one))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := plan.Values.String(); got != want {
-				t.Errorf("%s, %s=40000: %q, want %q", words, v.env, got, want)
+				t.Errorf("%s, %s=40000: %q, want %q", words, v.Env, got, want)
 			}
 		}
-		if _, err := Parse([]string{"prog"}, env(v.env+"=many")); err == nil || !strings.HasPrefix(err.Error(), v.env+": ") {
-			t.Errorf("%s=many: %v", v.env, err)
+		if _, err := Parse([]string{"prog"}, env(v.Env+"=many")); err == nil || !strings.HasPrefix(err.Error(), v.Env+": ") {
+			t.Errorf("%s=many: %v", v.Env, err)
 		}
 	}
 	if _, err := Parse([]string{"prog"}, env("IMPI_DATALEN=7")); err != nil {

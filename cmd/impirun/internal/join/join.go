@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
-	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
@@ -35,7 +34,7 @@ type Plan struct {
 	Rank    int32
 	methods auth.Methods
 	Bind    netip.Addr
-	Values  options.Values
+	Values  client.Values
 	Agent   bool // the launcher's process is the host of all ranks
 	Port    int  // where the agent, or each rank, listens: this port, or up to PortTo the first that is free
 	PortTo  int
@@ -66,7 +65,7 @@ func (j *Plan) Alone() bool { return j.cancel != nil }
 func (j *Plan) Abandon(why error) { j.cancel(why) }
 
 // Streams returns how many connections there are to be between two hosts.
-func (j *Plan) Streams() int { return or(j.Values.Streams, 1) }
+func (j *Plan) Streams() int { return j.Values.Connections() }
 
 // options are those of the conversation with the server.
 func (j *Plan) options() client.Options {
@@ -86,46 +85,17 @@ func (j *Plan) options() client.Options {
 
 // contribution is what this client tells the others: the user's values, and the defaults for the rest.
 func (j *Plan) contribution(hosts []client.Host) client.Contribution {
-	c := client.Default(hosts...)
-	if !plainIMPI() {
-		own := wire.Mine()
-		if j.Values.DataLen != nil {
-			own.Stream = 0 // the user has a length in mind
-		} else if j.Agent {
-			own.Stream = agent.Stream
-		}
-		own.Streams = uint32(j.Streams())
-		if j.outbound {
-			own.Flags |= wire.FlagOutbound
-		}
-		c.Own = &own
+	if plainIMPI() {
+		return j.Values.Contribution(nil, hosts...)
 	}
-	v := &j.Values
-	c.DataLen, c.TagUB = uint32(or(v.DataLen, 0)), int32(or(v.TagUB, 0))
-	c.XSize, c.MaxLinear = int32(or(v.XSize, int(wire.Unset))), int32(or(v.MaxLinear, int(wire.Unset)))
-	ackMark, hiWater := or(v.AckMark, 0), or(v.HiWater, 0)
-	if ackMark == 0 && hiWater == 0 {
-		ackMark, hiWater = wideAckMark, wideHiWater
+	own := wire.Mine()
+	if j.Agent {
+		own.Stream = agent.Stream
 	}
-	for i := range c.Hosts {
-		c.Hosts[i].AckMark, c.Hosts[i].HiWater = uint32(ackMark), uint32(hiWater)
+	if j.outbound {
+		own.Flags |= wire.FlagOutbound
 	}
-	return c
-}
-
-// The window that this client proposes for a pair of processes, in packets of the usual length: wide enough for what a
-// fast network carries in a tenth of a second. The job uses the least that any client proposes; IMPI's defaults are 10
-// and 20.
-const (
-	wideAckMark = 32
-	wideHiWater = 192
-)
-
-func or(v *int, otherwise int) int {
-	if v == nil {
-		return otherwise
-	}
-	return *v
+	return j.Values.Contribution(&own, hosts...)
 }
 
 // GiveUp tells the other clients that this one has ended. If the attempt to join them has begun (joining, which is
