@@ -34,6 +34,7 @@ import (
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/manager"
 	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport/shm"
@@ -61,6 +62,7 @@ type process struct {
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
 	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
+	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
 	vendor      *vendor.Library              // another MPI library, by which this client's ranks talk; nil: none
 	segment     *shm.Segment
 	thread      int32 // level of thread support
@@ -271,6 +273,10 @@ func (p *process) end(meet bool) error {
 		p.link.Close()
 		p.link = nil
 	}
+	if p.session != nil {
+		p.session.Fini() // a server that has gone ends nothing
+		p.session = nil
+	}
 	if err := p.finishManaged(); err != nil {
 		return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
 	}
@@ -403,17 +409,20 @@ func endJob(why startup.Abort) {
 	if p == nil {
 		p = joining.Load()
 	}
-	if why.Answer = why.Answer || p.lostPeer() != nil; why.Answer {
+	if why.Answer = why.Answer || p.lostPeer() != nil; why.Answer && why.Client == nil {
 		why.Client = p.lostClient()
 	}
 	status := why.Code & 0xff
 	if status == 0 {
 		status = 1
 	}
-	p.awaitManager(why.Answer)
+	p.awaitManager(why.Answer && why.Client == nil) // of another client it knows nothing
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
+	}
+	if p != nil && p.session != nil {
+		p.session.Fail(why.Text, why.Client)
 	}
 	if p.abortManaged(status, why.Text) || told {
 		time.Sleep(abortTime)

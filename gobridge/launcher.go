@@ -6,13 +6,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"os"
-	"strconv"
 	"time"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/gobridge/pmix"
 	"github.com/libimpi/libimpi/gobridge/vendor"
@@ -20,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/background"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/links"
 	"github.com/libimpi/libimpi/startup/manager"
 	"github.com/libimpi/libimpi/startup/manager/pmi"
@@ -51,6 +49,9 @@ func (p *process) start() (err error) {
 		return err
 	}
 	link, w, err := startup.Attach(lookupEnv)
+	if err == nil && environment(startup.EnvJoin) != "" {
+		return fmt.Errorf("%s is for ranks that another launcher starts; impirun has the option -client", startup.EnvJoin)
+	}
 	if foreign := (*startup.ForeignError)(nil); errors.Is(err, startup.ErrSingleton) || errors.As(err, &foreign) {
 		return p.startWithout(err)
 	}
@@ -278,32 +279,73 @@ func (p *process) startWithout(none error) error {
 		return err
 	case m != nil:
 		return p.startManaged(m)
-	case errors.Is(none, startup.ErrSingleton):
-		return p.startAlone()
+	case !errors.Is(none, startup.ErrSingleton):
+		return none
+	case environment(startup.EnvJoin) != "":
+		return p.startManaged(manager.Alone{})
 	}
-	return none
+	return p.startAlone()
 }
 
 // startManaged joins the job of a manager.
 func (p *process) startManaged(m manager.Manager) error {
 	p.manager = m
-	join := manager.Join
-	if p.vendor != nil {
-		join = manager.JoinApart
+	among, err := amongClients()
+	if err != nil {
+		return err
 	}
-	w, listener, err := join(context.Background(), m, func(err error) {
+	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
-	})
+	}, manager.Options{Apart: p.vendor != nil, Among: among})
 	if err != nil {
 		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
 		return err
 	}
-	if listener != nil {
-		defer listener.Close()
+	if w.Listener != nil {
+		defer w.Listener.Close()
 	}
 	p.universe = w.Universe
-	return p.join(w.Job, w, listener, nil)
+	if p.session = w.Session; p.session != nil {
+		p.session.Watch(lostClient)
+	}
+	return p.join(w.Job, w.Welcome, w.Listener, nil)
+}
+
+// amongClients reads how the processes of a manager join an IMPI server as one client; nil: they are a job of their
+// own.
+func amongClients() (*manager.Client, error) {
+	place := environment(startup.EnvJoin)
+	if place == "" {
+		return nil, nil
+	}
+	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1"}, error(nil)
+	if c.Rank, c.Server, err = manager.ParsePlace(place); err != nil {
+		return nil, fmt.Errorf("%s: %w", startup.EnvJoin, err)
+	}
+	if c.Methods, err = auth.FromEnv(lookupEnv); err != nil {
+		return nil, err
+	}
+	if c.Silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
+		return nil, err
+	}
+	if ports := environment(startup.EnvPort); ports != "" {
+		if c.Ports[0], c.Ports[1], err = client.ParsePorts(ports); err != nil {
+			return nil, fmt.Errorf("%s: %w", startup.EnvPort, err)
+		}
+	}
+	if err = c.Values.FromEnv(environment); err == nil {
+		err = c.Values.Check()
+	}
+	return c, err
+}
+
+// lostClient ends the job because another client has ended. The loss of the server ends nothing (IMPI 0.0, 2.4).
+func lostClient(err error) {
+	var other *client.LostError
+	if errors.As(err, &other) {
+		endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &other.Client})
+	}
 }
 
 // finishManaged tells the manager that this process ends in order.
@@ -368,68 +410,6 @@ func unread(fd int) int {
 		return 0
 	}
 	return n
-}
-
-// patience is how long processes of another job are waited for: what the info key timeout says, in seconds, as in other
-// implementations, or else the setting IMPI_CONNECT_TIMEOUT. 0 is nothing said.
-type patience time.Duration
-
-// nobodyComes is what members hear of a root that has started programs without MPI.
-const nobodyComes = patience(-time.Second)
-
-// defaultConnectTime and mostConnectTime, in seconds, are of the setting.
-const (
-	defaultConnectTime = 120
-	mostConnectTime    = 1 << 30
-)
-
-func (p patience) String() string { return time.Duration(p).String() }
-
-// context is one that ends when the time is over; never, if nothing is said.
-func (p patience) context() (context.Context, context.CancelFunc) {
-	if p == 0 {
-		return context.WithCancel(context.Background())
-	}
-	return context.WithTimeout(context.Background(), time.Duration(p))
-}
-
-// seconds are the whole seconds of it, and one more for what is left: how others are told.
-func (p patience) seconds() int32 {
-	if p == nobodyComes {
-		return -1
-	}
-	return int32((time.Duration(p) + time.Second - 1) / time.Second)
-}
-
-func patienceOf(seconds int32) patience { return patience(time.Duration(seconds) * time.Second) }
-
-// patience reads the info key.
-func (k *check) patience(with *info) patience {
-	if with == nil {
-		return 0
-	}
-	value, ok := with.get("timeout")
-	if !ok {
-		return 0
-	}
-	s, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(s) || s <= 0 || s > mostConnectTime {
-		k.set(abi.MPI_ERR_INFO_VALUE, "the value of info key timeout (%.100q) is not a positive number of seconds", value)
-		return 0
-	}
-	return max(1, patience(s*float64(time.Second)))
-}
-
-// parseConnectTime reads the setting.
-func parseConnectTime(text string) (patience, error) {
-	if text == "" {
-		return patienceOf(defaultConnectTime), nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > mostConnectTime {
-		return 0, fmt.Errorf("IMPI_CONNECT_TIMEOUT=%q is not a number of seconds from 1 to %d", text, mostConnectTime)
-	}
-	return patienceOf(int32(n)), nil
 }
 
 // Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL, gobridge/vendor). A rank of such a client

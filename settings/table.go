@@ -27,6 +27,11 @@ var All = []Setting{
 	{Name: "IMPI_LOCAL", Default: "unset", Group: "transport", Scope: Local, Written: Before,
 		Meaning: "`vendor:PATH`: the ranks of this client communicate through another MPI library, which has the ABI of " +
 			"MPI 5.0, instead of shared memory and TCP ([vendor.md](vendor.md))"},
+	{Name: "IMPI_JOIN", Default: "unset", Group: "transport",
+		Meaning: "`R@HOST:PORT`: ranks that another launcher starts, or a process alone, join the IMPI server at that " +
+			"address as client R ([clusters.md](clusters.md))"},
+	{Name: "IMPI_PORT", Default: "unset", Group: "transport", Detail: Detailed,
+		Meaning: "with `IMPI_JOIN`, the ports at which ranks listen for other clients: `7000-7999`; unset, any"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
 		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
 		Meaning: "which processes connect to other clients: `direct`, every rank; `agent`, one process for all ranks; " +

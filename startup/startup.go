@@ -57,6 +57,11 @@ const (
 	// EnvLocal says by what the ranks of a client talk to each other: "vendor:PATH" is another MPI library.
 	EnvLocal = "IMPI_LOCAL"
 
+	// EnvJoin, R@HOST:PORT, lets ranks that another launcher starts join the IMPI server there as client R, and EnvPort
+	// says at which ports they listen for the other clients.
+	EnvJoin = "IMPI_JOIN"
+	EnvPort = "IMPI_PORT"
+
 	// EnvErrhandler is the initial error handler, one of Errhandlers; not set: mpi_errors_are_fatal (MPI 5.0, 11.5).
 	EnvErrhandler = "IMPI_INITIAL_ERRHANDLER"
 

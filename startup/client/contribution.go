@@ -3,7 +3,10 @@ package client
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
+	"strings"
 
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -138,4 +141,32 @@ func (c Contribution) values(rank int32) *[wire.NLabels][]byte {
 	u32(wire.CCollXSize, uint32(c.XSize))
 	u32(wire.CCollMaxLinear, uint32(c.MaxLinear))
 	return v
+}
+
+// AddressTowards returns the address of this machine that a route to the server uses: other clients can reach the
+// server, so the same way most likely leads to us. Nothing is sent.
+func AddressTowards(address string) (netip.Addr, error) {
+	c, err := net.Dial("udp", address)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("the address of the IMPI server, %s: %w", address, err)
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
+}
+
+// ParsePorts reads a port, or a range of them: 7000, 7000-7999.
+func ParsePorts(text string) (first, last int, err error) {
+	from, to, isRange := strings.Cut(strings.ReplaceAll(text, ":", "-"), "-")
+	if !isRange {
+		to = from
+	}
+	first, wrong := strconv.Atoi(from)
+	last, failed := strconv.Atoi(to)
+	switch {
+	case wrong != nil || failed != nil || first < 0 || last > 65535:
+		return 0, 0, fmt.Errorf("%.40q is not a port from 0 to 65535, or two with a dash", text)
+	case last < first:
+		return 0, 0, fmt.Errorf("the range %s ends before it begins", text)
+	}
+	return first, last, nil
 }

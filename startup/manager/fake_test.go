@@ -61,12 +61,14 @@ func (m *member) Fence(ctx context.Context) error {
 		return errDead
 	}
 	m.mu.Lock()
+	open := m.open
 	if m.fenced++; m.fenced == m.size {
-		close(m.open)
+		close(open)
+		m.fenced, m.open = 0, make(chan struct{})
 	}
 	m.mu.Unlock()
 	select {
-	case <-m.open:
+	case <-open:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -6,61 +6,90 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
 )
 
-// Join finds the other processes of a manager's job, and returns what a launcher of ours would have said: the tables in
-// Job, and the memory that the processes of this machine share. If there are other machines it answers the listener,
-// too, at which their processes connect.
+// Options say what is special about a job.
+type Options struct {
+	Apart bool    // its processes share no memory, though they may be on one machine
+	Among *Client // it is one client among others (clients.go); nil: it is all there is
+}
+
+// Joined is what a process has got by Join: what a launcher of ours would have said, with the tables in Job and the
+// memory that the processes of this machine share, and more that becomes the caller's.
+type Joined struct {
+	startup.Welcome
+	Listener *tcp.Listener   // at which processes of other machines and clients connect; nil: there are none
+	Session  *client.Session // the connection of rank 0 to the server of the clients; nil: there is none
+}
+
+// Join finds the other processes of a manager's job.
 //
 // It blocks until all processes of the job have come this far, or ctx is done. The manager stays the caller's, also if
 // there is an error. gone is called, once, if the manager is lost after Join has returned without an error.
 //
 // Flow: each process opens a Unix socket, and listens for other machines -> it puts its card (card.go), and gets those
-// of all -> each makes the tables (tables.go) -> the lowest rank of those that can share memory makes it, and hands it
-// to the others (share.go).
-func Join(ctx context.Context, m Manager, gone func(error)) (startup.Welcome, *tcp.Listener, error) {
-	return join(ctx, m, gone, here())
-}
-
-// JoinApart is Join for processes that share no memory, though they may be on one machine.
-func JoinApart(ctx context.Context, m Manager, gone func(error)) (startup.Welcome, *tcp.Listener, error) {
+// of all -> each makes the tables (tables.go), or gets those of all clients (clients.go) -> the lowest rank of those
+// that can share memory makes it, and hands it to the others (share.go).
+func Join(ctx context.Context, m Manager, gone func(error), o Options) (Joined, error) {
 	at := here()
-	rand.Read(at.place[:])
-	return join(ctx, m, gone, at)
+	if o.Apart {
+		rand.Read(at.place[:])
+	}
+	return join(ctx, m, gone, at, o.Among)
 }
 
-func join(ctx context.Context, m Manager, gone func(error), at where) (startup.Welcome, *tcp.Listener, error) {
+func join(ctx context.Context, m Manager, gone func(error), at where, among *Client) (Joined, error) {
 	id := m.Identity()
-	w := startup.Welcome{LocalSize: 1, Shared: -1, Universe: id.Universe}
+	w := Joined{Welcome: startup.Welcome{LocalSize: 1, Shared: -1, Universe: id.Universe}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	j := &joining{Manager: m, id: id, cancel: cancel, gone: gone, mine: newCard(at)}
-	if id.Size == 1 {
+	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at)}
+	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
 		m.Watch(j.lost)
-		return w, nil, j.settle(nil)
+		return w, j.settle(nil)
 	}
-	listener, err := j.run(ctx, &w)
-	if err = j.settle(err); err != nil && w.Shared >= 0 {
+	err := j.settle(j.run(ctx, &w))
+	if err != nil {
+		w.letGo(err)
+		j.decline(err)
+	}
+	if w.Listener != nil && among == nil && len(w.Local) == id.Size {
+		w.Listener.Close()
+		w.Listener = nil
+	}
+	return w, err
+}
+
+// letGo closes what a process has that cannot join, because of an error.
+func (w *Joined) letGo(why error) {
+	if w.Shared >= 0 {
 		unix.Close(w.Shared)
 	}
-	if listener != nil && (err != nil || len(w.Local) == id.Size) {
-		listener.Close()
-		listener = nil
+	if w.Listener != nil {
+		w.Listener.Close()
+		w.Listener = nil
 	}
-	return w, listener, err
+	if w.Session != nil {
+		w.Session.Fail(why.Error(), nil)
+		w.Session = nil
+	}
 }
 
 // joining is one Join.
 type joining struct {
 	Manager
 	id     Identity
+	among  *Client // nil: there are no other clients
+	met    bool    // the server has been asked
 	mine   card
 	cards  []card // by rank, once all are there
 	cancel context.CancelCauseFunc
@@ -95,30 +124,35 @@ func (j *joining) settle(err error) error {
 	return err
 }
 
-// run joins a job of several processes. The listener is the caller's, also if there is an error.
-func (j *joining) run(ctx context.Context, w *startup.Welcome) (*tcp.Listener, error) {
+// run joins a job. What is in w is the caller's, also if there is an error.
+func (j *joining) run(ctx context.Context, w *Joined) (err error) {
 	near, err := listenNear(j.mine.unix)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer near.Close()
-	listener := j.listen()
+	if j.among == nil {
+		w.Listener = j.listen()
+	} else if w.Listener, err = j.listenAmong(); err != nil {
+		return err
+	}
 	if err := j.exchange(ctx); err != nil {
-		return listener, err
+		return err
 	}
-	w.Local = sharers(j.cards, j.id.Rank)
-	w.LocalSize = int32(len(w.Local))
-	for i, r := range w.Local {
-		if r == int32(j.id.Rank) {
-			w.LocalRank = int32(i)
-		}
+	members := sharers(j.cards, j.id.Rank)
+	w.Local, w.LocalSize = slices.Clone(members), int32(len(members))
+	w.LocalRank = int32(slices.Index(members, int32(j.id.Rank)))
+	if j.among != nil {
+		err = j.joinClients(ctx, w)
+	} else {
+		w.Job, err = tables(j.cards, j.id.Rank)
 	}
-	if w.Job, err = tables(j.cards, j.id.Rank); err != nil {
-		return listener, err
+	if err != nil {
+		return err
 	}
 	w.JobID = jobID(j.id.Job, j.cards)
-	w.Shared, err = j.share(ctx, near, w.Local)
-	return listener, err
+	w.Shared, err = j.share(ctx, near, members)
+	return err
 }
 
 // listen opens a listener for other machines, at the address by which others probably reach this one. A process that

@@ -22,11 +22,11 @@ import (
 // joiner is a process of a test, and what it has got.
 type joiner struct {
 	member
-	at       where
-	w        startup.Welcome
-	listener *tcp.Listener
-	err      error
-	gone     error
+	at    where
+	among *Client
+	w     Joined
+	err   error
+	gone  error
 }
 
 // onMachines makes a process for each entry, which says its machine.
@@ -52,7 +52,7 @@ func joinAll(t *testing.T, list []*joiner) {
 	var all sync.WaitGroup
 	for _, j := range list {
 		all.Go(func() {
-			j.w, j.listener, j.err = join(ctx, &j.member, func(err error) { j.gone = err }, j.at)
+			j.w, j.err = join(ctx, &j.member, func(err error) { j.gone = err }, j.at, j.among)
 		})
 	}
 	all.Wait()
@@ -61,14 +61,14 @@ func joinAll(t *testing.T, list []*joiner) {
 	}
 	t.Cleanup(func() {
 		for _, j := range list {
-			if j.err != nil && (j.listener != nil || j.w.Shared >= 0 && j.w.Job != nil && memoryOf(j.w.Shared) != "") {
+			if j.err != nil && (j.w.Listener != nil || j.w.Shared >= 0 && j.w.Job != nil && memoryOf(j.w.Shared) != "") {
 				t.Errorf("rank %d has an error, and keeps something", j.rank)
 			}
 			if j.err == nil && j.w.Shared >= 0 {
 				unix.Close(j.w.Shared)
 			}
-			if j.listener != nil {
-				j.listener.Close()
+			if j.w.Listener != nil {
+				j.w.Listener.Close()
 			}
 		}
 	})
@@ -106,8 +106,8 @@ func TestThoseOfAMachineShareItsMemoryAndAllHaveTheSameTables(t *testing.T) {
 					}
 					memory[of[r]] = file
 				}
-				if (j.listener != nil) != slices.ContainsFunc(of, func(m int) bool { return m != of[0] }) {
-					t.Errorf("rank %d listens at %v", r, j.listener)
+				if (j.w.Listener != nil) != slices.ContainsFunc(of, func(m int) bool { return m != of[0] }) {
+					t.Errorf("rank %d listens at %v", r, j.w.Listener)
 				}
 				if j.w.JobID != list[0].w.JobID || !strings.HasPrefix(j.w.JobID, "board-1-") || j.w.Universe != 9 {
 					t.Errorf("rank %d: job %q, universe %d", r, j.w.JobID, j.w.Universe)
@@ -181,7 +181,7 @@ func TestHostsOfSeveralMachinesConnectWithTheTables(t *testing.T) {
 			apart[h] = !slices.Contains(j.w.Local, int32(h))
 		}
 		all.Go(func() {
-			sockets, err := tcp.Mesh(ctx, j.w.Job, int32(r), j.listener, tcp.Options{Apart: apart})
+			sockets, err := tcp.Mesh(ctx, j.w.Job, int32(r), j.w.Listener, tcp.Options{Apart: apart})
 			if err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
@@ -231,7 +231,7 @@ func dieAt(t *testing.T, step string, dead int) {
 	var all sync.WaitGroup
 	for _, j := range list {
 		all.Go(func() {
-			j.w, j.listener, j.err = join(ctx, &j.member, nil, j.at)
+			j.w, j.err = join(ctx, &j.member, nil, j.at, nil)
 			if j.diesAt == "put" || j.diesAt == "fence" {
 				cancel(errors.New("the manager has seen a death")) // as it ends fences
 			}

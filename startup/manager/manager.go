@@ -9,7 +9,10 @@
 //	gobridge/pmix          PMIx, through its library
 package manager
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Env looks a variable of the environment up: os.LookupEnv, or a test's own.
 type Env = func(name string) (value string, ok bool)
@@ -52,3 +55,29 @@ type Manager interface {
 	// Close lets go of the connection. Without Finalize before it, the manager takes the process for dead.
 	Close() error
 }
+
+// Alone is the manager of a process that nobody has started with others: what it puts it gets.
+type Alone map[string]string
+
+func (Alone) Name() string { return "no launcher" }
+
+func (Alone) Identity() Identity {
+	return Identity{Size: 1, Job: "alone", MaxValue: 1 << 10, AppNum: -1}
+}
+
+func (m Alone) Put(key, value string) error {
+	m[key] = value
+	return nil
+}
+
+func (Alone) Fence(context.Context) error { return nil }
+
+func (m Alone) Get(_ context.Context, _ int, key string) (string, error) { return m[key], nil }
+
+func (Alone) Watch(func(error)) {}
+
+func (Alone) Abort(int, string) error { return errors.New("there is no launcher") }
+
+func (Alone) Finalize(context.Context) error { return nil }
+
+func (Alone) Close() error { return nil }

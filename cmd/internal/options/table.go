@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 // option is one row of the table: its names (one dash or two), its values, what it does.
@@ -312,21 +313,9 @@ func applyDeadline(p *parser, v []string) error {
 	return err
 }
 
-func applyPort(p *parser, v []string) error {
-	first, last, isRange := strings.Cut(strings.ReplaceAll(v[0], ":", "-"), "-")
-	if !isRange {
-		last = first
-	}
-	if err := number(&p.plan.Port, first, 0, 65535, "ports"); err != nil {
-		return err
-	}
-	if err := number(&p.plan.PortTo, last, 0, 65535, "ports"); err != nil {
-		return err
-	}
-	if p.plan.PortTo < p.plan.Port {
-		return fmt.Errorf("the range ends before it begins")
-	}
-	return nil
+func applyPort(p *parser, v []string) (err error) {
+	p.plan.Port, p.plan.PortTo, err = client.ParsePorts(v[0])
+	return err
 }
 
 func applyVia(p *parser, v []string) error {

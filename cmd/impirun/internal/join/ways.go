@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
@@ -32,7 +33,7 @@ func Plans(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*Pl
 			return nil, nil, err
 		}
 		if m.methods, err = auth.FromEnv(os.LookupEnv); err == nil && !bind.IsValid() {
-			m.Bind, err = AddressTowards(plan.Address)
+			m.Bind, err = client.AddressTowards(plan.Address)
 		}
 		if m.Port, m.PortTo = plan.Port, plan.PortTo; err == nil {
 			m.choose(plan.Via)
@@ -58,17 +59,6 @@ func reachable(at string) error {
 		return fmt.Errorf("the server at %s is on this machine: %w", at, err)
 	}
 	return nil
-}
-
-// AddressTowards returns the address of this machine that a route to the server uses: other clients can reach the
-// server, so the same way most likely leads to us. Nothing is sent.
-func AddressTowards(address string) (netip.Addr, error) {
-	c, err := net.Dial("udp", address)
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("the server's address %s: %w", address, err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
 }
 
 // ownServer starts a server for the plan's clients on this machine. Its errors are not reported: they show in a client

@@ -221,7 +221,7 @@ func (n *node) address() (netip.Addr, error) {
 		return address.On(n.plan.Iface)
 	}
 	if n.plan.Mode == options.Client {
-		return join.AddressTowards(n.plan.Address)
+		return client.AddressTowards(n.plan.Address)
 	}
 	if words := strings.Fields(os.Getenv("SSH_CONNECTION")); len(words) == 4 && hosts.IsOurs(words[2]) {
 		if a, err := netip.ParseAddr(words[2]); err == nil {

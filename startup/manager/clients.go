@@ -1,0 +1,192 @@
+package manager
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"github.com/libimpi/libimpi/transport/wire"
+)
+
+// A manager's job as one client among others: a cluster with its own launcher. Every process is an IMPI host.
+//
+// Flow: each listens at the address by which it would reach the server -> the cards of all (join.go) -> rank 0 joins
+// the other clients through the server, with these hosts -> it hands the tables of the whole job to the others, by the
+// manager, and keeps the connection to the server.
+
+// Client is such a job's place among the clients.
+type Client struct {
+	Rank    int32
+	Server  string // HOST:PORT
+	Methods auth.Methods
+	Values  client.Values
+	Plain   bool // say nothing beyond IMPI 0.0
+	Ports   [2]int
+	Silence time.Duration // after which the server is lost if nothing is heard of it; 0: never
+}
+
+// ParsePlace reads R@HOST:PORT: client R of the server at that address.
+func ParsePlace(text string) (rank int32, server string, err error) {
+	number, server, found := strings.Cut(text, "@")
+	n, wrong := strconv.ParseInt(number, 10, 32)
+	_, port, failed := net.SplitHostPort(server)
+	if !found || wrong != nil || n < 0 || n >= wire.MaxClients || failed != nil || port == "" {
+		return 0, "", fmt.Errorf("%.100q is not R@HOST:PORT: R is the rank of the client, 0 to %d, and HOST:PORT is where "+
+			"the IMPI server listens", text, wire.MaxClients-1)
+	}
+	return int32(n), server, nil
+}
+
+// Broadcaster is a Manager that can hand much to all processes at once.
+type Broadcaster interface {
+	// Broadcast returns what rank 0 has given. All processes call it.
+	Broadcast(ctx context.Context, mine []byte) ([]byte, error)
+}
+
+// listenAmong opens the listener for processes of other machines and clients.
+func (j *joining) listenAmong() (*tcp.Listener, error) {
+	bind, err := client.AddressTowards(j.among.Server)
+	if err != nil {
+		return nil, err
+	}
+	l, err := tcp.ListenBetween(bind, j.among.Ports[0], j.among.Ports[1])
+	if err != nil {
+		return nil, fmt.Errorf("listening for other clients at %v: %w", bind, err)
+	}
+	j.mine.addr = l.Addr()
+	return l, nil
+}
+
+// What rank 0 hands to the others: one of these, and tables or a text.
+const (
+	tellsTables = 'T'
+	tellsError  = 'E'
+)
+
+// joinClients joins the other clients. What is known of our own client is in w, and becomes that of the whole job.
+func (j *joining) joinClients(ctx context.Context, w *Joined) error {
+	var told []byte
+	var failed error
+	if j.id.Rank == 0 {
+		var job *transport.Job
+		if job, w.Session, failed = j.connect(ctx); failed != nil {
+			told = append([]byte{tellsError}, failed.Error()...)
+		} else {
+			told = append([]byte{tellsTables}, startup.EncodeJob(job)...)
+		}
+	}
+	told, err := j.fromFirst(ctx, told)
+	if err = errors.Join(failed, err); err != nil {
+		return err
+	}
+	if len(told) == 0 || told[0] != tellsTables {
+		return fmt.Errorf("rank 0 could not join the other clients: %s", told[min(1, len(told)):])
+	}
+	if w.Job, err = startup.DecodeJob(told[1:]); err != nil {
+		return err
+	}
+	return j.place(w)
+}
+
+// connect joins the server as the client.
+func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session, error) {
+	pids := pidsOf(j.cards)
+	hosts := make([]client.Host, len(j.cards))
+	for r, c := range j.cards {
+		if !c.addr.IsValid() {
+			return nil, nil, fmt.Errorf("rank %d has no address at which other clients can reach it", r)
+		}
+		hosts[r] = client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}, Procs: []client.Proc{{PID: pids[r]}}}
+	}
+	var own *wire.Own
+	if !j.among.Plain {
+		mine := wire.Mine()
+		own = &mine
+	}
+	j.met = true
+	return client.Connect(ctx, j.among.Server, j.among.Rank, j.among.Methods, j.among.Values.Contribution(own, hosts...),
+		client.Options{Silence: j.among.Silence})
+}
+
+// decline tells the server that this client will not come, unless it has been asked already.
+func (j *joining) decline(why error) {
+	if c := j.among; c != nil && j.id.Rank == 0 && !j.met && !c.Plain {
+		client.Decline(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
+	}
+}
+
+// place finds this process in the tables of the whole job.
+func (j *joining) place(w *Joined) error {
+	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
+	last := first + len(j.cards) - 1
+	if first < 0 || last >= len(w.Job.Procs) || w.Job.Procs[last].Client != j.among.Rank {
+		return fmt.Errorf("the tables of the job do not have the %d processes of client %d", len(j.cards), j.among.Rank)
+	}
+	w.Job.Me = int32(first + j.id.Rank)
+	for i := range w.Local {
+		w.Local[i] += int32(first)
+	}
+	key := secret(j.cards, "hosts")
+	for h := range w.Job.Hosts {
+		if w.Job.Hosts[h].Client == j.among.Rank {
+			w.Job.Hosts[h].Key = key
+		}
+	}
+	return nil
+}
+
+const toldKey = "told"
+
+// fromFirst returns what rank 0 has. A manager that takes short values only gets it in pieces.
+func (j *joining) fromFirst(ctx context.Context, mine []byte) ([]byte, error) {
+	if b, can := j.Manager.(Broadcaster); can {
+		return b.Broadcast(ctx, mine)
+	}
+	if j.id.Size == 1 {
+		return mine, nil
+	}
+	if j.id.Rank == 0 {
+		text, n := base64.RawURLEncoding.EncodeToString(mine), 0
+		for piece := range slices.Chunk([]byte(text), j.id.MaxValue) {
+			n++
+			if err := j.Put(fmt.Sprint(toldKey, "-", n), string(piece)); err != nil {
+				return nil, err
+			}
+		}
+		if err := j.Put(toldKey, strconv.Itoa(n)); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.Fence(ctx); err != nil || j.id.Rank == 0 {
+		return mine, err
+	}
+	count, err := j.Get(ctx, 0, toldKey)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 || n > math.MaxInt32/j.id.MaxValue {
+		return nil, fmt.Errorf("rank 0 says that it has left %.20q pieces", count)
+	}
+	var text strings.Builder
+	for i := range n {
+		piece, err := j.Get(ctx, 0, fmt.Sprint(toldKey, "-", i+1))
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString(piece)
+	}
+	return base64.RawURLEncoding.DecodeString(text.String())
+}

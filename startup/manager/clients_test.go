@@ -1,0 +1,189 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/startup/server"
+	"github.com/libimpi/libimpi/transport/tcp"
+	"golang.org/x/sys/unix"
+)
+
+func TestThePlaceOfAClientIsReadOrRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"0@head:5000":     "0 head:5000",
+		"31@[fe80::1]:80": "31 [fe80::1]:80",
+		"":                "error", "1": "error", "1@": "error", "1@head": "error", "1@head:": "error", "@head:1": "error",
+		"32@head:1": "error", "-1@head:1": "error", "one@head:1": "error",
+	} {
+		rank, server, err := ParsePlace(text)
+		got := fmt.Sprint(rank, " ", server)
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// serve starts a server for so many clients.
+func serve(t *testing.T, clients int) (address string) {
+	t.Helper()
+	s, err := server.Listen(server.Options{Clients: clients, Bind: netip.MustParseAddr("127.0.0.1"),
+		Auth: auth.WithSecret("word")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-served
+	})
+	return s.Addr().String()
+}
+
+// asClient makes the processes of a manager's job a client.
+func asClient(rank int32, server string, of ...int) []*joiner {
+	list := onMachines(of...)
+	for _, j := range list {
+		j.among = &Client{Rank: rank, Server: server, Methods: auth.WithSecret("word")}
+	}
+	return list
+}
+
+// Two jobs of managers, of which one may be a process alone, get the tables of one job, and all of their hosts connect.
+func TestJobsOfManagersAreClientsOfOneJob(t *testing.T) {
+	for _, of := range [][2][]int{{{0}, {0}}, {{0, 0}, {0, 1, 0}}, {{0, 1, 1}, {0, 0, 0, 1}}} {
+		t.Run(fmt.Sprint(of), func(t *testing.T) {
+			address := serve(t, 2)
+			a, b := asClient(0, address, of[0]...), asClient(1, address, of[1]...)
+			for _, j := range b {
+				j.max = 40 // so that the tables go in many pieces
+				j.max = max(j.max, len(j.mineText()))
+			}
+			joinAll(t, slices.Concat(a, b))
+			for c, list := range [][]*joiner{a, b} {
+				for r, j := range list {
+					checkClient(t, j, c, r, len(a), of[c])
+					if j.w.Session != nil {
+						defer j.w.Session.Fini()
+					}
+				}
+			}
+			connectAll(t, slices.Concat(a, b))
+		})
+	}
+}
+
+// mineText is about what the process's card is like.
+func (j *joiner) mineText() string { c := newCard(j.at); return c.encode() }
+
+func checkClient(t *testing.T, j *joiner, client, rank, lower int, of []int) {
+	t.Helper()
+	if j.err != nil {
+		t.Fatalf("client %d, rank %d: %v", client, rank, j.err)
+	}
+	w, first := j.w, client*lower
+	var local []int32
+	for i, m := range of {
+		if m == of[rank] {
+			local = append(local, int32(first+i))
+		}
+	}
+	if int(w.Job.Me) != first+rank || w.Job.Clients != 2 || !slices.Equal(w.Local, local) ||
+		w.Local[w.LocalRank] != w.Job.Me || (w.Shared >= 0) != (len(local) > 1) || w.Listener == nil {
+		t.Errorf("client %d, rank %d: world rank %d of %d, with %v, memory %d, listener %v", client, rank, w.Job.Me,
+			len(w.Job.Procs), w.Local, w.Shared, w.Listener)
+	}
+	if (w.Session != nil) != (rank == 0) {
+		t.Errorf("client %d, rank %d: session %v", client, rank, w.Session)
+	}
+	if _, err := startup.DecodeJob(startup.EncodeJob(w.Job)); err != nil {
+		t.Error(err)
+	}
+}
+
+// connectAll connects the hosts of all processes.
+func connectAll(t *testing.T, list []*joiner) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	connected := make([][][]int, len(list))
+	for r, j := range list {
+		apart := make([]bool, len(list))
+		for h := range apart {
+			apart[h] = list[h].among.Rank == j.among.Rank && !slices.Contains(j.w.Local, int32(h))
+		}
+		all.Go(func() {
+			sockets, err := tcp.Mesh(ctx, j.w.Job, int32(r), j.w.Listener, tcp.Options{Apart: apart})
+			if err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+			connected[r] = sockets
+		})
+	}
+	all.Wait()
+	for _, fd := range slices.Concat(slices.Concat(connected...)...) {
+		unix.Close(fd)
+	}
+}
+
+// A process that nobody has started with others is a client of one process.
+func TestAProcessAloneIsAClient(t *testing.T) {
+	address := serve(t, 2)
+	other := asClient(1, address, 0, 0)
+	var all sync.WaitGroup
+	var w Joined
+	var err error
+	all.Go(func() {
+		w, err = Join(context.Background(), Alone{}, nil, Options{Among: &Client{Server: address,
+			Methods: auth.WithSecret("word")}})
+	})
+	joinAll(t, other)
+	all.Wait()
+	if err != nil || w.Job.Me != 0 || len(w.Job.Procs) != 3 || w.Session == nil || w.Shared >= 0 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	w.Listener.Close()
+	for _, s := range []*client.Session{w.Session, other[0].w.Session} {
+		s.Fini()
+	}
+}
+
+func TestWhatEndsTheAttemptToMeetTheOthersIsToldToAll(t *testing.T) {
+	address := serve(t, 2)
+	list := asClient(7, address, 0, 1, 0)
+	joinAll(t, list)
+	for r, j := range list {
+		if said := fmt.Sprint(j.err); !strings.Contains(said, "client 7") || j.w.Listener != nil || j.w.Session != nil {
+			t.Errorf("rank %d: %s, %+v", r, said, j.w)
+		}
+	}
+}
+
+// A client that cannot come says so to the others.
+func TestAClientWhoseProcessesDoNotFindEachOtherDeclines(t *testing.T) {
+	address := serve(t, 2)
+	good, bad := asClient(0, address, 0), asClient(1, address, 0, 0)
+	bad[0].max = 10 // no card has room
+	joinAll(t, slices.Concat(good, bad[:1]))
+	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "values of 10 bytes") {
+		t.Errorf("the other client hears: %s", said)
+	}
+}
