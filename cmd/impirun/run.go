@@ -29,6 +29,9 @@ func run(plan *options.Plan) error {
 		outcome.Complain("warning: this is rank 0 of a job of %d ranks, each of which starts a job of its own; leave one of "+
 			"the two launchers out, as of a script that has its own (-q if it is meant)", n)
 	}
+	if plan.Through {
+		return through(plan)
+	}
 	plan.StdinLater = supervise.InBackground(0)
 	list, err := hosts.Of(plan)
 	if err != nil {

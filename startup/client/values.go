@@ -75,6 +75,14 @@ func (v *Value) Set(to *Values, word string) error {
 	return nil
 }
 
+// Get returns the text of a value, and whether there is one.
+func (v *Value) Get(of *Values) (text string, given bool) {
+	if n := *v.at(of); n != nil {
+		return strconv.Itoa(*n), true
+	}
+	return "", false
+}
+
 // Check refuses marks that contradict each other.
 func (v *Values) Check() error {
 	if a, h := v.AckMark, v.HiWater; a != nil && h != nil && *a > *h {
@@ -87,8 +95,8 @@ func (v *Values) Check() error {
 func (v *Values) String() string {
 	text := ""
 	for i := range AllValues {
-		if n := *AllValues[i].at(v); n != nil {
-			text += fmt.Sprintf(" %s %d", AllValues[i].Name, *n)
+		if n, given := AllValues[i].Get(v); given {
+			text += " " + AllValues[i].Name + " " + n
 		}
 	}
 	return text

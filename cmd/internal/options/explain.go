@@ -54,7 +54,8 @@ func (p *Plan) String() string {
 	first := 0
 	for i := range p.Programs {
 		g := &p.Programs[i]
-		say(true, "ranks %d-%d: %q", first, first+g.N-1, g.Argv)
+		say(!p.Through, "ranks %d-%d: %q", first, first+g.N-1, g.Argv)
+		say(p.Through, "launcher's command: %q", g.Argv)
 		say(g.Dir != "", "  directory %s", g.Dir)
 		say(g.Env != EnvAll || len(g.Names) > 0, "  environment %v %q", g.Env, g.Names)
 		say(len(g.Set) > 0, "  set %q", g.Set)

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,7 @@ type Plan struct {
 	Via     Via           // the same
 
 	Outbound bool   // Client: nobody can connect to it
+	Through  bool   // Client: the program is another launcher, which starts the ranks
 	Iface    string // where to listen on every machine: an interface's name, or a network; "": not said
 
 	Hosts     []string // given by -host: NAME or NAME:SLOTS
@@ -405,7 +407,7 @@ func (o *option) take(word, value string, hasValue bool, args []string) (values,
 func (p *parser) program(args []string) (left []string, more bool, err error) {
 	end := len(args)
 	for i, word := range args {
-		if word == ":" {
+		if word == ":" && !p.plan.Through { // else it is for that launcher
 			end, more = i, true
 			break
 		}
@@ -474,7 +476,7 @@ func (p *parser) settle() error {
 	case l.Gather != 0 || l.Exchange != 0 || l.Run != 0:
 		return fmt.Errorf("-deadline of a -client: join or start, the server knows the others")
 	}
-	if err := errors.Join(p.settleVia(), p.settlePlacement()); err != nil {
+	if err := errors.Join(p.settleThrough(), p.settleVia(), p.settlePlacement()); err != nil {
 		return err
 	}
 	if err := p.settleOutput(); err != nil {
@@ -499,6 +501,27 @@ func (p *parser) settle() error {
 	return nil
 }
 
+// withThrough are the options that go with -through, besides the values that clients agree on. Others are for the
+// launcher.
+var withThrough = []string{"client", "through", "port", "v", "explain"}
+
+// settleThrough refuses what another launcher does not hear of.
+func (p *parser) settleThrough() error {
+	if !p.plan.Through {
+		return nil
+	}
+	if p.plan.Mode != Client {
+		return fmt.Errorf("-through goes with -client")
+	}
+	for name := range p.seen {
+		if !slices.Contains(withThrough, name) &&
+			!slices.ContainsFunc(client.AllValues, func(v client.Value) bool { return v.Name == name }) {
+			return fmt.Errorf("-%s has no meaning before -through: write it behind the launcher's name, in its words", name)
+		}
+	}
+	return nil
+}
+
 // settleVia refuses what only makes sense for a client among others.
 func (p *parser) settleVia() error {
 	plan := &p.plan
@@ -508,7 +531,7 @@ func (p *parser) settleVia() error {
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
 	case p.seen["port"] && plan.Clients > 0:
 		return fmt.Errorf("-port goes with -server, with -client, or with machines: the clients of -clients are all here")
-	case p.seen["port"] && plan.Mode == Client && plan.Via != ViaDirect:
+	case p.seen["port"] && plan.Mode == Client && plan.Via != ViaDirect && !plan.Through:
 		plan.Via = ViaAgent
 	}
 	return nil

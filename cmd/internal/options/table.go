@@ -91,6 +91,10 @@ var table = slices.Concat([]option{
 		help: "with -client and -clients: which processes connect to other clients: direct, every rank; agent, one " +
 			"process for all ranks; auto (default), an agent if the round trip to the server is 2 ms or more (IMPI_VIA)",
 		apply: applyVia},
+	{names: []string{"through"},
+		help: "with -client: the rest of the command line is the command of another launcher, which starts the ranks, " +
+			"as in -through srun -n 64 ./program (IMPI_JOIN)",
+		apply: func(p *parser, v []string) error { p.plan.Through = true; return nil }},
 	{names: []string{"outbound"},
 		help: "with -client: this client, behind a firewall for example, cannot be reached; it connects to all " +
 			"others, which must be libimpi or of lower rank",

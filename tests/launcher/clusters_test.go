@@ -1,0 +1,155 @@
+package launcher
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Clusters as clients: ranks that another launcher starts join an IMPI server by themselves (IMPI_JOIN, -through).
+
+// cluster is a launcher of this machine's, and the words before the number of ranks.
+type cluster struct {
+	name  string
+	words []string
+}
+
+// clusters are MPICH's and Open MPI's launchers; without them these tests are skipped.
+func clusters(t *testing.T) (mpich, openmpi cluster) {
+	t.Helper()
+	find := func(name string) string {
+		file, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("there is no %s: apt-get install mpich openmpi-bin", name)
+		}
+		return file
+	}
+	return cluster{"MPICH", []string{find("mpiexec.mpich")}},
+		cluster{"Open MPI", []string{find("mpirun.openmpi"), "--oversubscribe"}}
+}
+
+// startClient starts n ranks of a cluster, as client rank of the server at an address.
+func (c cluster) startClient(t *testing.T, settings []string, rank int, address string, n int, do ...any) *job {
+	t.Helper()
+	list := append(c.words[1:len(c.words):len(c.words)], words("-n", fmt.Sprint(n), words(do...))...)
+	set := append([]string{key, fmt.Sprintf("IMPI_JOIN=%d@%s", rank, address)}, settings...)
+	return startProgram(t, append(with(set...), pmixSettings), c.words[0], list...)
+}
+
+// solverOf is the solver of examples_c with a matrix, and answerOf what it has found.
+func solverOf(t *testing.T) []string {
+	return []string{filepath.Join(filepath.Dir(stage(t)), "examples_c", "solver"), "../../examples_c/data/network600.mtx"}
+}
+
+var answerOf = regexp.MustCompile(`(?m)^answer:.*$`)
+
+// A client of MPICH's launcher, one of Open MPI's and one of ours solve one system.
+func TestThreeLaunchersMakeOneJob(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	do := solverOf(t)
+	want := run(t, words("-clients 3 -n 4", do)...)
+	want.expect(t, 0, "")
+	s, address := server(t, with(key), "3")
+	jobs := []*job{startWith(t, with(key), words("-client 2", address, "-n 1", do)...),
+		openmpi.startClient(t, nil, 1, address, 1, do), mpich.startClient(t, nil, 0, address, 2, do)}
+	answer := ""
+	for _, j := range jobs {
+		r := j.wait()
+		r.expect(t, 0, "")
+		answer += answerOf.FindString(r.stdout)
+	}
+	if s.wait().expect(t, 0, ""); answer == "" || answer != answerOf.FindString(want.stdout) {
+		t.Errorf("%q, want %q", answer, want.stdout)
+	}
+}
+
+// A process that nobody starts with others is a client, too.
+func TestAProcessAloneJoinsAServer(t *testing.T) {
+	mpich, _ := clusters(t)
+	s, address := server(t, with(key), "2")
+	a := startProgram(t, with(key, "IMPI_JOIN=0@"+address), program(t, "../coll/scan"))
+	b := mpich.startClient(t, nil, 1, address, 2, program(t, "../coll/scan"))
+	a.wait().expect(t, 0, "")
+	b.wait().expect(t, 0, "")
+	s.wait().expect(t, 0, "")
+}
+
+// impirun starts the other launcher itself, with what it has been told in its own words.
+func TestImpirunStartsAClientThroughAnotherLauncher(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	s, address := server(t, with(key), "2")
+	do := program(t, "../coll/scan")
+	a := startWith(t, append(with(key), pmixSettings), words("-client 0", address, "-port 0-65535 -through", openmpi.words,
+		"-n 2", do)...)
+	b := startWith(t, with(key, "IMPI_JOIN=7@nowhere:1"), words("-client 1", address, "-datalen 4096 -through",
+		mpich.words, "-n 1", do, ": -n 2", do)...)
+	a.wait().expect(t, 0, "")
+	b.wait().expect(t, 0, "")
+	s.wait().expect(t, 0, "")
+	r := run(t, words("-client 0", address, "-through no-such-launcher -n 2 ./a.out")...)
+	if r.code == 0 || !strings.Contains(r.stderr, "no-such-launcher") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it.
+func TestADeathInOneClusterEndsTheOther(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	file := program(t, "misbehave")
+	for _, c := range []struct {
+		do     string
+		client int // whose rank it is
+		code   int
+	}{
+		{"abort 0 42", 0, 42}, {"abort 1 42", 0, 42}, {"abort 3 42", 1, 42}, {"raise 1 9", 0, -1}, {"raise 3 9", 1, -1},
+		{"raise-later 2 9", 1, -1}, {"no-finalize 2 5", 1, 5},
+	} {
+		s, address := server(t, with(key), "2")
+		jobs := []*job{openmpi.startClient(t, nil, 0, address, 2, file, c.do),
+			mpich.startClient(t, nil, 1, address, 2, file, c.do)}
+		for i, j := range jobs {
+			r := j.wait()
+			if r.code == 0 || i == c.client && c.code > 0 && r.code != c.code {
+				t.Errorf("%s: client %d ends with %d", c.do, i, r.code)
+			}
+			if i != c.client && !strings.Contains(r.stderr, "is lost") {
+				t.Errorf("%s: client %d says %q", c.do, i, r.stderr)
+			}
+		}
+		if r := s.wait(); r.code == 0 {
+			t.Errorf("%s: the server is content: %q", c.do, r.stderr)
+		}
+	}
+}
+
+func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
+	mpich, _ := clusters(t)
+	file := program(t, "../coll/scan")
+	s, address := server(t, with(key), "2")
+	for _, c := range []struct {
+		settings []string
+		says     string
+	}{
+		{[]string{key, "IMPI_JOIN=nonsense"}, `IMPI_JOIN: "nonsense" is not R@HOST:PORT`},
+		{[]string{key, "IMPI_JOIN=5@" + address}, "joining as client 5"},
+		{[]string{"IMPI_AUTH_SECRET=another", "IMPI_JOIN=1@" + address}, "IMPI server " + address},
+		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_PORT=9-7"}, "IMPI_PORT: the range 9-7 ends before it begins"},
+		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_ACKMARK=9", "IMPI_HIWATER=7"}, "ackmark 9: above hiwater 7"},
+		{[]string{"IMPI_JOIN=1@" + address}, "no authentication method"},
+	} {
+		r := startProgram(t, with(c.settings...), mpich.words[0], words("-n 2", file)...).wait()
+		if r.code == 0 || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%q: code %d, %q, without %q", c.settings, r.code, r.stderr, c.says)
+		}
+	}
+	r := run(t, words("-n 1 env", key, "IMPI_JOIN=1@"+address, file)...)
+	if r.code == 0 || !strings.Contains(r.stderr, "impirun has the option -client") {
+		t.Errorf("below impirun: code %d, %q", r.code, r.stderr)
+	}
+	s.signal(syscall.SIGTERM)
+	s.wait()
+}
