@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -222,7 +221,7 @@ func hostile(t *testing.T, c conditions, script *bytes.Reader) {
 	}
 	for _, r := range all {
 		if r.done > 1 || r.Moved > max(r.Total, r.Length) {
-			t.Fatal(fmt.Sprintf("a message is done %d times, with %d of %d bytes moved", r.done, r.Moved, r.Total))
+			t.Fatalf("a message is done %d times, with %d of %d bytes moved", r.done, r.Moved, r.Total)
 		}
 	}
 	for _, room := range guarded {
