@@ -63,7 +63,8 @@ type process struct {
 	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
-	vendor      *vendor.Library              // another MPI library, by which this client's ranks talk; nil: none
+	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
+	apart       bool                         // all of them do, and share no memory
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
@@ -261,7 +262,7 @@ func (p *process) end(meet bool) error {
 	}
 	p.ended = true
 	closePorts()
-	if p.vendor != nil {
+	if p.vendor != nil && p.vendor.Size() > 0 { // otherwise it has not been started
 		if err := p.vendor.Finalize(); err != nil {
 			return libimpi.Errorf(abi.MPI_ERR_OTHER, "%v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -45,7 +46,11 @@ const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
 func (p *process) start() (err error) {
-	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
+	library := environment(startup.EnvLocal)
+	if file, only := strings.CutPrefix(library, onlyVendor); only {
+		library, p.apart = byVendor+file, true
+	}
+	if p.vendor, err = vendor.Load(library); err != nil {
 		return err
 	}
 	link, w, err := startup.Attach(lookupEnv)
@@ -84,7 +89,7 @@ func (p *process) start() (err error) {
 
 // join builds the engine on what the launcher gave.
 func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
-	if p.vendor != nil {
+	if p.apart {
 		w = apart(w, job.Me)
 	}
 	fd := w.Shared
@@ -113,7 +118,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
 	}
 	if p.vendor != nil {
-		if reach.Vendor, err = p.startVendor(job); err != nil {
+		if reach.Vendor, err = p.startVendor(job, world); err != nil {
 			return err
 		}
 	}
@@ -297,7 +302,7 @@ func (p *process) startManaged(m manager.Manager) error {
 	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
-	}, manager.Options{Apart: p.vendor != nil, Among: among})
+	}, manager.Options{Apart: p.apart, Among: among})
 	if err != nil {
 		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
 		return err
@@ -412,11 +417,17 @@ func unread(fd int) int {
 	return n
 }
 
-// Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL, gobridge/vendor). A rank of such a client
-// shares memory with nobody. The library is started by whoever has started the ranks:
+// Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL, gobridge/vendor): those on different
+// machines, or all of them (onlyVendor). The library is started by whoever has started the ranks:
 //
 //	our launcher        -> Attach, the job's tables -> the library starts, by the PMI-1 that the launcher speaks
 //	the library's own   -> the library starts, and is the manager of the job (startByVendor)
+
+// What IMPI_LOCAL begins with. By the second, ranks share no memory.
+const (
+	byVendor   = "vendor:"
+	onlyVendor = "vendor-only:"
+)
 
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {
@@ -441,15 +452,19 @@ func (p *process) launchVendor() error {
 func (p *process) alone() bool { return environment(startup.EnvSingleton) == "ok" }
 
 // startVendor starts the library, unless it has told us of the job already, and finds out which process of the client
-// is which of the library.
-func (p *process) startVendor(job *transport.Job) (*links.Vendor, error) {
+// is which of the library. It does nothing, and returns nil, if near, who share memory with this process, are all of
+// the client: the library has nothing to carry.
+func (p *process) startVendor(job *transport.Job, near []int32) (*links.Vendor, error) {
 	size := 0
 	for i := range job.Procs {
 		if job.Procs[i].Client == job.Procs[job.Me].Client {
 			size++
 		}
 	}
-	if p.manager == nil {
+	if len(near) == size && !p.apart {
+		return nil, nil
+	}
+	if p.vendor.Size() == 0 {
 		if err := p.launchVendor(); err != nil {
 			return nil, err
 		}
@@ -467,7 +482,8 @@ func (p *process) startVendor(job *transport.Job) (*links.Vendor, error) {
 				p.vendor.Name(), w)
 		}
 	}
-	return &links.Vendor{MPI: p.vendor, World: world, Rank: p.vendor.Rank(), Name: p.vendor.Name()}, nil
+	return &links.Vendor{MPI: p.vendor, World: world, Rank: p.vendor.Rank(), Name: p.vendor.Name(),
+		Apart: p.apart}, nil
 }
 
 // apart is a welcome of a process that shares no memory with others.

@@ -99,9 +99,10 @@ type position struct {
 type carriers struct {
 	local   carrier // inside the machine
 	network carrier // to other machines and clients
-	vendor  carrier // to the others of this client if another MPI library carries what they say
+	vendor  carrier // to the others of this client that share no memory with this one, by another MPI library
 	library struct {
 		name      string // of that library
+		apart     bool   // it carries all that is said inside this client
 		freeLines uint64 // of its collective operations, a bit each (vendor.go)
 		left      uint32 // operations that were left to it
 		carried   int    // requests for whose sake it is looked after while the program computes

@@ -171,7 +171,8 @@ func (e *Engine) connect(ctx stdcontext.Context, open transport.Open) error {
 	}
 	e.ways.local, e.ways.network, e.position.others = carry(links.Local), carry(links.Network), links.Others
 	if e.ways.vendor = carry(links.Vendor); e.ways.vendor.connected() {
-		e.ways.library.name, e.guests.far = links.VendorName, []*carrier{&e.ways.vendor}
+		e.ways.library.name, e.ways.library.apart = links.VendorName, links.Apart
+		e.guests.far = []*carrier{&e.ways.vendor}
 		e.openLines()
 	}
 	if links.Syscalls {
@@ -225,10 +226,10 @@ func (e *Engine) Report(machine string) []string {
 			r.Reads++
 		}
 	}
-	if e.ways.vendor.connected() {
+	if r.Apart = e.ways.library.apart; r.Apart {
 		r.Near = nil
-		for w := range e.job.Procs {
-			if e.job.Procs[w].Client == e.job.Procs[e.me].Client {
+		for w, p := range e.job.Procs {
+			if me := &e.job.Procs[e.me]; p.Client == me.Client && p.HostID == me.HostID {
 				r.Near = append(r.Near, int32(w))
 			}
 		}

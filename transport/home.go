@@ -157,6 +157,7 @@ type Links struct {
 	Others   int  // processes on this machine that carry packets for this one and need a core for it: an agent
 
 	VendorName string // what that library calls itself
+	Apart      bool   // it carries everything inside this client: no processes of it share memory
 
 	Meet func() (Meeting, error) // begins a meeting with processes of other jobs; nil: there cannot be any
 }

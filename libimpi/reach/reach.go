@@ -6,6 +6,7 @@ package reach
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/topology/hardware"
@@ -18,11 +19,12 @@ const mostRows = 32
 // Report is what the table is made of.
 type Report struct {
 	Job     *transport.Job
-	Near    []int32 // world ranks of the processes that share memory with this one, or talk by Vendor, and its own
+	Near    []int32 // world ranks of this client's processes on this machine that share memory with this one, and its own
 	Reads   int     // how many others of them it can read the memory of
 	Agent   bool    // an agent carries what goes to other clients and machines
 	Machine string  // what this machine is called
-	Vendor  string  // another MPI library, by which the ranks of Near talk, wherever they are; "": none
+	Vendor  string  // another MPI library, by which those of this client talk that share no memory; "": none
+	Apart   bool    // no two of them do
 }
 
 // row is some processes of one client on one machine.
@@ -68,7 +70,7 @@ func (r Report) Lines() []string {
 		return []string{fmt.Sprintf("1 rank on %s, which has nobody to talk to", r.Machine)}
 	}
 	list := []string{fmt.Sprintf("%d ranks, by machine, and by what they talk. Line %d is what rank %d has found out, "+
-		"the others are what the tables of the job say:", len(r.Job.Procs), r.own(rows), r.Job.Me)}
+		"the others are what the tables of the job say:", len(r.Job.Procs), slices.IndexFunc(rows, func(row row) bool { return row.near }), r.Job.Me)}
 	for i := range rows[:min(len(rows), mostRows)] {
 		list = append(list, fmt.Sprintf("%3d: %s: %s", i, r.who(&rows[i]), r.ways(rows, i)))
 	}
@@ -78,20 +80,8 @@ func (r Report) Lines() []string {
 	return list
 }
 
-// own is the number of this process's row.
-func (r Report) own(rows []row) int {
-	for i := range rows {
-		if r.here(&rows[i]) {
-			return i
-		}
-	}
-	return -1
-}
-
-// here reports whether this process's machine is that of a row.
-func (r Report) here(of *row) bool {
-	return of.near && (r.Vendor == "" || of.id == r.Job.Procs[r.Job.Me].HostID)
-}
+// own reports whether the ranks of a row are of this client.
+func (r Report) own(of *row) bool { return of.host.Client == r.Job.Procs[r.Job.Me].Client }
 
 // who names the ranks of a row and their machine.
 func (r Report) who(row *row) string {
@@ -103,7 +93,7 @@ func (r Report) who(row *row) string {
 	}
 	text += spans(row.ranks) + " on "
 	switch h := row.host; {
-	case r.here(row), h.Machine != 0 && h.Machine == mine.Machine, h.Machine == 0 && row.id == me.HostID:
+	case row.near, h.Machine != 0 && h.Machine == mine.Machine, h.Machine == 0 && row.id == me.HostID:
 		text += r.Machine
 	default:
 		text += netip.AddrFrom16(row.id).Unmap().String()
@@ -143,12 +133,12 @@ func (r Report) inside(row *row) string {
 	const shared = "shared memory"
 	others := len(row.ranks) - 1
 	switch {
-	case !r.Job.Hosts[r.Job.Procs[row.ranks[0]].Host].SameImpl && row.host.Client != r.Job.Procs[r.Job.Me].Client:
+	case !r.Job.Hosts[r.Job.Procs[row.ranks[0]].Host].SameImpl && !r.own(row):
 		return "what their own MPI has"
+	case r.Apart && r.own(row):
+		return r.Vendor
 	case !row.near:
 		return shared
-	case r.Vendor != "":
-		return r.Vendor
 	case r.Reads == others:
 		return shared + ", and read each other's memory"
 	case r.Reads == 0:
@@ -159,8 +149,8 @@ func (r Report) inside(row *row) string {
 
 // between is by what the ranks of two rows talk. What the tables say of a host is said of it and this process's.
 func (r Report) between(a, b *row) string {
-	if a.near && b.near {
-		return r.Vendor // of several machines
+	if r.Vendor != "" && r.own(a) && r.own(b) {
+		return r.Vendor
 	}
 	way := "tcp"
 	if r.relayed(a) || r.relayed(b) {

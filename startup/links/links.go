@@ -26,7 +26,7 @@ type Config struct {
 	Silence  time.Duration // after which a host of another client of which nothing is heard is lost; 0: never
 	NoRead   bool          // never read other processes' memory
 	Warn     func(string)  // told of what a user may want to know; may be nil
-	Vendor   *Vendor       // carries what the processes of this client say to each other; nil: memory and tcp do
+	Vendor   *Vendor       // carries what processes of this client say to each other that share no memory; nil: tcp does
 	Meet     ports.Config  // how processes of other jobs are met; what is for meetings only is found out here
 }
 
@@ -36,6 +36,7 @@ type Vendor struct {
 	World []int32 // world ranks of this client's processes, by their ranks in the library
 	Rank  int     // of this process in it
 	Name  string  // what it calls itself
+	Apart bool    // processes of this client share no memory, even on one machine
 }
 
 // Open makes the transports; it is a transport.Open.
@@ -51,7 +52,7 @@ func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (tr
 		}); err != nil {
 			return transport.Links{}, err
 		}
-		all.VendorName = c.Vendor.Name
+		all.VendorName, all.Apart = c.Vendor.Name, c.Vendor.Apart
 		if len(c.Vendor.World) == len(c.Job.Procs) {
 			return all, nil
 		}

@@ -27,7 +27,7 @@ func otherMPI(t *testing.T) (library, launcher string) {
 }
 
 func byVendor(library string, more ...string) []option {
-	return with(append(more, "IMPI_LOCAL=vendor:"+library)...)
+	return with(append(more, "IMPI_LOCAL=vendor-only:"+library)...)
 }
 
 // What rank 0 reports shows that it is so.
