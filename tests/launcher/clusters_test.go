@@ -153,3 +153,79 @@ func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.wait()
 }
+
+// nodes runs a command of a cluster with two machines, of two ranks each, whose launcher is MPICH's, and whose ranks
+// have MPICH's library for what goes between machines.
+func (n *network) nodes(t *testing.T, settings []string, do ...any) *job {
+	t.Helper()
+	library, launcher := otherMPI(t)
+	shell := n.hydraShell(t)
+	var j *job
+	n.machines[0].inside(t, func() {
+		j = startProgram(t, with(append(settings, "IMPI_LOCAL=vendor:"+library)...), launcher,
+			words("-localhost", n.machines[0].addr.String(), "-launcher ssh -launcher-exec", shell,
+				"-hosts m0,m1 -ppn 2 -n 4", words(do...))...)
+	})
+	return j
+}
+
+func TestRanksOfAMachineShareMemoryBesideAnotherMPI(t *testing.T) {
+	n := newNetwork(t, ipv4, 2)
+	r := n.nodes(t, []string{"IMPI_REPORT=1"}, program(t, "shares")).wait()
+	for _, says := range []string{"ranks 0-1 on ", ": shared memory, and read each other's memory; MPICH", "ranks 2-3 on "} {
+		if !strings.Contains(r.stderr, says) {
+			t.Errorf("%q, without %q", r.stderr, says)
+		}
+	}
+	for _, says := range []string{"0/4 app 0 shares 0 1", "1/4 app 0 shares 0 1", "2/4 app 0 shares 2 3",
+		"3/4 app 0 shares 2 3"} { // the launcher mixes lines of two machines
+		if !strings.Contains(r.stdout, says) {
+			t.Errorf("%q, without %q", r.stdout, says)
+		}
+	}
+	for _, name := range []string{"pt2pt/order", "coll/subgroups", "rma/put_get"} {
+		n.nodes(t, nil, program(t, "../"+name)).wait().expect(t, 0, "")
+	}
+}
+
+// Such a cluster is a client like any other.
+func TestAClusterWithItsLibraryIsAClient(t *testing.T) {
+	n := newNetwork(t, ipv4, 3)
+	do := solverOf(t)
+	want := run(t, words("-clients 2 -n 5", do)...)
+	var s, b *job
+	n.machines[2].inside(t, func() { s = startWith(t, with(key), "-server", "2") })
+	s.stdout.await("\n", 1)
+	address := strings.TrimSpace(s.stdout.String())
+	a := n.nodes(t, []string{key, "IMPI_JOIN=0@" + address}, do)
+	n.machines[2].inside(t, func() { b = startWith(t, with(key), words("-client 1", address, "-n 1", do)...) })
+	r := a.wait()
+	r.expect(t, 0, "")
+	b.wait().expect(t, 0, "")
+	s.wait().expect(t, 0, "")
+	if answer := answerOf.FindString(r.stdout); answer == "" {
+		t.Errorf("%q, want about %q", r.stdout, want.stdout)
+	}
+}
+
+// The death of a rank names it at the other client, whatever library the cluster has.
+func TestADeathInAClusterWithItsLibraryEndsTheOther(t *testing.T) {
+	n := newNetwork(t, ipv4, 3)
+	isolated(t, "-m")
+	file := program(t, "misbehave")
+	var s, b *job
+	n.machines[2].inside(t, func() { s = startWith(t, with(key), "-server", "2") })
+	s.stdout.await("\n", 1)
+	address := strings.TrimSpace(s.stdout.String())
+	a := n.nodes(t, []string{key, "IMPI_JOIN=0@" + address}, file, "raise 3 9")
+	n.machines[2].inside(t, func() {
+		b = startWith(t, with(key), words("-client 1", address, "-n 2", file, "raise 3 9")...)
+	})
+	if r := a.wait(); r.code == 0 {
+		t.Errorf("client 0: code %d, %q", r.code, r.stderr)
+	}
+	if r := b.wait(); r.code == 0 || !strings.Contains(r.stderr, "is lost") {
+		t.Errorf("client 1: code %d, %q", r.code, r.stderr)
+	}
+	s.wait()
+}
