@@ -1,8 +1,10 @@
-// Package vendor is another MPI library, with the ABI of MPI 5.0, that this process has loaded: it carries what the
-// processes of a client say to each other (transport/vendor), and where its own launcher has started them it is their
-// manager (startup/manager).
+// Package vendor is another MPI library that this process has loaded: it carries what the processes of a client say to
+// each other (transport/vendor), and where its own launcher has started them it is their manager (startup/manager). The
+// library has the ABI of MPI 5.0, MPICH's or Open MPI's. body.h has its calls, and is compiled once for each ABI; the
+// table of these calls has the same types for all of them (calls.h).
 //
-//	library.go  its calls
+//	load.c      loading it, and finding out which ABI it has
+//	library.go  its calls, as Go sees them
 //	vendor.go   loading and starting it; the transport's MPI
 //	manager.go  the manager.Manager over it
 package vendor
@@ -17,7 +19,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/vendor"
@@ -50,23 +51,16 @@ func Load(setting string) (*Library, error) {
 	}
 	file, ok := strings.CutPrefix(setting, "vendor:")
 	if !ok || file == "" {
-		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library that has the ABI of MPI 5.0, "+
-			"usually called libmpi_abi.so.1; or unset", startup.EnvLocal, setting)
+		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library: libmpi_abi.so.1 of any, "+
+			"libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset", startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
-		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", startup.EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
 	}
-	major, err := abiVersion()
 	switch name := version(); {
-	case err != nil:
-		return nil, fmt.Errorf("%s=%s: %w", startup.EnvLocal, setting, err)
 	case strings.HasPrefix(name, "libimpi"):
 		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
 			"not set", startup.EnvLocal, setting)
-	case major != 1:
-		return nil, fmt.Errorf("%s=%s: this library (%s) has an ABI of its own, and not that of MPI 5.0, which it says is "+
-			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", startup.EnvLocal, setting, name,
-			major)
 	case inUse():
 		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", startup.EnvLocal, setting)
 	default:
@@ -80,9 +74,8 @@ func (l *Library) Start() error {
 	if err == nil {
 		l.rank, l.size, err = rankAndSize()
 	}
-	if err == nil && level < abi.MPI_THREAD_SERIALIZED {
-		err = fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", level,
-			abi.MPI_THREAD_SERIALIZED)
+	if err == nil && level < threads {
+		err = fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", level, threads)
 	}
 	return l.explain(err)
 }
