@@ -67,7 +67,6 @@ static const char *find(void *library)
 
 static int init(int *provided)
 {
-    impi_vendor_environment();
     int code = mpi.Init_thread(NULL, NULL, V_THREAD_SERIALIZED, provided);
     if (code) return code;
     mpi.Comm_set_errhandler(THERE(MPI_COMM_WORLD), THERE(MPI_ERRORS_RETURN)); // duplicates have it, too

@@ -58,10 +58,12 @@ typedef struct {
     const calls *calls; // NULL: it has none of the three ABIs
     char *error; // of the loader, which the caller frees; NULL: it is loaded
     const char *missing; // an entry point; NULL: none
+    const char *hidden; // a name by which its plugins find another library, not this one; NULL: none
 } loaded;
 loaded impi_vendor_load(const char *file);
 
-// impi_vendor_environment lets a library that binds to the C library before the program see the environment.
+// The environment for a library that binds to the C library before the program: while it is loaded, and afterwards.
 void impi_vendor_environment(void);
+void impi_vendor_rebind(void);
 
 #endif

@@ -54,9 +54,12 @@ import (
 // threads, appNum and universeSize are MPI_THREAD_SERIALIZED, MPI_APPNUM and MPI_UNIVERSE_SIZE in the library's ABI.
 var threads, appNum, universeSize int
 
+// plugins is the name by which the library's plugins would find another library, not this one; "": they would not.
+var plugins string
+
 // errNone is the error of a file that is no library with an ABI that we know.
-var errNone = errors.New("there is none of what shows which ABI it has: a PMPI_Abi_get_version that returns 1, as in the " +
-	"ABI of MPI 5.0, MPIR_Dup_fn of MPICH's ABI, ompi_mpi_comm_world of Open MPI's")
+var errNone = errors.New("its ABI is unknown: there is no PMPI_Abi_get_version that returns 1, as in the ABI of MPI 5.0, " +
+	"no MPIR_Dup_fn of MPICH's ABI, and no ompi_mpi_comm_world of Open MPI's")
 
 // load takes the file as the process's library.
 func load(file string) error {
@@ -74,6 +77,7 @@ func load(file string) error {
 		return fmt.Errorf("it has %s, but no %s", C.GoString(l.calls.abi), C.GoString(l.missing))
 	}
 	C.impi_vendor_take(l.calls)
+	plugins = C.GoString(l.hidden)
 	threads, appNum, universeSize = int(l.calls.serialized), int(l.calls.appnum), int(l.calls.universe_size)
 	return nil
 }
@@ -88,18 +92,21 @@ func failed(call string, code C.int) error {
 	if C.impi_vendor_text(code, &text[0], &n) != abi.MPI_SUCCESS || n <= 0 {
 		return fmt.Errorf("%s answers the error %d", call, int(code))
 	}
-	return fmt.Errorf("%s: %s (%d)", call, C.GoStringN(&text[0], n), int(code))
+	return fmt.Errorf("%s: %s (%d)", call, C.GoStringN(&text[0], min(n, C.TEXT_LENGTH)), int(code))
 }
 
-// version is the first line of what the library says of itself.
+// version is what the library says of itself, up to the end of a line or a comma: Open MPI goes on with who built it.
 func version() string {
 	var text [C.VERSION_LENGTH]C.char
 	var n C.int
 	if C.impi_vendor_version(&text[0], &n) != abi.MPI_SUCCESS {
 		return ""
 	}
-	line, _, _ := strings.Cut(C.GoStringN(&text[0], n), "\n")
-	return strings.Join(strings.Fields(line), " ")
+	said := C.GoStringN(&text[0], min(n, C.VERSION_LENGTH))
+	if end := strings.IndexAny(said, ",\n\x00"); end >= 0 {
+		said = said[:end]
+	}
+	return strings.Join(strings.Fields(said), " ")
 }
 
 // start initializes the library, and returns the level of thread support that it provides.

@@ -61,6 +61,10 @@ func Load(setting string) (*Library, error) {
 	case strings.HasPrefix(name, "libimpi"):
 		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
 			"not set", startup.EnvLocal, setting)
+	case plugins != "":
+		return nil, fmt.Errorf("%s=%s: this program has loaded another %s, which the plugins of this library (%s) would "+
+			"take for it. A program that was compiled with Open MPI's mpicc cannot use this library: compile it with libimpi's",
+			startup.EnvLocal, setting, plugins, name)
 	case inUse():
 		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", startup.EnvLocal, setting)
 	default:
@@ -95,13 +99,31 @@ func (l *Library) Size() int    { return l.size }
 
 // Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
 func (l *Library) Unlike(launcher string, size int) error {
-	own := "the launcher of that library"
-	if at := filepath.Join(filepath.Dir(l.file), "..", "bin", "mpiexec"); executable(at) {
-		own = filepath.Clean(at)
+	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library understands if "+
+		"it knows PMI-1", size)
+	if l.openMPI() {
+		instead = "; Open MPI does not understand libimpi's impirun"
 	}
 	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
-		"belong to this launcher. Start the program with `%s -n %d PROGRAM`, or on one machine with libimpi's `impirun -n "+
-		"%d PROGRAM`, which such a library understands if it knows PMI-1", l.size, size, launcher, own, size, size))
+		"belong to this launcher. Start the program with `%s -n %d PROGRAM`%s", l.size, size, launcher, l.launcher(), size,
+		instead))
+}
+
+func (l *Library) openMPI() bool { return strings.HasPrefix(l.name, "Open MPI") }
+
+// launcher is the library's own: beside it, or where Debian has it.
+func (l *Library) launcher() string {
+	suffix := ".mpich"
+	if l.openMPI() {
+		suffix = ".openmpi"
+	}
+	dir := filepath.Dir(l.file)
+	for _, at := range []string{"../bin/mpiexec" + suffix, "../bin/mpiexec", "../../bin/mpiexec" + suffix} {
+		if at := filepath.Join(dir, at); filepath.IsAbs(at) && executable(at) {
+			return at
+		}
+	}
+	return "the launcher of that library"
 }
 
 func executable(file string) bool {
