@@ -10,7 +10,9 @@ import (
 // The constants of gobridge/vendor: what libimpi says to another MPI library, in each ABI that such a library may have.
 
 // vendorABIs says what these ABIs are called, by the names of their files.
-var vendorABIs = map[string]string{"standard": "the ABI of MPI 5.0", "mpich": "MPICH's ABI", "openmpi": "Open MPI's ABI"}
+var vendorABIs = map[string]string{
+	"standard": "the ABI of MPI 5.0", "mpich": "MPICH's ABI", "openmpi": "Open MPI's ABI",
+}
 
 // vendorNumbers are the numbers and addresses that libimpi passes to a library, without MPI_.
 var vendorNumbers = []string{"ANY_SOURCE", "IN_PLACE", "STATUS_IGNORE", "THREAD_SERIALIZED", "APPNUM", "UNIVERSE_SIZE",
@@ -18,7 +20,8 @@ var vendorNumbers = []string{"ANY_SOURCE", "IN_PLACE", "STATUS_IGNORE", "THREAD_
 
 // vendorHandles are the predefined handles that libimpi passes, without MPI_: the types and operations are those of
 // coll/vendor.go.
-var vendorHandles = []string{"COMM_WORLD", "ERRORS_RETURN", "BYTE", "INT", "DOUBLE", "FLOAT", "LONG", "UNSIGNED", "UNSIGNED_LONG", "INT64_T", "UINT64_T", "INT32_T", "UINT32_T",
+var vendorHandles = []string{"COMM_WORLD", "ERRORS_RETURN", "BYTE",
+	"INT", "DOUBLE", "FLOAT", "LONG", "UNSIGNED", "UNSIGNED_LONG", "INT64_T", "UINT64_T", "INT32_T", "UINT32_T",
 	"LONG_LONG", "UNSIGNED_LONG_LONG", "SHORT", "UNSIGNED_SHORT", "SIGNED_CHAR", "UNSIGNED_CHAR", "INT8_T", "UINT8_T",
 	"INT16_T", "UINT16_T",
 	"SUM", "MIN", "MAX", "PROD", "BAND", "BOR", "BXOR", "LAND", "LOR", "LXOR"}

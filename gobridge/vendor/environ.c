@@ -36,8 +36,8 @@ static void point(void **word, void *to, uintptr_t last)
     if (protected) mprotect((void *)page, size, PROT_READ);
 }
 
-// rebind lets an object use the program's variable. A word that the loader has filled with the address of the C library's
-// own one is a reference to it.
+// rebind lets an object use the program's variable. A word that the loader has filled with the address of the C
+// library's own one is a reference to it.
 static int rebind(struct dl_phdr_info *o, size_t size, void *unused)
 {
     uintptr_t last = 0;

@@ -58,8 +58,8 @@ var threads, appNum, universeSize int
 var plugins string
 
 // errNone is the error of a file that is no library with an ABI that we know.
-var errNone = errors.New("its ABI is unknown: there is no PMPI_Abi_get_version that returns 1, as in the ABI of MPI 5.0, " +
-	"no MPIR_Dup_fn of MPICH's ABI, and no ompi_mpi_comm_world of Open MPI's")
+var errNone = errors.New("its ABI is unknown: there is no PMPI_Abi_get_version that returns 1, as in the ABI of MPI " +
+	"5.0, no MPIR_Dup_fn of MPICH's ABI, and no ompi_mpi_comm_world of Open MPI's")
 
 // load takes the file as the process's library.
 func load(file string) error {

@@ -99,8 +99,8 @@ func (l *Library) Size() int    { return l.size }
 
 // Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
 func (l *Library) Unlike(launcher string, size int) error {
-	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library understands if "+
-		"it knows PMI-1", size)
+	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
+		"understands if it knows PMI-1", size)
 	if l.openMPI() {
 		instead = "; Open MPI does not understand libimpi's impirun"
 	}
