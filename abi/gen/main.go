@@ -16,6 +16,7 @@
 //	  -> tests/errors/z_wrong_calls.h  calls with wrong arguments
 //	abi/front/*.tsv                 (constants of other ABIs)
 //	  -> abi/front/z_*, cxx/z_*     the functions for programs of these ABIs
+//	  -> gobridge/vendor/z_*.h      what we pass to libraries of these ABIs
 //
 // Run it from anywhere inside the module: go run ./abi/gen. Nothing is written
 // when anything is refused, and a file whose content stays is not touched.
@@ -167,8 +168,12 @@ func generate(in input) (map[string][]byte, error) {
 		if files["abi/front/z_"+name+".h"], err = frontTables(in.constants, values, name); err != nil {
 			return nil, err
 		}
+		if files["gobridge/vendor/z_"+name+".h"], err = vendorConstants(in.constants, values, name); err != nil {
+			return nil, err
+		}
 	}
-	return files, nil
+	files["gobridge/vendor/z_standard.h"], err = vendorConstants(in.constants, nil, "standard")
+	return files, err
 }
 
 func moduleRoot() (string, error) {

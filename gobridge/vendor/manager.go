@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/startup/manager"
 )
 
@@ -32,8 +31,8 @@ func (l *Library) Manager() manager.Manager {
 func (m *launched) Identity() manager.Identity {
 	id := manager.Identity{Rank: m.rank, Size: m.size, Job: "vendor", MaxValue: maxValue, AppNum: -1}
 	if m.size > 1 {
-		id.AppNum = attribute(abi.MPI_APPNUM, -1)
-		id.Universe = max(0, attribute(abi.MPI_UNIVERSE_SIZE, 0))
+		id.AppNum = attribute(appNum, -1)
+		id.Universe = max(0, attribute(universeSize, 0))
 	}
 	return id
 }

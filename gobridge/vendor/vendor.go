@@ -1,8 +1,10 @@
-// Package vendor is another MPI library, with the ABI of MPI 5.0, that this process has loaded: it carries what the
-// processes of a client say to each other (transport/vendor), and where its own launcher has started them it is their
-// manager (startup/manager).
+// Package vendor is another MPI library that this process has loaded: it carries what the processes of a client say to
+// each other (transport/vendor), and where its own launcher has started them it is their manager (startup/manager). The
+// library has the ABI of MPI 5.0, MPICH's or Open MPI's. body.h has its calls, and is compiled once for each ABI; the
+// table of these calls has the same types for all of them (calls.h).
 //
-//	library.go  its calls
+//	load.c      loading it, and finding out which ABI it has
+//	library.go  its calls, as Go sees them
 //	vendor.go   loading and starting it; the transport's MPI
 //	manager.go  the manager.Manager over it
 package vendor
@@ -17,7 +19,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/vendor"
@@ -50,23 +51,20 @@ func Load(setting string) (*Library, error) {
 	}
 	file, ok := strings.CutPrefix(setting, "vendor:")
 	if !ok || file == "" {
-		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library that has the ABI of MPI 5.0, "+
-			"usually called libmpi_abi.so.1; or unset", startup.EnvLocal, setting)
+		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library: libmpi_abi.so.1 of any, "+
+			"libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset", startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
-		return nil, fmt.Errorf("%s=%s: it is no library with the ABI of MPI 5.0: %w", startup.EnvLocal, setting, err)
+		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
 	}
-	major, err := abiVersion()
 	switch name := version(); {
-	case err != nil:
-		return nil, fmt.Errorf("%s=%s: %w", startup.EnvLocal, setting, err)
 	case strings.HasPrefix(name, "libimpi"):
 		return nil, fmt.Errorf("%s=%s: this is libimpi itself. It takes another MPI library, or none if the variable is "+
 			"not set", startup.EnvLocal, setting)
-	case major != 1:
-		return nil, fmt.Errorf("%s=%s: this library (%s) has an ABI of its own, and not that of MPI 5.0, which it says is "+
-			"version %d. Its maker may have another for that, usually called libmpi_abi.so.1", startup.EnvLocal, setting, name,
-			major)
+	case plugins != "":
+		return nil, fmt.Errorf("%s=%s: this program has loaded another %s, which the plugins of this library (%s) would "+
+			"take for it. A program that was compiled with Open MPI's mpicc cannot use this library: compile it with libimpi's",
+			startup.EnvLocal, setting, plugins, name)
 	case inUse():
 		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", startup.EnvLocal, setting)
 	default:
@@ -80,9 +78,8 @@ func (l *Library) Start() error {
 	if err == nil {
 		l.rank, l.size, err = rankAndSize()
 	}
-	if err == nil && level < abi.MPI_THREAD_SERIALIZED {
-		err = fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", level,
-			abi.MPI_THREAD_SERIALIZED)
+	if err == nil && level < threads {
+		err = fmt.Errorf("it provides thread level %d, and libimpi needs MPI_THREAD_SERIALIZED (%d)", level, threads)
 	}
 	return l.explain(err)
 }
@@ -102,13 +99,31 @@ func (l *Library) Size() int    { return l.size }
 
 // Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
 func (l *Library) Unlike(launcher string, size int) error {
-	own := "the launcher of that library"
-	if at := filepath.Join(filepath.Dir(l.file), "..", "bin", "mpiexec"); executable(at) {
-		own = filepath.Clean(at)
+	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
+		"understands if it knows PMI-1", size)
+	if l.openMPI() {
+		instead = "; Open MPI does not understand libimpi's impirun"
 	}
 	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
-		"belong to this launcher. Start the program with `%s -n %d PROGRAM`, or on one machine with libimpi's `impirun -n "+
-		"%d PROGRAM`, which such a library understands if it knows PMI-1", l.size, size, launcher, own, size, size))
+		"belong to this launcher. Start the program with `%s -n %d PROGRAM`%s", l.size, size, launcher, l.launcher(), size,
+		instead))
+}
+
+func (l *Library) openMPI() bool { return strings.HasPrefix(l.name, "Open MPI") }
+
+// launcher is the library's own: beside it, or where Debian has it.
+func (l *Library) launcher() string {
+	suffix := ".mpich"
+	if l.openMPI() {
+		suffix = ".openmpi"
+	}
+	dir := filepath.Dir(l.file)
+	for _, at := range []string{"../bin/mpiexec" + suffix, "../bin/mpiexec", "../../bin/mpiexec" + suffix} {
+		if at := filepath.Join(dir, at); filepath.IsAbs(at) && executable(at) {
+			return at
+		}
+	}
+	return "the launcher of that library"
 }
 
 func executable(file string) bool {

@@ -157,15 +157,25 @@ func TestALauncherOfAnotherKindIsAnErrorWithTheRightCommand(t *testing.T) {
 }
 
 func TestAFileThatIsNoOtherMPIIsNamed(t *testing.T) {
+	kind := func(symbol string) []string { return []string{"#include", "char " + symbol + ";\n#include"} }
+	mpich, openmpi := kind("MPIR_Dup_fn"), kind("ompi_mpi_comm_world")
 	for setting, why := range map[string]string{
 		"mpich":                              "it is vendor:PATH",
 		"vendor:":                            "it is vendor:PATH",
 		"vendor:/nowhere/libmpi_abi.so":      "/nowhere/libmpi_abi.so: cannot open shared object file",
-		"vendor:libm.so.6":                   "undefined symbol: PMPI_Abi_get_version",
+		"vendor:libm.so.6":                   "its ABI is unknown: there is no PMPI_Abi_get_version that returns 1",
 		"vendor:" + lib(t):                   "this is libimpi itself",
-		"vendor:" + compiled(t, 0, 13, 0):    "an ABI of its own, and not that of MPI 5.0, which it says is version 0",
+		"vendor:" + front(t, "mpich", 12):    "this is libimpi itself",
+		"vendor:" + front(t, "openmpi", 40):  "this is libimpi itself",
+		"vendor:" + compiled(t, 0, 13, 0):    "no MPIR_Dup_fn of MPICH's ABI, and no ompi_mpi_comm_world of Open MPI's",
 		"vendor:" + compiled(t, 1, 13, 4096): "MPI_Init_thread: no fabric here (13)",
-		"vendor:" + compiled(t, 1, 0, 1024):  "it provides thread level 1024, and libimpi needs MPI_THREAD_SERIALIZED",
+		"vendor:" + compiled(t, 1, 0, 1024): "it provides thread level 1024, and libimpi needs " +
+			"MPI_THREAD_SERIALIZED (2048)",
+		"vendor:" + compiled(t, -1, 0, 1, mpich...): "it provides thread level 1, and libimpi needs " +
+			"MPI_THREAD_SERIALIZED (2)",
+		"vendor:" + compiled(t, -1, 0, 2, append(mpich, "WORKS(Improbe)", "")...): "it has MPICH's ABI, but no PMPI_Improbe",
+		"vendor:" + compiled(t, -1, 0, 2, openmpi...): "it has Open MPI's ABI, but no " +
+			"ompi_mpi_errors_return",
 	} {
 		r := startProgram(t, with("IMPI_LOCAL="+setting), program(t, "../pt2pt/self")).wait()
 		if r.code == 0 || !strings.Contains(r.stderr, why) || !strings.Contains(r.stderr, "IMPI_LOCAL="+setting) {
@@ -174,12 +184,17 @@ func TestAFileThatIsNoOtherMPIIsNamed(t *testing.T) {
 	}
 }
 
+// front is libimpi's library for programs of another ABI.
+func front(t *testing.T, abi string, version int) string {
+	return filepath.Join(stage(t), "lib", abi, "libmpi.so."+strconv.Itoa(version))
+}
+
 // lib is libimpi.
 func lib(t *testing.T) string { return filepath.Join(stage(t), "lib", "libmpi_abi.so.1") }
 
 // compiled is a library with all entry points that are asked for: the major version of its ABI, and what its
-// MPI_Init_thread answers.
-func compiled(t *testing.T, abi, code, provided int) string {
+// MPI_Init_thread answers. In its text parts are replaced by others.
+func compiled(t *testing.T, abi, code, provided int, replaced ...string) string {
 	t.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
@@ -198,9 +213,8 @@ WORKS(Finalize) WORKS(Abort) WORKS(Comm_set_errhandler) WORKS(Comm_dup) WORKS(Co
 WORKS(Comm_size) WORKS(Comm_get_attr) WORKS(Isend) WORKS(Improbe) WORKS(Imrecv) WORKS(Get_count) WORKS(Test)
 WORKS(Ibarrier) WORKS(Ibcast) WORKS(Ireduce) WORKS(Iallreduce) WORKS(Allgather)
 `
-	text = strings.NewReplacer("ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE",
-		strconv.Itoa(code)).Replace(text)
-
+	text = strings.NewReplacer(append(replaced, "ABI", strconv.Itoa(abi), "PROVIDED", strconv.Itoa(provided), "CODE",
+		strconv.Itoa(code))...).Replace(text)
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -10,26 +10,40 @@ import (
 // implementation of a rule of MPI, which has to be kept equal to the first. The number may only fall.
 const mostC = 2869
 
+// mostVendorC is the same for gobridge/vendor, whose C calls another MPI library in each of three ABIs: what is written
+// once and compiled three times cannot be Go.
+const mostVendorC = 380
+
 const madeOf = `They are meant to hold executors (loops over memory that Go has laid out: rings, plans of
 datatypes, posted receives, boards, windows), kernels (loops that copy and combine, each with an oracle in Go), and
 calls of the program's functions. Rules of MPI that Go knows, too, are not among them.`
 
 func TestHandWrittenCOfTheBridgeOnlyBecomesLess(t *testing.T) {
-	count := 0
+	count, vendor := 0, 0
 	for _, name := range sources(t, ".c", ".h") {
-		if strings.HasPrefix(name, "gobridge/") && !generated(name) {
+		switch {
+		case generated(name) || !strings.HasPrefix(name, "gobridge/"):
+		case strings.HasPrefix(name, "gobridge/vendor/"):
+			vendor += len(lines(t, name))
+		default:
 			count += len(lines(t, name))
 		}
 	}
+	checkC(t, "gobridge", count, "mostC", mostC)
+	checkC(t, "gobridge/vendor", vendor, "mostVendorC", mostVendorC)
+}
+
+func checkC(t *testing.T, folder string, count int, name string, most int) {
+	t.Helper()
 	const slack = 100 // so that not every change has to touch the limit
 	switch {
-	case count > mostC:
-		t.Errorf("gobridge has %d hand-written lines of C; the limit is %d (mostC in tests/tree/bridge_test.go), and may "+
-			"only fall.\n"+madeOf, count, mostC)
-	case count < mostC-slack:
-		t.Errorf("gobridge has %d hand-written lines of C: lower the limit (mostC in tests/tree/bridge_test.go, %d) to "+
-			"that.\n"+madeOf, count, mostC)
+	case count > most:
+		t.Errorf("%s has %d hand-written lines of C; the limit is %d (%s in tests/tree/bridge_test.go), and may only "+
+			"fall.\n"+madeOf, folder, count, most, name)
+	case count < most-slack:
+		t.Errorf("%s has %d hand-written lines of C: lower the limit (%s in tests/tree/bridge_test.go, %d) to that.\n"+
+			madeOf, folder, count, name, most)
 	default:
-		t.Logf("%d hand-written lines of C in gobridge; the limit is %d", count, mostC)
+		t.Logf("%d hand-written lines of C in %s; the limit is %d", count, folder, most)
 	}
 }
