@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -46,13 +45,10 @@ const joinTime = 60 * time.Second
 
 // start finds the job and joins it.
 func (p *process) start() (err error) {
-	library := environment(startup.EnvLocal)
-	if file, only := strings.CutPrefix(library, onlyVendor); only {
-		library, p.apart = byVendor+file, true
-	}
-	if p.vendor, err = vendor.Load(library); err != nil {
+	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
 		return err
 	}
+	p.apart = p.vendor != nil && p.vendor.Only
 	link, w, err := startup.Attach(lookupEnv)
 	if err == nil && environment(startup.EnvJoin) != "" {
 		return fmt.Errorf("%s is for ranks that another launcher starts; impirun has the option -client", startup.EnvJoin)
@@ -418,16 +414,10 @@ func unread(fd int) int {
 }
 
 // Clients whose ranks talk to each other by another MPI library (IMPI_LOCAL, gobridge/vendor): those on different
-// machines, or all of them (onlyVendor). The library is started by whoever has started the ranks:
+// machines, or all of them (vendor.Library.Only). The library is started by whoever has started the ranks:
 //
 //	our launcher        -> Attach, the job's tables -> the library starts, by the PMI-1 that the launcher speaks
 //	the library's own   -> the library starts, and is the manager of the job (startByVendor)
-
-// What IMPI_LOCAL begins with. By the second, ranks share no memory.
-const (
-	byVendor   = "vendor:"
-	onlyVendor = "vendor-only:"
-)
 
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {

@@ -25,8 +25,9 @@ var All = []Setting{
 	{Name: "IMPI_AUTH_NONE", Default: "unset", Group: "security",
 		Meaning: "if set, anybody may join"},
 	{Name: "IMPI_LOCAL", Default: "unset", Group: "transport", Scope: Local, Written: Before,
-		Meaning: "`vendor:PATH`: the ranks of this client communicate through another MPI library, with the ABI of MPI " +
-			"5.0, MPICH or Open MPI, instead of shared memory and TCP ([vendor.md](vendor.md))"},
+		Meaning: "`vendor:PATH`: ranks of this client on different machines communicate through another MPI library, with " +
+			"the ABI of MPI 5.0, MPICH or Open MPI, instead of TCP; `vendor-only:PATH`: those on one machine, too " +
+			"([vendor.md](vendor.md))"},
 	{Name: "IMPI_JOIN", Default: "unset", Group: "transport",
 		Meaning: "`R@HOST:PORT`: ranks that another launcher starts, or a process alone, join the IMPI server at that " +
 			"address as client R ([clusters.md](clusters.md))"},

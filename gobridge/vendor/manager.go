@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/libimpi/libimpi/startup/manager"
+	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/vendor"
 )
 
 var le = binary.LittleEndian
@@ -67,6 +70,45 @@ func (m *launched) Fence(context.Context) error {
 	}
 	m.keys = nil
 	return nil
+}
+
+// Broadcast waits without using a core: rank 0 may have to wait for other clients.
+func (m *launched) Broadcast(ctx context.Context, mine []byte) ([]byte, error) {
+	length := le.AppendUint64(nil, uint64(len(mine)))
+	if err := m.bcast(ctx, length); err != nil {
+		return nil, err
+	}
+	n := le.Uint64(length)
+	if n > maxBroadcast {
+		return nil, fmt.Errorf("rank 0 has %d bytes for all, and at most %d are allowed", n, maxBroadcast)
+	}
+	all := make([]byte, n)
+	copy(all, mine)
+	return all, m.bcast(ctx, all)
+}
+
+// maxBroadcast bounds what rank 0 tells all, in bytes.
+const maxBroadcast = 1 << 30
+
+// bcast gives all processes what rank 0 has in b.
+func (m *launched) bcast(ctx context.Context, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	o := transport.Operation{Kind: transport.Bcast, Recv: b}
+	r, err := m.Begin(0, &o)
+	for pause := time.Microsecond; err == nil && r != vendor.Done; pause = min(2*pause, 10*time.Millisecond) {
+		var over bool
+		if over, err = m.Test(r); over {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+	return err
 }
 
 func (m *launched) Get(_ context.Context, rank int, key string) (string, error) {

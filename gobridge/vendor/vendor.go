@@ -27,7 +27,10 @@ import (
 // Library is the library of this process. One thread at a time is in it (mu): the engine's lock sees to that for what
 // the transport calls, but a process may have to abort while another thread of it is inside.
 type Library struct {
-	file, name string
+	setting, file, name string
+
+	Only bool // it carries what ranks on one machine say to each other, too
+
 	rank, size int
 
 	mu    sync.Mutex
@@ -50,9 +53,13 @@ func Load(setting string) (*Library, error) {
 		return nil, nil
 	}
 	file, ok := strings.CutPrefix(setting, "vendor:")
-	if !ok || file == "" {
-		return nil, fmt.Errorf("%s=%s: it is vendor:PATH, where PATH is another MPI library: libmpi_abi.so.1 of any, "+
-			"libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset", startup.EnvLocal, setting)
+	only := false
+	if !ok {
+		file, only = strings.CutPrefix(setting, "vendor-only:")
+	}
+	if file == "" || !ok && !only {
+		return nil, fmt.Errorf("%s=%s: it is vendor:PATH or vendor-only:PATH, where PATH is another MPI library: "+
+			"libmpi_abi.so.1 of any, libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset", startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
 		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
@@ -68,7 +75,7 @@ func Load(setting string) (*Library, error) {
 	case inUse():
 		return nil, fmt.Errorf("%s=%s: somebody else uses this library in this process, or has", startup.EnvLocal, setting)
 	default:
-		return &Library{file: file, name: name}, nil
+		return &Library{setting: setting, file: file, name: name, Only: only}, nil
 	}
 }
 
@@ -89,7 +96,7 @@ func (l *Library) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s=vendor:%s (%s): %w", startup.EnvLocal, l.file, l.name, err)
+	return fmt.Errorf("%s=%s (%s): %w", startup.EnvLocal, l.setting, l.name, err)
 }
 
 // Name is what the library calls itself, Rank and Size are of its MPI_COMM_WORLD.

@@ -69,8 +69,9 @@ func (r Report) Lines() []string {
 		}
 		return []string{fmt.Sprintf("1 rank on %s, which has nobody to talk to", r.Machine)}
 	}
+	own := slices.IndexFunc(rows, func(row row) bool { return row.near })
 	list := []string{fmt.Sprintf("%d ranks, by machine, and by what they talk. Line %d is what rank %d has found out, "+
-		"the others are what the tables of the job say:", len(r.Job.Procs), slices.IndexFunc(rows, func(row row) bool { return row.near }), r.Job.Me)}
+		"the others are what the tables of the job say:", len(r.Job.Procs), own, r.Job.Me)}
 	for i := range rows[:min(len(rows), mostRows)] {
 		list = append(list, fmt.Sprintf("%3d: %s: %s", i, r.who(&rows[i]), r.ways(rows, i)))
 	}

@@ -172,7 +172,8 @@ func (n *network) nodes(t *testing.T, settings []string, do ...any) *job {
 func TestRanksOfAMachineShareMemoryBesideAnotherMPI(t *testing.T) {
 	n := newNetwork(t, ipv4, 2)
 	r := n.nodes(t, []string{"IMPI_REPORT=1"}, program(t, "shares")).wait()
-	for _, says := range []string{"ranks 0-1 on ", ": shared memory, and read each other's memory; MPICH", "ranks 2-3 on "} {
+	for _, says := range []string{"ranks 0-1 on ", ": shared memory, and read each other's memory; MPICH",
+		"ranks 2-3 on "} {
 		if !strings.Contains(r.stderr, says) {
 			t.Errorf("%q, without %q", r.stderr, says)
 		}
