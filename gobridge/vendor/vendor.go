@@ -59,7 +59,8 @@ func Load(setting string) (*Library, error) {
 	}
 	if file == "" || !ok && !only {
 		return nil, fmt.Errorf("%s=%s: it is vendor:PATH or vendor-only:PATH, where PATH is another MPI library: "+
-			"libmpi_abi.so.1 of any, libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset", startup.EnvLocal, setting)
+			"libmpi_abi.so.1 of any, libmpi.so.12 or libmpich.so.12 with MPICH's ABI, libmpi.so.40 of Open MPI; or unset",
+			startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
 		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
