@@ -138,6 +138,8 @@ MpiDefault=none
 ReturnToService=2
 KillWait=1
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:4
+PartitionName=left Nodes=n1 OverSubscribe=FORCE:4
+PartitionName=right Nodes=n2,n3 OverSubscribe=FORCE:4
 `, s.dir, port, s.address(slurmNodes))
 	for i := range slurmNodes {
 		fmt.Fprintf(&b, "NodeName=n%d NodeHostname=localhost NodeAddr=%s Port=%d CPUs=4\n", i+1, s.address(i), port+1+i)
@@ -221,7 +223,7 @@ func (s *slurm) await(t *testing.T) {
 	t.Helper()
 	var out []byte
 	for begun := time.Now(); time.Since(begun) < patience/2; time.Sleep(50 * time.Millisecond) {
-		cmd := exec.Command(s.tools["sinfo"], "-h", "-N", "-o", "%N %T")
+		cmd := exec.Command(s.tools["sinfo"], "-h", "-N", "-p", "all", "-o", "%N %T")
 		cmd.Env = append(os.Environ(), "SLURM_CONF="+s.file("slurm.conf"))
 		s.inside(t, slurmNodes, func() { out, _ = cmd.CombinedOutput() })
 		if strings.Count(string(out), " idle\n") == slurmNodes {
