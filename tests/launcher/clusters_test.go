@@ -67,6 +67,29 @@ func TestThreeLaunchersMakeOneJob(t *testing.T) {
 	}
 }
 
+// Each of two clusters communicates inside by the library of its launcher, the third client by ours.
+func TestClientsOfThreeLibrariesMakeOneJob(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	library := func(pattern string) string {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Skipf("there is no %s", pattern)
+		}
+		return "IMPI_LOCAL=vendor-only:" + files[0]
+	}
+	first, second := library("/usr/lib/*/libmpich.so.12"), library("/usr/lib/*/libmpi.so.40")
+	for _, do := range [][]string{words(traffic(t), few), {reduce(t)}, {program(t, "../rma/put_get")},
+		{program(t, "../comm/intercomm")}} {
+		s, address := server(t, with(key), "3")
+		jobs := []*job{mpich.startClient(t, []string{first}, 0, address, 2, do),
+			openmpi.startClient(t, []string{second}, 1, address, 1, do),
+			startWith(t, with(key), words("-client 2", address, "-n 1", do)...), s}
+		for _, j := range jobs {
+			j.wait().expect(t, 0, "")
+		}
+	}
+}
+
 // A process that nobody starts with others is a client, too.
 func TestAProcessAloneJoinsAServer(t *testing.T) {
 	mpich, _ := clusters(t)
