@@ -17,6 +17,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -37,6 +38,7 @@ import (
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/manager"
 	"github.com/libimpi/libimpi/startup/ports"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -63,6 +65,7 @@ type process struct {
 	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
+	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
 	apart       bool                         // all of them do, and share no memory
 	segment     *shm.Segment
@@ -274,6 +277,14 @@ func (p *process) end(meet bool) error {
 		p.link.Close()
 		p.link = nil
 	}
+	if p.agent != nil {
+		patience := agentTime
+		if !meet { // others go on, and it relays for them
+			patience = math.MaxInt64
+		}
+		p.agent.Finish(patience)
+		p.agent = nil
+	}
 	if p.session != nil {
 		p.session.Fini() // a server that has gone ends nothing
 		p.session = nil
@@ -360,6 +371,9 @@ func (p *process) tellAlgorithms() {
 		}
 	}
 }
+
+// agentTime is how long the end of an agent waits for the last words of the others, whose FINI has been heard.
+const agentTime = 2 * time.Second
 
 // finishTime bounds the wait for the launcher's acknowledgement.
 const finishTime = 30 * time.Second

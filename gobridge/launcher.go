@@ -111,7 +111,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	reach := links.Config{
 		Job: job, Segment: p.segment, World: world, Listener: listener, Agent: agent, Silence: set.silence,
 		NoRead: environment("IMPI_SINGLE_COPY") == "0",
-		Warn:   func(s string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", s) },
+		Warn:   warn,
 	}
 	if p.vendor != nil {
 		if reach.Vendor, err = p.startVendor(job, world); err != nil {
@@ -291,7 +291,7 @@ func (p *process) startWithout(none error) error {
 // startManaged joins the job of a manager.
 func (p *process) startManaged(m manager.Manager) error {
 	p.manager = m
-	among, err := amongClients()
+	among, err := p.amongClients()
 	if err != nil {
 		return err
 	}
@@ -310,17 +310,22 @@ func (p *process) startManaged(m manager.Manager) error {
 	if p.session = w.Session; p.session != nil {
 		p.session.Watch(lostClient)
 	}
-	return p.join(w.Job, w.Welcome, w.Listener, nil)
+	p.agent = w.Agent
+	return p.join(w.Job, w.Welcome, w.Listener, w.Pipes)
 }
 
 // amongClients reads how the processes of a manager join an IMPI server as one client; nil: they are a job of their
 // own.
-func amongClients() (*manager.Client, error) {
+func (p *process) amongClients() (*manager.Client, error) {
 	place := environment(startup.EnvJoin)
 	if place == "" {
 		return nil, nil
 	}
-	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1"}, error(nil)
+	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1", Inside: p.vendor != nil, Warn: warn,
+		Lost: lostHost}, error(nil)
+	if c.Via, err = manager.ParseVia(environment("IMPI_VIA")); err != nil {
+		return nil, fmt.Errorf("IMPI_VIA: %w", err)
+	}
 	if c.Rank, c.Server, err = manager.ParsePlace(place); err != nil {
 		return nil, fmt.Errorf("%s: %w", startup.EnvJoin, err)
 	}
@@ -339,6 +344,13 @@ func amongClients() (*manager.Client, error) {
 		err = c.Values.Check()
 	}
 	return c, err
+}
+
+func warn(text string) { fmt.Fprintf(os.Stderr, "libimpi: %s\n", text) }
+
+// lostHost ends the job because the agent in this process has lost a host of a client.
+func lostHost(of int32, err error) {
+	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &of})
 }
 
 // lostClient ends the job because another client has ended. The loss of the server ends nothing (IMPI 0.0, 2.4).

@@ -16,11 +16,13 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// A manager's job as one client among others: a cluster with its own launcher. Every process is an IMPI host.
+// A manager's job as one client among others: a cluster with its own launcher. Its IMPI hosts are its processes, or its
+// machines (agent.go).
 //
 // Flow: each listens at the address by which it would reach the server -> the cards of all (join.go) -> rank 0 joins
 // the other clients through the server, with these hosts -> it hands the tables of the whole job to the others, by the
@@ -33,8 +35,13 @@ type Client struct {
 	Methods auth.Methods
 	Values  client.Values
 	Plain   bool // say nothing beyond IMPI 0.0
+	Via     Via  // which processes connect to other clients
+	Inside  bool // another library carries what goes between machines of this client
 	Ports   [2]int
-	Silence time.Duration // after which the server is lost if nothing is heard of it; 0: never
+	Silence time.Duration // after which the server, or a host, is lost if nothing is heard of it; 0: never
+
+	Warn func(text string)             // of what a user may want to know
+	Lost func(client int32, err error) // an agent has lost a host of a client
 }
 
 // ParsePlace reads R@HOST:PORT: client R of the server at that address.
@@ -102,22 +109,30 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 
 // connect joins the server as the client.
 func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session, error) {
+	agents, conn := j.among.Via.agents(j.among.Server)
 	pids := pidsOf(j.cards)
-	hosts := make([]client.Host, len(j.cards))
-	for r, c := range j.cards {
+	var hosts []client.Host
+	for _, ranks := range hostsOf(j.cards, agents) {
+		c := j.cards[ranks[0]]
 		if !c.addr.IsValid() {
-			return nil, nil, fmt.Errorf("rank %d has no address at which other clients can reach it", r)
+			return nil, nil, fmt.Errorf("rank %d has no address at which other clients can reach it", ranks[0])
 		}
-		hosts[r] = client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}, Procs: []client.Proc{{PID: pids[r]}}}
+		h := client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}}
+		for _, r := range ranks {
+			h.Procs = append(h.Procs, client.Proc{PID: pids[r]})
+		}
+		hosts = append(hosts, h)
 	}
 	var own *wire.Own
 	if !j.among.Plain {
 		mine := wire.Mine()
-		own = &mine
+		if own = &mine; len(hosts) < len(j.cards) {
+			own.Stream = agent.Stream
+		}
 	}
 	j.met = true
 	return client.Connect(ctx, j.among.Server, j.among.Rank, j.among.Methods, j.among.Values.Contribution(own, hosts...),
-		client.Options{Silence: j.among.Silence})
+		client.Options{Conn: conn, Silence: j.among.Silence})
 }
 
 // decline tells the server that this client will not come, unless it has been asked already.
@@ -127,22 +142,25 @@ func (j *joining) decline(why error) {
 	}
 }
 
-// place finds this process in the tables of the whole job.
+// place finds this process in the tables of the whole job, whose ranks in MPI_COMM_WORLD follow the order of the hosts.
 func (j *joining) place(w *Joined) error {
-	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
-	last := first + len(j.cards) - 1
-	if first < 0 || last >= len(w.Job.Procs) || w.Job.Procs[last].Client != j.among.Rank {
-		return fmt.Errorf("the tables of the job do not have the %d processes of client %d", len(j.cards), j.among.Rank)
-	}
-	w.Job.Me = int32(first + j.id.Rank)
-	for i := range w.Local {
-		w.Local[i] += int32(first)
-	}
-	key := secret(j.cards, "hosts")
+	key, procs, hosts := secret(j.cards, "hosts"), 0, 0
 	for h := range w.Job.Hosts {
-		if w.Job.Hosts[h].Client == j.among.Rank {
-			w.Job.Hosts[h].Key = key
+		if host := &w.Job.Hosts[h]; host.Client == j.among.Rank {
+			host.Key = key
+			procs, hosts = procs+int(host.NProcs), hosts+1
 		}
+	}
+	list := hostsOf(j.cards, hosts < len(j.cards))
+	if procs != len(j.cards) || hosts != len(list) {
+		return fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d", procs,
+			hosts, j.among.Rank, len(j.cards), len(list))
+	}
+	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
+	at := func(rank int32) int32 { return int32(first + slices.Index(slices.Concat(list...), rank)) }
+	w.Job.Me = at(int32(j.id.Rank))
+	for i, r := range w.Local {
+		w.Local[i] = at(r)
 	}
 	return nil
 }

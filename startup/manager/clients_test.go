@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
 )
@@ -88,6 +89,72 @@ func TestJobsOfManagersAreClientsOfOneJob(t *testing.T) {
 			connectAll(t, slices.Concat(a, b))
 		})
 	}
+}
+
+// On machines with several processes the first of these is the host of all; world ranks follow the order of the hosts.
+func TestMachinesOfAClientHaveAgents(t *testing.T) {
+	address := serve(t, 2)
+	a, b := asClient(0, address, 0, 1, 0, 2), asClient(1, address, 0, 0, 1, 1, 1)
+	for _, j := range slices.Concat(a, b) {
+		j.among.Via = Agents
+	}
+	for _, j := range slices.Concat(a, b) {
+		j.among.Inside = true                // connections with the other client alone
+		j.among.Lost = func(int32, error) {} // at the end
+	}
+	apart := make(chan error, 2)
+	for _, list := range [][]*joiner{a, b} { // a process of its own connects by itself
+		for _, j := range list {
+			j.joined = func() {
+				if j.w.Pipes == nil && j.err == nil {
+					go func() { apart <- j.mesh() }()
+				}
+			}
+		}
+	}
+	joinAll(t, slices.Concat(a, b))
+	for range 2 {
+		if err := <-apart; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, j := range slices.Concat(a, b) {
+		agent.CloseSockets(j.sockets...)
+	}
+	world := map[int32]string{}
+	for c, want := range [][]string{{"0 of 0,1", "2 of 2", "1 of 0,1", "3 of 3"},
+		{"4 of 4,5", "5 of 4,5", "6 of 6,7,8", "7 of 6,7,8", "8 of 6,7,8"}} {
+		for r, j := range [][]*joiner{a, b}[c] {
+			if j.err != nil {
+				t.Fatalf("client %d, rank %d: %v", c, r, j.err)
+			}
+			got := fmt.Sprint(j.w.Job.Me, " of ", strings.Trim(strings.ReplaceAll(fmt.Sprint(j.w.Local), " ", ","), "[]"))
+			if world[j.w.Job.Me] != "" || got != want[r] {
+				t.Errorf("client %d, rank %d: %s, want %s", c, r, got, want[r])
+			}
+			world[j.w.Job.Me] = got
+			several := len(j.w.Local) > 1
+			if (j.w.Pipes != nil) != several || (j.w.Agent != nil) != (several && j.w.LocalRank == 0) {
+				t.Errorf("client %d, rank %d: pipes %v, agent %v", c, r, j.w.Pipes, j.w.Agent != nil)
+			}
+			if j.w.Session != nil {
+				defer j.w.Session.Fini()
+			}
+		}
+	}
+	if hosts := len(a[0].w.Job.Hosts); hosts != 5 {
+		t.Errorf("%d hosts", hosts)
+	}
+}
+
+// mesh connects a process that is a host of its own.
+func (j *joiner) mesh() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	sockets, err := tcp.Mesh(ctx, j.w.Job, j.w.Job.Procs[j.w.Job.Me].Host, j.w.Listener,
+		tcp.Options{Apart: make([]bool, len(j.w.Job.Hosts))})
+	j.sockets = slices.Concat(sockets...) // until all have connected
+	return err
 }
 
 // mineText is about what the process's card is like.

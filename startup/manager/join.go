@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
 )
@@ -28,6 +29,8 @@ type Joined struct {
 	startup.Welcome
 	Listener *tcp.Listener   // at which processes of other machines and clients connect; nil: there are none
 	Session  *client.Session // the connection of rank 0 to the server of the clients; nil: there is none
+	Pipes    *[2]int         // to the agent of this machine (agent.go); nil: there is none
+	Agent    *agent.Agent    // which is in this process; nil: it is not
 }
 
 // Join finds the other processes of a manager's job.
@@ -51,7 +54,8 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	w := Joined{Welcome: startup.Welcome{LocalSize: 1, Shared: -1, Universe: id.Universe}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at)}
+	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at),
+		pipes: [2]int{-1, -1}}
 	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
 		m.Watch(j.lost)
@@ -78,6 +82,14 @@ func (w *Joined) letGo(why error) {
 		w.Listener.Close()
 		w.Listener = nil
 	}
+	if w.Agent != nil {
+		w.Agent.Close()
+		w.Agent = nil
+	}
+	if w.Pipes != nil {
+		agent.CloseSockets(w.Pipes[:]...)
+		w.Pipes = nil
+	}
 	if w.Session != nil {
 		w.Session.Fail(why.Error(), nil)
 		w.Session = nil
@@ -88,8 +100,10 @@ func (w *Joined) letGo(why error) {
 type joining struct {
 	Manager
 	id     Identity
-	among  *Client // nil: there are no other clients
-	met    bool    // the server has been asked
+	among  *Client          // nil: there are no other clients
+	met    bool             // the server has been asked
+	hands  map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
+	pipes  [2]int           // those that have come with it; -1: none
 	mine   card
 	cards  []card // by rank, once all are there
 	cancel context.CancelCauseFunc
@@ -151,8 +165,11 @@ func (j *joining) run(ctx context.Context, w *Joined) (err error) {
 		return err
 	}
 	w.JobID = jobID(j.id.Job, j.cards)
-	w.Shared, err = j.share(ctx, near, members)
-	return err
+	if j.among == nil {
+		w.Shared, err = j.share(ctx, near, members)
+		return err
+	}
+	return j.shareWithAgent(ctx, near, members, w)
 }
 
 // listen opens a listener for other machines, at the address by which others probably reach this one. A process that

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/startup"
+	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 	"golang.org/x/sys/unix"
 )
@@ -22,11 +23,14 @@ import (
 // joiner is a process of a test, and what it has got.
 type joiner struct {
 	member
-	at    where
-	among *Client
-	w     Joined
-	err   error
-	gone  error
+	at     where
+	among  *Client
+	joined func() // called when it has; may be nil
+
+	sockets []int // of a host of its own
+	w       Joined
+	err     error
+	gone    error
 }
 
 // onMachines makes a process for each entry, which says its machine.
@@ -53,6 +57,9 @@ func joinAll(t *testing.T, list []*joiner) {
 	for _, j := range list {
 		all.Go(func() {
 			j.w, j.err = join(ctx, &j.member, func(err error) { j.gone = err }, j.at, j.among)
+			if j.joined != nil {
+				j.joined()
+			}
 		})
 	}
 	all.Wait()
@@ -69,6 +76,12 @@ func joinAll(t *testing.T, list []*joiner) {
 			}
 			if j.w.Listener != nil {
 				j.w.Listener.Close()
+			}
+			if j.w.Agent != nil {
+				j.w.Agent.Close()
+			}
+			if j.w.Pipes != nil {
+				agent.CloseSockets(j.w.Pipes[:]...)
 			}
 		}
 	})
@@ -395,8 +408,8 @@ func TestStrangersAtTheSocketGetNothing(t *testing.T) {
 		io.WriteString(c, say)
 		c.CloseWrite()
 		io.CopyN(io.Discard, c, nonceSize+32)
-		if fd, err := takeDescriptor(c); err == nil {
-			t.Errorf("%s: it gets descriptor %d", name, fd)
+		if _, fds, err := takeDescriptors(c); err == nil {
+			t.Errorf("%s: it gets descriptors %v", name, fds)
 		}
 		c.Close()
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net"
 	"os"
 	"slices"
@@ -28,7 +29,7 @@ import (
 //	comes for it  -> magic 8, rank 4, nonce 32
 //	              <- nonce 32, proof 32
 //	              -> proof 32
-//	              <- a byte, and the descriptor
+//	              <- a byte, and the descriptors that it tells of: handsMemory, and perhaps pipes to the machine's agent
 
 const (
 	shareMagic = "IMPIJOIN"
@@ -204,9 +205,22 @@ func (s *sharing) serve(c *net.UnixConn, fd int) (rank int32, err error) {
 	if !hmac.Equal(p[:], s.proof(sideComes, hello[:], nonce)) {
 		return -1, errProof
 	}
-	_, _, err = c.WriteMsgUnix([]byte{1}, unix.UnixRights(fd), nil)
+	what, fds := byte(handsMemory), []int{fd}
+	for side, pipe := range s.hands[rank] {
+		if _, has := s.hands[rank]; has && pipe >= 0 {
+			what, fds = what|handsPipe<<side, append(fds, pipe)
+		}
+	}
+	_, _, err = c.WriteMsgUnix([]byte{what}, unix.UnixRights(fds...), nil)
 	return rank, err
 }
+
+// What is handed out, a bit each: the memory, and pipes to processes of lower and of higher ranks.
+const (
+	handsMemory = 1
+	handsPipe   = 2
+	handsAll    = handsMemory | handsPipe | handsPipe<<1
+)
 
 var (
 	errProof = errors.New("it does not know the cards of this job")
@@ -285,15 +299,25 @@ func (s *sharing) receive(ctx context.Context, c *net.UnixConn) (fd int, err err
 	if _, err := c.Write(s.proof(sideComes, hello, theirs)); err != nil {
 		return -1, err
 	}
-	return takeDescriptor(c)
+	what, fds, err := takeDescriptors(c)
+	if err != nil {
+		return -1, err
+	}
+	memory, pipes := fds[0], fds[1:]
+	for side := range s.pipes {
+		if what&(handsPipe<<side) != 0 {
+			s.pipes[side] = pipes[0]
+			pipes = pipes[1:]
+		}
+	}
+	return memory, nil
 }
 
-// takeDescriptor reads a byte, and the one descriptor that comes with it.
-func takeDescriptor(c *net.UnixConn) (fd int, err error) {
+// takeDescriptors reads a byte, and the descriptors of which it tells.
+func takeDescriptors(c *net.UnixConn) (what byte, fds []int, err error) {
 	var b [1]byte
 	room := make([]byte, unix.CmsgSpace(4*4))
 	n, control, flags, _, err := c.ReadMsgUnix(b[:], room)
-	var fds []int
 	if list, failed := unix.ParseSocketControlMessage(room[:control]); failed == nil {
 		for i := range list {
 			if some, failed := unix.ParseUnixRights(&list[i]); failed == nil {
@@ -305,13 +329,13 @@ func takeDescriptor(c *net.UnixConn) (fd int, err error) {
 	case err != nil:
 	case n == 0:
 		err = io.EOF
-	case len(fds) == 1 && flags&syscall.MSG_CTRUNC == 0:
-		return fds[0], nil
+	case b[0]&handsMemory != 0 && len(fds) == bits.OnesCount8(b[0]&handsAll) && flags&syscall.MSG_CTRUNC == 0:
+		return b[0], fds, nil
 	default:
-		err = fmt.Errorf("%d descriptors came where one should", len(fds))
+		err = fmt.Errorf("%d descriptors came where %d should", len(fds), bits.OnesCount8(b[0]&handsAll|handsMemory))
 	}
 	for _, fd := range fds {
 		unix.Close(fd)
 	}
-	return -1, err
+	return 0, nil, err
 }

@@ -90,6 +90,33 @@ func TestClientsOfThreeLibrariesMakeOneJob(t *testing.T) {
 	}
 }
 
+// Only one process of each machine connects to other clients, and relays for the rest.
+func TestAClusterHasAgentsIfItIsTold(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	const via = "IMPI_VIA=agent"
+	for _, do := range [][]string{words(traffic(t), few), {reduce(t)}, {program(t, "../rma/put_get")},
+		{program(t, "../session/world")}} {
+		s, address := server(t, with(key), "2")
+		jobs := []*job{openmpi.startClient(t, []string{via, "IMPI_REPORT=1"}, 0, address, 2, do),
+			mpich.startClient(t, []string{via}, 1, address, 2, do)}
+		if r := jobs[0].wait(); r.code != 0 || !strings.Contains(r.stderr, "tcp by an agent with 1") {
+			t.Errorf("%s: code %d, %q", do, r.code, r.stderr)
+		}
+		jobs[1].wait().expect(t, 0, "")
+		s.wait().expect(t, 0, "")
+	}
+	for _, how := range []string{"raise 1 9", "raise 2 9", "abort 3 42"} {
+		s, address := server(t, with(key), "2")
+		do := words(program(t, "misbehave"), how)
+		for _, j := range []*job{openmpi.startClient(t, []string{via}, 0, address, 2, do),
+			mpich.startClient(t, []string{via}, 1, address, 2, do), s} {
+			if r := j.wait(); r.code == 0 {
+				t.Errorf("%s: code 0, %q", how, r.stderr)
+			}
+		}
+	}
+}
+
 // A process that nobody starts with others is a client, too.
 func TestAProcessAloneJoinsAServer(t *testing.T) {
 	mpich, _ := clusters(t)

@@ -1,0 +1,139 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/transport/agent"
+	"github.com/libimpi/libimpi/transport/pipe"
+	"github.com/libimpi/libimpi/transport/tcp"
+)
+
+// Agents of a client that another launcher has started: on each machine with several of its processes, the first of
+// these is the IMPI host of all. It relays what they and other clients say to each other, on a goroutine of its own,
+// through pipes that the others get with the memory of the machine (share.go).
+
+// Via is which processes of a client connect to other clients.
+type Via int
+
+const (
+	Auto   Via = iota // an agent on each machine if the server is far away
+	Direct            // each
+	Agents            // an agent on each machine
+)
+
+// ParseVia reads one: auto, direct, agent. No text is auto.
+func ParseVia(text string) (Via, error) {
+	i := slices.Index([]string{"auto", "direct", "agent"}, text)
+	if text == "" {
+		i = 0
+	}
+	if i < 0 {
+		return Auto, fmt.Errorf("%.40q is none of direct, agent, auto", text)
+	}
+	return Via(i), nil
+}
+
+// agents reports whether machines have agents. The connection, if there is one, is to the server: a server may take
+// every connection for a client.
+func (v Via) agents(server string) (bool, net.Conn) {
+	if v != Auto {
+		return v == Agents, nil
+	}
+	far, conn := client.FarAway(server)
+	return far, conn
+}
+
+// hostsOf are the ranks on each IMPI host of the client.
+func hostsOf(cards []card, agents bool) (list [][]int32) {
+	for r := range cards {
+		switch local := sharers(cards, r); {
+		case !agents:
+			list = append(list, []int32{int32(r)})
+		case local[0] == int32(r):
+			list = append(list, local)
+		}
+	}
+	return list
+}
+
+// shareWithAgent shares the machine's memory, and makes its agent, if it has one: the pipes of the other processes go
+// out with the memory.
+func (j *joining) shareWithAgent(ctx context.Context, near *net.UnixListener, members []int32, w *Joined) (err error) {
+	host := &w.Job.Hosts[w.Job.Procs[w.Job.Me].Host]
+	if host.NProcs == 1 {
+		w.Shared, err = j.share(ctx, near, members)
+		return err
+	}
+	if w.LocalRank > 0 {
+		w.Listener.Close() // the agent's is the host's
+		w.Listener = nil
+		w.Shared, err = j.share(ctx, near, members)
+		w.Pipes = &j.pipes
+		return err
+	}
+	ends := make([][2]*pipe.End, len(members))
+	j.hands = map[int32][2]int{}
+	defer func() {
+		for _, r := range members[1:] {
+			if fds, there := j.hands[r]; there {
+				agent.CloseSockets(fds[:]...)
+			}
+		}
+		if w.Agent == nil {
+			closeEnds(ends)
+		}
+	}()
+	for i, r := range members {
+		if ends[i], j.hands[r], err = agent.Pipes(w.Job, w.Local[i]); err != nil {
+			delete(j.hands, r)
+			return err
+		}
+	}
+	own := j.hands[members[0]]
+	w.Pipes = &own
+	if w.Shared, err = j.share(ctx, near, members); err != nil {
+		return err
+	}
+	return j.relay(ctx, w, ends)
+}
+
+func closeEnds(ends [][2]*pipe.End) {
+	for _, pair := range ends {
+		for _, end := range pair {
+			if end != nil {
+				end.Close()
+			}
+		}
+	}
+}
+
+// meshTime bounds the connections to the other hosts.
+const meshTime = 60 * time.Second
+
+// relay connects this host with the others, and starts the agent.
+func (j *joining) relay(ctx context.Context, w *Joined, ends [][2]*pipe.End) error {
+	me := w.Job.Procs[w.Job.Me].Host
+	apart := make([]bool, len(w.Job.Hosts))
+	for h := range apart {
+		apart[h] = int32(h) != me && w.Job.Hosts[h].Client == j.among.Rank && !j.among.Inside
+	}
+	ctx, cancel := context.WithTimeout(ctx, meshTime)
+	defer cancel()
+	listener := w.Listener
+	w.Listener = nil // the mesh closes it
+	peers, err := tcp.Mesh(ctx, w.Job, me, listener,
+		tcp.Options{Warn: j.among.Warn, Silence: j.among.Silence, Apart: apart})
+	if err != nil {
+		return err
+	}
+	taken := slices.Clone(ends)
+	clear(ends) // they are the agent's, also if there is an error
+	w.Agent, err = agent.New(agent.Config{Job: w.Job, Host: me, Peers: peers, Silence: j.among.Silence,
+		Warn: j.among.Warn, Lost: j.among.Lost}, taken)
+	return err
+}
