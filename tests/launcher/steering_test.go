@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// examples_c/steering.c: a process steers a solver in its own job, in another client, and in a cluster.
+// examples_c/steering.c: a process steers a solver in its own job, and in another client.
 
 // steering is the command of a process of that program.
 func steering(t *testing.T, role string) []string {
@@ -52,22 +52,6 @@ func TestAProcessAloneSteersASolverThatIsAnotherClient(t *testing.T) {
 	r.expect(t, 0, "")
 	expectReplies(t, r.stdout)
 	r = solver.wait()
-	if r.expect(t, 0, ""); r.stdout != wantAnswer {
-		t.Errorf("%q, want %q", r.stdout, wantAnswer)
-	}
-	s.wait().expect(t, 0, "")
-}
-
-// The end of the input ends all.
-func TestAProcessAloneSteersASolverInACluster(t *testing.T) {
-	mpich, _ := clusters(t)
-	s, address := server(t, with(key), "2")
-	solver := mpich.startClient(t, nil, 1, address, 2, steering(t, "solve"))
-	do := steering(t, "steer")
-	laptop := startProgram(t, append(with(key, "IMPI_JOIN=0@"+address), stdin(strings.NewReader("set 3\nwait\n"))),
-		do[0], do[1:]...)
-	laptop.wait().expect(t, 0, "")
-	r := solver.wait()
 	if r.expect(t, 0, ""); r.stdout != wantAnswer {
 		t.Errorf("%q, want %q", r.stdout, wantAnswer)
 	}
