@@ -41,7 +41,8 @@ static struct { double *now, *next; int n, before, after; } rod;
 static double step(MPI_Comm solver)
 {
     double *t = rod.now, change = 0;
-    MPI_Sendrecv(&t[rod.n], 1, MPI_DOUBLE, rod.after, 0, &t[0], 1, MPI_DOUBLE, rod.before, 0, solver, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&t[rod.n], 1, MPI_DOUBLE, rod.after, 0, &t[0], 1, MPI_DOUBLE, rod.before, 0, solver,
+                 MPI_STATUS_IGNORE);
     MPI_Sendrecv(&t[1], 1, MPI_DOUBLE, rod.before, 0, &t[rod.n + 1], 1, MPI_DOUBLE, rod.after, 0, solver,
                  MPI_STATUS_IGNORE);
     rod.next[0] = t[0];
@@ -146,8 +147,8 @@ static void steer(MPI_Comm solver)
         if (command == NONE) continue;
         MPI_Send(&value, 1, MPI_DOUBLE, 0, command, solver);
         MPI_Recv(&r, 4, MPI_DOUBLE, 0, REPORT, solver, MPI_STATUS_IGNORE);
-        printf("step %.0f: the hot end is at %g, the mean at %.4f; the last step changed a cell by %.1e\n", r.steps, r.hot,
-               r.mean, r.change);
+        printf("step %.0f: the hot end is at %g, the mean at %.4f; the last step changed a cell by %.1e\n", r.steps,
+               r.hot, r.mean, r.change);
     } while (command != STOP);
 }
 

@@ -124,8 +124,8 @@ func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session,
 func oneClient(cards []card) error {
 	for r, c := range cards {
 		if c.client != cards[0].client {
-			return fmt.Errorf("rank 0 joins an IMPI server as %s, and rank %d as %s: all ranks need the same %s, which launchers "+
-				"may not pass to other machines (Open MPI's do with -x %[4]s)", clientText(cards[0].client), r,
+			return fmt.Errorf("rank 0 joins an IMPI server as %s, and rank %d as %s: all ranks need the same %s, which "+
+				"Open MPI's launchers pass to other machines only with -x %[4]s", clientText(cards[0].client), r,
 				clientText(c.client), startup.EnvJoin)
 		}
 	}

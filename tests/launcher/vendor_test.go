@@ -88,8 +88,9 @@ func TestAnotherMPIUnderOurLauncherOnSeveralMachinesIsAnError(t *testing.T) {
 	isolated(t, "-m")
 	ours := filepath.Join(stage(t), "bin", "impirun")
 	for _, setting := range []string{"vendor:", "vendor-only:"} {
-		r := startProgram(t, with("IMPI_LOCAL="+setting+library), "unshare", words("-m", sh(`mount -t tmpfs none /dev/shm && `+
-			`exec "$@"`), "sh", ours, "-launcher fork -host m0:2,m1:2 -n 4", program(t, "../pt2pt/order"))...).wait()
+		script := `mount -t tmpfs none /dev/shm && exec "$@"` // where libraries leave files
+		r := startProgram(t, with("IMPI_LOCAL="+setting+library), "unshare", words("-m", sh(script), "sh", ours,
+			"-launcher fork -host m0:2,m1:2 -n 4", program(t, "../pt2pt/order"))...).wait()
 		for _, words := range []string{"found 2 of the 4 processes that libimpi's launcher has started", "`" + launcher +
 			" -n 4 PROGRAM`"} {
 			if r.code == 0 || !strings.Contains(r.stderr, words) {
