@@ -282,9 +282,9 @@ foreach(script IN LISTS scripts)
 endforeach()
 
 # launcher/*: bad input, deaths and signals, clients on machines of their own. A Go program that needs the stage; each Test
-# function is one test. Where there are no network namespaces, those of *apart_test.go are skipped, and those of
+# function is one test. Where there are no network namespaces, those of *apart_test.go are skipped, those of
 # managed_test.go where there is no mpiexec of MPICH, of pmix_test.go where there is no mpirun of Open MPI,
-# and of *slurm_test.go where there is no Slurm.
+# of clusters_test.go where one of these is missing, and of *slurm_test.go where there is no Slurm.
 file(GLOB launcher_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/launcher/*_test.go)
 foreach(source IN LISTS launcher_tests)
   file(STRINGS ${source} lines REGEX "^func Test[A-Za-z0-9_]+\\(t ")
@@ -294,7 +294,7 @@ foreach(source IN LISTS launcher_tests)
     set_tests_properties(launcher/${function} PROPERTIES TIMEOUT ${LIMIT} LABELS launcher
       ENVIRONMENT IMPI_STAGE=${STAGE} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/launcher
       FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
-    if(source MATCHES "[/_](apart|managed|vendor)_test\\.go$")
+    if(source MATCHES "[/_](apart|clusters|managed|vendor)_test\\.go$")
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;${CMAKE_MATCH_1}"
         FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+[/ ]")
     endif()

@@ -23,6 +23,7 @@ arguments() {
     pi) echo "20000" ;;
     ring) echo "5" ;;
     cg27) echo "-t 12" ;;
+    steering) echo "solve" ;;
     esac
 }
 

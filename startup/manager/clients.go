@@ -135,6 +135,25 @@ func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session,
 		client.Options{Conn: conn, Silence: j.among.Silence})
 }
 
+// oneClient returns an error if the processes of a manager do not join as one client, or all as none.
+func oneClient(cards []card) error {
+	for r, c := range cards {
+		if c.client != cards[0].client {
+			return fmt.Errorf("rank 0 joins an IMPI server as %s, and rank %d as %s: all ranks need the same %s, which "+
+				"Open MPI's launchers pass to other machines only with -x %[4]s", clientText(cards[0].client), r,
+				clientText(c.client), startup.EnvJoin)
+		}
+	}
+	return nil
+}
+
+func clientText(number uint8) string {
+	if number == 0 {
+		return "no client"
+	}
+	return fmt.Sprint("client ", number-1)
+}
+
 // decline tells the server that this client will not come, unless it has been asked already.
 func (j *joining) decline(why error) {
 	if c := j.among; c != nil && j.id.Rank == 0 && !j.met && !c.Plain {

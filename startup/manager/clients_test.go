@@ -254,3 +254,15 @@ func TestAClientWhoseProcessesDoNotFindEachOtherDeclines(t *testing.T) {
 		t.Errorf("the other client hears: %s", said)
 	}
 }
+
+// A launcher that does not pass IMPI_JOIN to all machines is noticed at once, and by all.
+func TestProcessesOfSeveralClientsAreNotOneClient(t *testing.T) {
+	list := asClient(0, serve(t, 2), 0, 0, 1)
+	list[2].among = nil
+	joinAll(t, list)
+	for r, j := range list {
+		if said := fmt.Sprint(j.err); !strings.Contains(said, "as client 0, and rank 2 as no client") {
+			t.Errorf("rank %d: %s", r, said)
+		}
+	}
+}

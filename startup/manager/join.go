@@ -56,6 +56,9 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	defer cancel(nil)
 	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at),
 		pipes: [2]int{-1, -1}}
+	if among != nil {
+		j.mine.client = uint8(among.Rank) + 1
+	}
 	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
 		m.Watch(j.lost)
@@ -213,6 +216,9 @@ func (j *joining) exchange(ctx context.Context) error {
 			return fmt.Errorf("ranks %d and %d say the same: %s has started one of them twice", other, r, j.Name())
 		}
 		places[j.cards[r].unix] = r
+	}
+	if err := oneClient(j.cards); err != nil {
+		return err
 	}
 	if j.cards[j.id.Rank] != j.mine {
 		return fmt.Errorf("%s does not return what rank %d has put: another process has the same rank", j.Name(), j.id.Rank)

@@ -141,6 +141,34 @@ func TestAClientBehindAFirewallConnectsToAll(t *testing.T) {
 	}
 }
 
+// A laptop behind a firewall, as the client of the highest rank, steers a solver: nobody has to connect to it.
+func TestALaptopBehindAFirewallSteersASolver(t *testing.T) {
+	n := newNetwork(t, ipv4, 2, 1)
+	w := newFirewall(t, n, 1, netip.MustParseAddr("192.168.1.2"))
+	var s, solver, laptop *job
+	n.machines[0].inside(t, func() { s = startWith(t, with(key), "-server", "2") })
+	s.stdout.await("\n", 1)
+	address := strings.TrimSpace(s.stdout.String())
+	n.machines[0].inside(t, func() {
+		solver = startWith(t, with(key), words("-client 0", address, "-via direct -n 2", steering(t, "solve"))...)
+	})
+	do := steering(t, "steer")
+	n.machines[1].inside(t, func() {
+		laptop = startProgram(t, append(with(key, "IMPI_JOIN=1@"+address), commands()), do[0], do[1:]...)
+	})
+	r := laptop.wait()
+	r.expect(t, 0, "")
+	expectReplies(t, r.stdout)
+	solver.wait().expect(t, 0, "")
+	s.wait().expect(t, 0, "")
+	select {
+	case <-w.refused:
+		t.Error("somebody has tried to connect to the laptop")
+	default:
+	}
+	w.mustHold(t, n, 1)
+}
+
 // Client 0 listens, as it is told, at an address to which the others have no route.
 func TestAClientAtAnAddressWithoutARouteConnectsToAll(t *testing.T) {
 	n := newNetwork(t, ipv4, apart+1)

@@ -127,6 +127,22 @@ func TestAProcessAloneJoinsAServer(t *testing.T) {
 	s.wait().expect(t, 0, "")
 }
 
+// The end of the input ends all.
+func TestAProcessAloneSteersASolverInACluster(t *testing.T) {
+	mpich, _ := clusters(t)
+	s, address := server(t, with(key), "2")
+	solver := mpich.startClient(t, nil, 1, address, 2, steering(t, "solve"))
+	do := steering(t, "steer")
+	laptop := startProgram(t, append(with(key, "IMPI_JOIN=0@"+address), stdin(strings.NewReader("set 3\nwait\n"))),
+		do[0], do[1:]...)
+	laptop.wait().expect(t, 0, "")
+	r := solver.wait()
+	if r.expect(t, 0, ""); r.stdout != wantAnswer {
+		t.Errorf("%q, want %q", r.stdout, wantAnswer)
+	}
+	s.wait().expect(t, 0, "")
+}
+
 // impirun starts the other launcher itself, with what it has been told in its own words.
 func TestImpirunStartsAClientThroughAnotherLauncher(t *testing.T) {
 	mpich, openmpi := clusters(t)

@@ -74,6 +74,32 @@ func TestOneClientTalksByAnotherMPIAndOneAsEver(t *testing.T) {
 	}
 }
 
+// The library of each client finds the processes of its client, though all are on one machine.
+func TestClientsOfOneMachineDoNotShareAnotherMPI(t *testing.T) {
+	library, _ := otherMPI(t)
+	r := startProgram(t, byVendor(library), filepath.Join(stage(t), "bin", "impirun"),
+		words("-clients 2 -n 4", program(t, "../coll/reduce"))...).wait()
+	r.expect(t, 0, "")
+}
+
+// Our launcher serves PMI on each machine by itself.
+func TestAnotherMPIUnderOurLauncherOnSeveralMachinesIsAnError(t *testing.T) {
+	library, launcher := otherMPI(t)
+	isolated(t, "-m")
+	ours := filepath.Join(stage(t), "bin", "impirun")
+	for _, setting := range []string{"vendor:", "vendor-only:"} {
+		script := `mount -t tmpfs none /dev/shm && exec "$@"` // where libraries leave files
+		r := startProgram(t, with("IMPI_LOCAL="+setting+library), "unshare", words("-m", sh(script), "sh", ours,
+			"-launcher fork -host m0:2,m1:2 -n 4", program(t, "../pt2pt/order"))...).wait()
+		for _, words := range []string{"found 2 of the 4 processes that libimpi's launcher has started", "`" + launcher +
+			" -n 4 PROGRAM`"} {
+			if r.code == 0 || !strings.Contains(r.stderr, words) {
+				t.Errorf("%s: code %d, %q, without %q", setting, r.code, r.stderr, words)
+			}
+		}
+	}
+}
+
 // That the library carries operations out as a whole is said by a verbose job. The program compares all results.
 func TestCollectiveOperationsOfAClientGoByItsMPI(t *testing.T) {
 	library, _ := otherMPI(t)

@@ -96,7 +96,8 @@ func New(s layout.Share, jobID string, how *join.Plan, list []supervise.Process)
 	}
 	p := partOf(s, jobID, how)
 	p.shared, p.bound, p.once = shared, slices.Clone(list[s.First:s.First+s.N]), onlyOnce(how, list[s.First:s.First+s.N])
-	if err := servePMI(list[s.First:s.First+s.N], jobID); err != nil {
+	name := fmt.Sprintf("impi_%s_%d_%d", jobID, os.Getpid(), s.First)
+	if err := servePMI(list[s.First:s.First+s.N], name); err != nil {
 		unix.Close(shared)
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -15,11 +17,14 @@ import (
 
 // servePMI gives the ranks of a client a PMI server if they need one: another MPI library by which they talk finds its
 // processes by PMI-1. Whoever breaks its rules is served no more: how the rank ends will tell.
-func servePMI(ranks []supervise.Process, jobID string) error {
+//
+// job is the name of the library's job. Libraries name shared memory by it, so no other job on this machine, nor
+// another client of ours, has the same.
+func servePMI(ranks []supervise.Process, job string) error {
 	if len(ranks) == 0 || programs.ValueIn(ranks[0].Env, startup.EnvLocal) == "" {
 		return nil
 	}
-	server := pmi.NewServer(len(ranks), "impi_"+jobID)
+	server := pmi.NewServer(len(ranks), job)
 	for i := range ranks {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -34,7 +39,12 @@ func servePMI(ranks []supervise.Process, jobID string) error {
 		}
 		go server.Serve(c)
 		ranks[i].PMI = os.NewFile(uintptr(fds[1]), "PMI of the rank")
-		ranks[i].Env = append(ranks[i].Env, pmi.Environment(supervise.PMIFD, i, len(ranks))...)
+		// Scripts get the rank and the size of the client (package programs), and the library those of this machine.
+		ranks[i].Env = append(slices.DeleteFunc(ranks[i].Env, identity), pmi.Environment(supervise.PMIFD, i, len(ranks))...)
 	}
 	return nil
+}
+
+func identity(setting string) bool {
+	return strings.HasPrefix(setting, "PMI_RANK=") || strings.HasPrefix(setting, "PMI_SIZE=")
 }
