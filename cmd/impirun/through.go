@@ -26,6 +26,9 @@ func through(plan *options.Plan) error {
 	if plan.Port != 0 {
 		set[startup.EnvPort] = fmt.Sprintf("%d-%d", plan.Port, plan.PortTo)
 	}
+	if plan.Via != options.ViaAuto {
+		set["IMPI_VIA"] = plan.Via.String()
+	}
 	for _, v := range client.AllValues {
 		if text, given := v.Get(&plan.Values); given {
 			set[v.Env] = text

@@ -132,7 +132,7 @@ func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session,
 	}
 	j.met = true
 	return client.Connect(ctx, j.among.Server, j.among.Rank, j.among.Methods, j.among.Values.Contribution(own, hosts...),
-		client.Options{Conn: conn, Silence: j.among.Silence})
+		client.Options{Conn: conn, Silence: j.among.Silence, Absent: j.among.absent})
 }
 
 // oneClient returns an error if the processes of a manager do not join as one client, or all as none.
@@ -152,6 +152,13 @@ func clientText(number uint8) string {
 		return "no client"
 	}
 	return fmt.Sprint("client ", number-1)
+}
+
+// absent tells the user that no server answers.
+func (c *Client) absent(limit time.Duration) {
+	if c.Warn != nil {
+		c.Warn(fmt.Sprintf("client %d is waiting for an IMPI server at %s for up to %v (IMPI_JOIN)", c.Rank, c.Server, limit))
+	}
 }
 
 // decline tells the server that this client will not come, unless it has been asked already.

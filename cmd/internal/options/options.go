@@ -503,7 +503,7 @@ func (p *parser) settle() error {
 
 // withThrough are the options that go with -through, besides the values that clients agree on. Others are for the
 // launcher.
-var withThrough = []string{"client", "through", "port", "v", "explain"}
+var withThrough = []string{"client", "through", "via", "port", "v", "explain"}
 
 // settleThrough refuses what another launcher does not hear of.
 func (p *parser) settleThrough() error {
