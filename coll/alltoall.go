@@ -8,10 +8,11 @@ import (
 // Blocks is a buffer of one block for each rank, of any of these forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
 type Blocks struct {
-	buf  Buf
-	v    VBuf
-	w    WBuf
-	kind int8
+	buf      Buf
+	v        VBuf
+	w        WBuf
+	kind     int8
+	machines *Machines // not nil: the ranks are counted in their order
 }
 
 const (
@@ -32,6 +33,9 @@ func Same(b Buf) Blocks { return Blocks{buf: b, kind: same} }
 
 // At is the block of rank i.
 func (b *Blocks) At(i int) Buf {
+	if b.machines != nil {
+		i = int(b.machines.order[i])
+	}
 	switch b.kind {
 	case varying:
 		return b.v.At(i)

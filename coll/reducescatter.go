@@ -101,10 +101,12 @@ func (s *Scratch) reduceScatterPair(c Comm, send Blocks, all, recv Buf, op Op) (
 }
 
 // reduceScatterPairwise: p-1 rounds, in each of which a rank sends the block of another one and combines one for
-// itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent.
+// itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent. Among
+// several machines the ranks are in their order, so that those of a machine send to one or two machines in a round.
 //
 // Source: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005.
 func (s *Scratch) reduceScatterPairwise(c Comm, send Blocks, all, recv Buf, op Op) error {
+	c, send.machines = s.inOrder(c)
 	p, r := c.Size(), c.Rank()
 	acc, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {
