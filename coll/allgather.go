@@ -142,7 +142,7 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Bl
 
 // allgatherBruckRing begins with the rounds of Bruck's algorithm. When the d blocks that a rank has are long enough
 // together, they go around a ring: in each step a rank passes on the d blocks that came last to the rank d below it.
-// log2 d + p/d rounds, (p-1)/p of all bytes, memory for 2 d blocks. Among several machines the ranks are in their order.
+// log2 d + p/d rounds, (p-1)/p of all bytes, memory for 2 d blocks. Among several machines the ring is in their order.
 //
 // Source: Traff, Efficient allgather for regular SMP-clusters, 2006; Traff 2010, 9.6.
 func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {

@@ -38,7 +38,8 @@ import (
 // as often as it has ranks. Short ones without a root take fewer rounds the other way, which keeps within machines
 // while distances are short, unless the ranks of a machine do not follow one another or machines are in clusters. A
 // gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
-// that passes each machine once.
+// that passes each machine once. Short blocks of an alltoall travel between two machines in one message, which saves as
+// many messages as they have pairs of ranks, and costs two more copies and two phases within machines.
 //
 // Ranks that outnumber their cores use their board (pieces.go), or in an alltoall have all messages under way at
 // once: whoever waits for one gives its core away.
@@ -130,6 +131,9 @@ func rounds(p int) int { return bits.Len(uint(p - 1)) }
 
 // Startup is how many bytes take as long as the startup of a message.
 func Startup() int64 { return tuned.startup }
+
+// Overlap is how long the blocks of an alltoall are from which on a rank has one under way at a time.
+func Overlap() int64 { return tuned.overlapLong }
 
 // Branch is how many bytes of blocks travel together at most, along the tree of a gather or scatter, or around the ring
 // of an allgather.

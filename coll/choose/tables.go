@@ -35,6 +35,9 @@ const slicesFrom = 1 << 10
 // rank combines them; vendor is another MPI library; machines is made of other operations, within machines and between.
 const board, rootBoard, vendor, machines = "board", "board-root", "vendor", "machines"
 
+// hierarchicalFactor is an alltoall in which each machine has one partner at a time.
+const hierarchicalFactor = "hierarchical-factor"
+
 // Rows of slots: for contributions that fit, and for those of any length.
 var (
 	bySlots  = rule{use: Slots, slots: transport.BoardLongest}
@@ -211,11 +214,15 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 
 var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 	{Name: "bruck"}, {Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: board, needs: onBoard},
+	{Name: machines, needs: severalMachines}, {Name: hierarchicalFactor, needs: severalMachines},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
 		{use: board, ranks: 3, crowded: true},
 		{use: board, pair: true, below: pairBlocks},
+		{use: machines, ranks: b.bruckRanks, below: b.bruckLong, shared: true},
+		{use: machines, ranks: 16 * b.bruckRanks, below: 4 * b.bruckLong, shared: true},
+		{use: hierarchicalFactor, shared: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},
 		{use: "window", ranks: 3, crowded: true},
@@ -225,5 +232,7 @@ var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 
 // Alltoallv is also Alltoallw, and neighborhood collectives go by slots if it does.
 var Alltoallv = newOperation("alltoallv", "", []*Algorithm{
-	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"},
-}, func(*bounds) []rule { return []rule{anySlots, {use: "window"}} })
+	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: hierarchicalFactor, needs: severalMachines},
+}, func(*bounds) []rule {
+	return []rule{anySlots, {use: hierarchicalFactor, shared: true}, {use: "window"}}
+})

@@ -126,6 +126,16 @@ var Bounds = []Bound{
 		func(p int, n int64) int64 { return n * int64(p/2) * log(p, n) }, "Bruck et al. 1997; Träff 2010, 9.7", false},
 	{"alltoall", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
 	{"alltoallv", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
+	{"alltoall", "hierarchical-factor", "3p/2, or 3p", hierarchicalFactor, "n(p-1)", bytes(others),
+		"Sanders, Träff 2002; Träff 2010, 9.7", false},
+	{"alltoallv", "hierarchical-factor", "3p/2, or 3p", hierarchicalFactor, "n(p-1)", bytes(others),
+		"Sanders, Träff 2002; Träff 2010, 9.7", false},
+	{"alltoall", "machines", "2m + ⌈M/m⌉ + 1", sum(sum(times(2, within(ranks)), one), func(p int, n int64) int64 {
+		return up(between(ranks)(p, n), leastMachine(p))
+	}), "3n(p + m²)", func(p int, n int64) int64 {
+		m := int64(machineSize(p))
+		return 3 * n * (int64(p) + m*m)
+	}, "Sanders, Träff 2002; Träff 2010, 9.7", false},
 	{"alltoall", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoall", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
@@ -202,6 +212,18 @@ func machineSize(p int) int {
 	}
 	return 8
 }
+
+// hierarchicalFactor is less if all machines have as many ranks: they need no phases.
+func hierarchicalFactor(p int, n int64) int64 {
+	if p%machineSize(p) == 0 {
+		return int64(p) * 3 / 2
+	}
+	return 3 * int64(p)
+}
+
+// leastMachine is how many ranks the last machine has.
+func leastMachine(p int) int64 { return int64((p-1)%machineSize(p) + 1) }
+
 func within(t term) term { return func(p int, n int64) int64 { return t(machineSize(p), n) } }
 func between(t term) term {
 	return func(p int, n int64) int64 { return t((p+machineSize(p)-1)/machineSize(p), n) }
