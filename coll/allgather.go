@@ -19,6 +19,7 @@ var (
 		"circulant": placed((*Scratch).allgathervCirculant),
 		"ring":      (*Scratch).allgathervRing,
 		"board":     placed((*Scratch).allgathervBoard),
+		"machines":  nil,
 	})
 )
 
@@ -47,7 +48,7 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	if run := allgathers.pick(caseOf(c, int64(p)*block)); run != nil {
 		return run(s, c, send, recv)
 	}
-	return placed((*Scratch).allgatherMachines)(s, c, send, recv)
+	return placed((*Scratch).allgatherLanes)(s, c, send, recv)
 }
 
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV
@@ -64,7 +65,10 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	}
 	k := caseOf(c, total*recv.Type.Size())
 	k.Longest = longest * recv.Type.Size()
-	return allgathervs.pick(k)(s, c, send, recv)
+	if run := allgathervs.pick(k); run != nil {
+		return run(s, c, send, recv)
+	}
+	return placed((*Scratch).allgathervLanes)(s, c, send, recv)
 }
 
 // allgatherRing: p-1 rounds of a block.

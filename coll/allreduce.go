@@ -44,6 +44,9 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if run := allreduces.pick(reductionOf(c, recv, op)); run != nil {
 		return run(s, c, own, recv, op)
 	}
+	if laned(machinesOf(c), recv.Size()) {
+		return s.allreduceLanes(c, own, recv, op)
+	}
 	return s.allreduceMachines(c, own, recv, op)
 }
 

@@ -48,6 +48,7 @@ func unsizedOf(c Comm) choose.Case {
 	k := choose.Case{Ranks: c.Size()}
 	if m := machinesOf(c); m != nil {
 		k.Machines, k.Ordered, k.Aligned = true, m.ordered, m.ordered && m.Outer == nil
+		k.Together = k.Ranks / m.Count()
 	}
 	return k
 }

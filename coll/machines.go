@@ -12,14 +12,13 @@ import "github.com/libimpi/libimpi/coll/buffer"
 //	Allreduce  reduce within, allreduce between, bcast within
 //	Gather     gather within, gather between
 //	Scatter    scatter between, scatter within
-//	Allgather  gather within, allgather between, bcast within
 //
-// Which algorithms these take, their own tables say; between machines of different sizes they are those of the v-forms.
-// Machines may be in places of a level above (Outer), a client's or a cluster's: then what is between machines is made
-// in the same way.
+// Others are in lanes.go, alltoall_machines.go and scan.go. Which algorithms these take, their own tables say; between
+// machines of different sizes they are those of the v-forms. Machines may be in places of a level above (Outer), a
+// client's or a cluster's: then what is between machines is made in the same way.
 //
-// Source: Traff 2010, 9.2 (barrier), 9.3 (broadcast), 9.4 (reductions) and 9.6 (allgather); IMPI 0.0, chapter 4, whose
-// machines are clients.
+// Source: Traff 2010, 9.2 (barrier), 9.3 (broadcast) and 9.4 (reductions); IMPI 0.0, chapter 4, whose machines are
+// clients.
 
 // A byte is the shortest message that bcast and gather wait for.
 var aByte [1]byte
@@ -232,37 +231,4 @@ func (s *Scratch) scatterMachines(c Comm, send, recv Buf, root int, block int64)
 	}
 	mine := int64(k.within.me) * block
 	return c.Unpack(recv, mem[mine:mine+block], 0)
-}
-
-// allgatherMachines: recv holds this rank's block.
-func (s *Scratch) allgatherMachines(c Comm, recv Buf) error {
-	k, block := s.levels(c, -1), recv.Size()
-	all, mem, err := s.machineBlocks(k, block)
-	if err != nil {
-		return err
-	}
-	here := all.Displs[k.between.me]
-	own := recv.Block(c.Rank())
-	if err := s.gatherWithin(c, k, own, mem[here:here+all.Counts[k.between.me]], block); err != nil {
-		return err
-	}
-	switch {
-	case !k.leads():
-	case k.m.each > 0:
-		err = Allgather(&k.between, InPlace(), Bytes(mem).Slice(0, all.Counts[0]))
-	default:
-		err = Allgatherv(&k.between, InPlace(), all)
-	}
-	if err != nil {
-		return err
-	}
-	if err := Bcast(&k.within, Bytes(mem), 0); err != nil {
-		return err
-	}
-	return k.byRank(mem, block, func(rank int, packed []byte) error {
-		if rank == c.Rank() {
-			return nil
-		}
-		return c.Unpack(recv.Block(rank), packed, 0)
-	})
 }

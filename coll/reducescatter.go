@@ -14,6 +14,7 @@ var reduceScatters = bind(choose.ReduceScatter, map[string]reduceScatterBy{
 	"reduce-scatter": (*Scratch).reduceThenScatter,
 	"board":          (*Scratch).reduceScatterBoard,
 	"fold":           (*Scratch).reduceScatterFold,
+	"machines":       nil,
 })
 
 // ReduceScatterBlock combines the vectors of all ranks, of p blocks of recv.Count elements, and gives block i
@@ -51,7 +52,10 @@ func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (er
 	defer s.Done(&err)
 	k := reductionOf(c, all, op)
 	k.Longest = longest * all.Type.Size()
-	return reduceScatters.pick(k)(s, c, send, all, recv, op)
+	if run := reduceScatters.pick(k); run != nil {
+		return run(s, c, send, all, recv, op)
+	}
+	return s.reduceScatterLanes(c, send, all, recv, op)
 }
 
 // reduceScatterDoubling is Allreduce's recursive doubling on a copy: log2 p rounds of the whole vector, and two more if

@@ -11,8 +11,8 @@ import (
 type Bound struct {
 	Operation, Algorithm string
 	// Rounds bounds the number of communication rounds, and Volume the bytes that a rank sends, and those that it
-	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what the
-	// ranks do depends on data, or is not done by messages, and cannot be simulated.
+	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what
+	// the ranks do depends on data, or is not done by messages, and cannot be simulated.
 	InRounds string
 	Rounds   func(p int, n int64) int64
 	InVolume string
@@ -23,8 +23,8 @@ type Bound struct {
 	InOrder bool
 }
 
-// Bounds has a row for each algorithm, by operation. A new algorithm gets one here; the tests hold it to that for every
-// number of ranks.
+// Bounds has a row for each algorithm, by operation. A new algorithm gets one here; the tests hold it to that for
+// every number of ranks.
 var Bounds = []Bound{
 	{"barrier", "dissemination", "⌈log p⌉", log, "0", none, "Hensgen, Finkel, Manber 1988", false},
 	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "Mellor-Crummey, Scott 1991", false},
@@ -83,17 +83,24 @@ var Bounds = []Bound{
 		"Träff 2010, 9.3", false},
 	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.4", false},
-	{"allreduce", "machines", "those of reduce and bcast among m, of allreduce among M",
-		sum(times(2, within(circulant)), between(times(4, log))), "3n⌈log p⌉",
+	{"allreduce", "machines", "those of allreduce among M; of reduce and bcast, or reduce_scatter and allgather, among m",
+		sum(sum(times(2, within(circulant)), between(times(4, log))), within(ranks)), "3n⌈log p⌉",
 		func(p int, n int64) int64 { return twiceLog(p, n) * 3 / 2 }, "Träff 2010, 9.4", false},
 	{"gather", "machines", "those of gather among m, and M", branchesTwice, "n(p-1)", bytes(others),
 		"IMPI 0.0, 4.12", false},
 	{"scatter", "machines", "those of scatter among m, and M", branchesTwice, "n(p-1)", bytes(others),
 		"IMPI 0.0, 4.14", false},
-	{"allgather", "machines", "those of gather and bcast among m, of allgather among M",
-		func(p int, n int64) int64 {
-			return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
-		}, "4pn", bytes(times(4, ranks)), "Träff 2010, 9.6", false},
+	{"allgather", "machines", "those of allgather among m, and M", allgatherTwice, "4pn", bytes(times(4, ranks)),
+		"Träff, Hunold 2020; Träff 2010, 9.6", false},
+	{"allgatherv", "machines", "those of allgather among m, and M", allgatherTwice, "4pn", bytes(times(4, ranks)),
+		"Träff, Hunold 2020; Träff 2010, 9.6", false},
+	{"reduce_scatter", "machines", "those of reduce_scatter among m, and M", func(p int, n int64) int64 {
+		return 2*sum(log, ofAll(cutRanges))(p, n) + int64(p) + within(circulant)(p, int64(p)*n)
+	}, "2pn⌈log p⌉", product(ranks, twiceLog), "Träff, Hunold 2020; Träff 2010, 9.4", false},
+	{"scan", "machines", "those of scan and bcast among m, of exscan among M", sum(both(pipeline), within(circulant)),
+		"3n⌈log p⌉", times(3, bytes(log)), "Träff 2010, 9.4", false},
+	{"exscan", "machines", "those of exscan and bcast among m, and of exscan among M",
+		sum(both(pipeline), within(circulant)), "3n⌈log p⌉", times(3, bytes(log)), "Träff 2010, 9.4", false},
 
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
@@ -200,12 +207,12 @@ func scanTree(p int, n int64) int64 {
 	return 3*int64(choose.Blocks(n, int(4*log(p, n)/3))) + 4*log(p, n)
 }
 
-// cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it goes
-// round the end.
+// cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it
+// goes round the end.
 func cutRanges(p int, n int64) int64 { return min(log(p, n), int64(bits.Len64(uint64(n>>13)))) }
 
-// Machines of m = 8 ranks, of which there are M; of three if there are few. within is a term of the ranks of a machine,
-// between one of the machines.
+// Machines of m = 8 ranks, of which there are M; of three if there are few. within is a term of the ranks of a
+// machine, between one of the machines.
 func machineSize(p int) int {
 	if p <= 8 {
 		return min(p, 3)
@@ -230,7 +237,10 @@ func between(t term) term {
 }
 func both(t term) term                   { return sum(within(t), between(t)) }
 func branchesTwice(p int, n int64) int64 { return 2*log(p, n) + int64(p)*n>>14 + 8 }
-func twiceLog(p int, n int64) int64      { return 2 * n * log(p, n) }
+func allgatherTwice(p int, n int64) int64 {
+	return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
+}
+func twiceLog(p int, n int64) int64 { return 2 * n * log(p, n) }
 
 // cutAndFold is a vector cut into a power of two pieces, and for all ranks beyond one a whole vector more.
 func cutAndFold(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 }
