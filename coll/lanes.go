@@ -297,7 +297,7 @@ func (s *Scratch) allreduceLanes(c Comm, own, acc Buf, op Op) error {
 		return err
 	}
 	if k.leads() {
-		if err := Allreduce(&k.between, InPlace(), part, op); err != nil {
+		if err := s.allreduceLane(k, part, acc.Size(), op); err != nil {
 			return err
 		}
 		if err := c.Copy(acc.Slice(displs[k.lead], part.Count), part); err != nil {
@@ -305,4 +305,15 @@ func (s *Scratch) allreduceLanes(c Comm, own, acc Buf, op Op) error {
 		}
 	}
 	return allgatherCut(&k.within, acc, counts, displs)
+}
+
+// allreduceLane is Allreduce in a lane. The table chooses it by the length of a part, but all parts of a machine, of n
+// bytes together, share its port: if only that is long, a short part, too, passes the port twice, and not once in each
+// of log M rounds.
+func (s *Scratch) allreduceLane(k *levels, part Buf, n int64, op Op) error {
+	short := part.Size() < 4*choose.Startup()
+	if n < 16*choose.Startup() || !short || !op.Commutative() || k.m.Outer != nil {
+		return Allreduce(&k.between, InPlace(), part, op)
+	}
+	return s.allreduceCirculant(&k.between, part, op)
 }
