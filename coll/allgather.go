@@ -19,6 +19,7 @@ var (
 		"circulant": placed((*Scratch).allgathervCirculant),
 		"ring":      (*Scratch).allgathervRing,
 		"board":     placed((*Scratch).allgathervBoard),
+		"machines":  nil,
 	})
 )
 
@@ -47,7 +48,7 @@ func Allgather(c Comm, send, recv Buf) (err error) {
 	if run := allgathers.pick(caseOf(c, int64(p)*block)); run != nil {
 		return run(s, c, send, recv)
 	}
-	return placed((*Scratch).allgatherMachines)(s, c, send, recv)
+	return placed((*Scratch).allgatherLanes)(s, c, send, recv)
 }
 
 // Allgatherv collects blocks of different sizes: the block of rank i goes to recv.Block(i). send may be InPlaceV
@@ -64,22 +65,29 @@ func Allgatherv(c Comm, send Buf, recv VBuf) (err error) {
 	}
 	k := caseOf(c, total*recv.Type.Size())
 	k.Longest = longest * recv.Type.Size()
-	return allgathervs.pick(k)(s, c, send, recv)
+	if run := allgathervs.pick(k); run != nil {
+		return run(s, c, send, recv)
+	}
+	return placed((*Scratch).allgathervLanes)(s, c, send, recv)
 }
 
 // allgatherRing: p-1 rounds of a block.
 func (s *Scratch) allgatherRing(c Comm, send, recv Buf) error {
-	return s.ring(c, send, &Blocks{buf: recv})
+	c, m := s.inOrder(c)
+	return s.ring(c, send, &Blocks{buf: recv, machines: m})
 }
 
 // allgathervRing: p-1 rounds, in each of which the longest block may be under way somewhere.
 func (s *Scratch) allgathervRing(c Comm, send Buf, recv VBuf) error {
-	return s.ring(c, send, &Blocks{v: recv, kind: varying})
+	c, m := s.inOrder(c)
+	return s.ring(c, send, &Blocks{v: recv, kind: varying, machines: m})
 }
 
-// ring passes the blocks, of which every rank has its own, to the next rank until all have come round.
+// ring passes the blocks, of which every rank has its own, to the next rank until all have come round. Among several
+// machines the next rank is the next one on the machine, or the first one on the next machine: so in each round one
+// block enters a machine, and one leaves it.
 //
-// Source: Traff 2010, 9.6.
+// Source: Traff 2010, 9.6, and for machines, too: its virtual ranking.
 func (s *Scratch) ring(c Comm, send Buf, b *Blocks) error {
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
@@ -138,11 +146,13 @@ func (s *Scratch) allgatherBruck(c Comm, recv Buf) error { return s.bruck(c, &Bl
 
 // allgatherBruckRing begins with the rounds of Bruck's algorithm. When the d blocks that a rank has are long enough
 // together, they go around a ring: in each step a rank passes on the d blocks that came last to the rank d below it.
-// log2 d + p/d rounds, (p-1)/p of all bytes, memory for 2 d blocks.
+// log2 d + p/d rounds, (p-1)/p of all bytes, memory for 2 d blocks. Among several machines the ring is in their order.
 //
 // Source: Traff, Efficient allgather for regular SMP-clusters, 2006; Traff 2010, 9.6.
 func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
+	c, m := s.inOrder(c)
 	p, r, block := c.Size(), c.Rank(), recv.Size()
+	all := Blocks{buf: recv, machines: m}
 	d := 1
 	for 2*d < p && int64(2*d)*block <= choose.Branch() {
 		d *= 2
@@ -153,7 +163,7 @@ func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 	}
 	half := int64(d) * block
 	have, next := Bytes(mem[:half]), Bytes(mem[half:])
-	if err := c.Pack(mem[:block], recv.Block(r), 0); err != nil {
+	if err := c.Pack(mem[:block], all.At(r), 0); err != nil {
 		return err
 	}
 	for n := 1; n < d; n <<= 1 {
@@ -162,7 +172,7 @@ func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 			return err
 		}
 	}
-	if err := unpackFrom(c, recv, r+1, d-1, have.Slice(block, half-block)); err != nil {
+	if err := unpackFrom(c, &all, r+1, d-1, have.Slice(block, half-block)); err != nil {
 		return err
 	}
 	for at := d; at < p; at += d {
@@ -171,7 +181,7 @@ func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 		if err := s.Exchange(c, have.Slice(0, size), (r-d+p)%p, next.Slice(0, size), (r+d)%p, tagAllgather); err != nil {
 			return err
 		}
-		if err := unpackFrom(c, recv, r+at, n, next.Slice(0, size)); err != nil {
+		if err := unpackFrom(c, &all, r+at, n, next.Slice(0, size)); err != nil {
 			return err
 		}
 		have, next = next, have
@@ -179,11 +189,11 @@ func (s *Scratch) allgatherBruckRing(c Comm, recv Buf) error {
 	return nil
 }
 
-// unpackFrom unpacks n blocks to their places from rank first on.
-func unpackFrom(c Comm, recv Buf, first, n int, packed Buf) error {
-	p, block := c.Size(), recv.Size()
+// unpackFrom unpacks n blocks of one length to their places from rank first on.
+func unpackFrom(c Comm, all *Blocks, first, n int, packed Buf) error {
+	p, block := c.Size(), all.size(0)
 	for i := range n {
-		if err := c.Unpack(recv.Block((first+i)%p), packed.Slice(int64(i)*block, block).Mem(), 0); err != nil {
+		if err := c.Unpack(all.At((first+i)%p), packed.Slice(int64(i)*block, block).Mem(), 0); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 )
 
-// With a Comm that allocates nothing, a collective allocates nothing, whatever the algorithm: once its memory has come
-// from the pool, that is.
+// With a Comm that allocates nothing, a collective allocates nothing, whatever the algorithm and wherever the ranks
+// are: once its memory has come from the pool, that is.
 func TestCollectivesDoNotAllocate(t *testing.T) {
 	if testing.CoverMode() != "" || race {
 		t.Skip("pools are not kept")
@@ -52,8 +52,12 @@ func TestCollectivesDoNotAllocate(t *testing.T) {
 			if err := choose.Choose(name + ":" + algorithm.Name); err != nil {
 				t.Fatal(err)
 			}
-			if allocs, err := colltest.Allocations(colltest.New(5), n, f); err != nil || allocs != 0 {
-				t.Errorf("%s, %s: %v allocations a call, of 5 ranks together; %v", name, algorithm.Name, allocs, err)
+			for _, m := range []*coll.Machines{nil, pairs(5), dealt(5, 2)} {
+				w := colltest.New(5)
+				w.Machines = m
+				if allocs, err := colltest.Allocations(w, n, f); err != nil || allocs != 0 {
+					t.Errorf("%s, %s: %v allocations a call, of 5 ranks together; %v", name, algorithm.Name, allocs, err)
+				}
 			}
 		}
 	}

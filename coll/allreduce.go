@@ -44,6 +44,9 @@ func Allreduce(c Comm, send, recv Buf, op Op) (err error) {
 	if run := allreduces.pick(reductionOf(c, recv, op)); run != nil {
 		return run(s, c, own, recv, op)
 	}
+	if laned(machinesOf(c), recv.Size()) {
+		return s.allreduceLanes(c, own, recv, op)
+	}
 	return s.allreduceMachines(c, own, recv, op)
 }
 
@@ -138,7 +141,7 @@ func (s *Scratch) allreduceHalving(c Comm, acc Buf, op Op) error {
 }
 
 // allreduceRing: piece i starts at rank i+1 and is complete when it reaches rank i, p-1 steps later. 2 (p-1) rounds,
-// 2 n (p-1)/p bytes.
+// 2 n (p-1)/p bytes. Among several machines the ring is in their order.
 //
 // Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
 func (s *Scratch) allreduceRing(c Comm, acc Buf, op Op) error {
@@ -146,6 +149,7 @@ func (s *Scratch) allreduceRing(c Comm, acc Buf, op Op) error {
 	if err != nil {
 		return err
 	}
+	c, _ = s.inOrder(c)
 	p, r := c.Size(), c.Rank()
 	next, prev := (r+1)%p, (r-1+p)%p
 	piece := func(b Buf, i int) Buf { i = (i + 2*p) % p; return b.Pieces(p, i, i+1) }

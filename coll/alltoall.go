@@ -8,10 +8,11 @@ import (
 // Blocks is a buffer of one block for each rank, of any of these forms. It is a plain struct and not an
 // interface, so that handing it down allocates nothing.
 type Blocks struct {
-	buf  Buf
-	v    VBuf
-	w    WBuf
-	kind int8
+	buf      Buf
+	v        VBuf
+	w        WBuf
+	kind     int8
+	machines *Machines // not nil: the ranks are counted in their order
 }
 
 const (
@@ -32,6 +33,9 @@ func Same(b Buf) Blocks { return Blocks{buf: b, kind: same} }
 
 // At is the block of rank i.
 func (b *Blocks) At(i int) Buf {
+	if b.machines != nil {
+		i = int(b.machines.order[i])
+	}
 	switch b.kind {
 	case varying:
 		return b.v.At(i)
@@ -69,12 +73,17 @@ var (
 		"window":   (*Scratch).alltoallWindow,
 		"pairwise": (*Scratch).alltoallPairwise,
 		"factor":   (*Scratch).alltoallFactor,
-		"board":    (*Scratch).alltoallBoard,
+		"machines": (*Scratch).alltoallMachines,
+
+		"hierarchical-factor": (*Scratch).alltoallHierarchical,
+		"board":               (*Scratch).alltoallBoard,
 	})
 	alltoallvs = bind(choose.Alltoallv, map[string]func(s *Scratch, c Comm, send, recv Blocks) error{ // and alltoallw
 		"window":   (*Scratch).alltoallvWindow,
 		"pairwise": (*Scratch).alltoallvPairwise,
 		"factor":   (*Scratch).factor,
+
+		"hierarchical-factor": (*Scratch).alltoallvHierarchical,
 	})
 )
 
@@ -119,7 +128,7 @@ func Alltoallv(c Comm, send, recv VBuf) (err error) {
 	if send.IsInPlace() {
 		return s.swapAll(c, &Blocks{v: recv, kind: varying})
 	}
-	return alltoallvs.pick(choose.Case{Ranks: c.Size()})(s, c, Varying(send), Varying(recv))
+	return alltoallvs.pick(unsizedOf(c))(s, c, Varying(send), Varying(recv))
 }
 
 // alltoallvWindow: each block goes directly to its rank, several of them at a time; p-1 messages (pairwise).
@@ -139,7 +148,7 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	if send.IsInPlace() {
 		return s.swapAll(c, &Blocks{w: recv, kind: each})
 	}
-	return alltoallvs.pick(choose.Case{Ranks: c.Size()})(s, c, Each(send), Each(recv))
+	return alltoallvs.pick(unsizedOf(c))(s, c, Each(send), Each(recv))
 }
 
 // alltoallFactor: p rounds of one block, p-1 if p is even (factor).
@@ -157,7 +166,7 @@ func (s *Scratch) factor(c Comm, send, recv Blocks) error {
 	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
 		return err
 	}
-	for i := range p - 1 + p%2 {
+	for i := range factorRounds(p) {
 		if peer := factorPartner(p, r, i); peer != r {
 			if err := s.Exchange(c, send.At(peer), peer, recv.At(peer), peer, tagAlltoall); err != nil {
 				return err

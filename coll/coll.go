@@ -3,6 +3,7 @@
 //	bcast.go, allreduce.go, ...  an operation: its entry point (Allreduce), and the functions of its algorithms
 //	bind.go        which of them a call takes, as package choose says
 //	pieces.go      long operations of oversubscribed ranks on a board
+//	levels.go      which ranks are on the same machine, and the views that follow from it
 //	machines.go    operations over several machines
 //	record.go      nonblocking and persistent operations
 //

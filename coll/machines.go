@@ -12,101 +12,13 @@ import "github.com/libimpi/libimpi/coll/buffer"
 //	Allreduce  reduce within, allreduce between, bcast within
 //	Gather     gather within, gather between
 //	Scatter    scatter between, scatter within
-//	Allgather  gather within, allgather between, bcast within
 //
-// Which algorithms these take, their own tables say; between machines of different sizes they are those of the v-forms.
-// Machines may be in places of a level above (Outer), a client's or a cluster's: then what is between machines is made
-// in the same way.
+// Others are in lanes.go, alltoall_machines.go and scan.go. Which algorithms these take, their own tables say; between
+// machines of different sizes they are those of the v-forms. Machines may be in places of a level above (Outer), a
+// client's or a cluster's: then what is between machines is made in the same way.
 //
-// Source: Traff 2010, 9.2 (barrier), 9.3 (broadcast), 9.4 (reductions) and 9.6 (allgather); IMPI 0.0, chapter 4, whose
-// machines are clients.
-
-// Machines say which ranks of a communicator are on the same machine. They are made once, and several calls share them.
-type Machines struct {
-	Outer *Machines // where the machines are, in their order; may be nil
-
-	of, place []int32   // by rank: its machine, numbered by first rank, and which of the ranks there it is
-	members   [][]int32 // by machine, ascending
-	first     []int32
-	each      int  // ranks of a machine; 0: not the same number everywhere
-	ordered   bool // the ranks of each machine follow one another
-}
-
-// NewMachines makes Machines from a number for each rank that is equal for the ranks of one machine. It returns nil if
-// there is only one machine, or a rank on each.
-func NewMachines(number []int32) *Machines {
-	m := &Machines{ordered: true}
-	known := map[int32]int32{}
-	for r, n := range number {
-		i, is := known[n]
-		if !is {
-			i = int32(len(m.members))
-			known[n] = i
-			m.members, m.first = append(m.members, nil), append(m.first, int32(r))
-		}
-		m.ordered = m.ordered && (!is || m.of[r-1] == i)
-		m.of, m.place = append(m.of, i), append(m.place, int32(len(m.members[i])))
-		m.members[i] = append(m.members[i], int32(r))
-	}
-	if len(m.members) < 2 || len(m.members) == len(number) {
-		return nil
-	}
-	m.each = len(m.members[0])
-	for _, ranks := range m.members {
-		if len(ranks) != m.each {
-			m.each = 0
-			break
-		}
-	}
-	return m
-}
-
-// Count is the number of machines.
-func (m *Machines) Count() int { return len(m.members) }
-
-// Members is the number of ranks on a machine.
-func (m *Machines) Members(i int) int { return len(m.members[i]) }
-
-// Of is the number of the machine that a rank is on.
-func (m *Machines) Of(rank int) int { return int(m.of[rank]) }
-
-// machinesOf are those of a communicator that knows them; nil: they do not matter.
-func machinesOf(c Comm) *Machines {
-	if k, ok := c.(interface{ Machines() *Machines }); ok {
-		return k.Machines()
-	}
-	return nil
-}
-
-// levels are the two views of a rank.
-type levels struct {
-	m       *Machines
-	within  View // the ranks of its machine
-	between View // one of each machine; only for the rank that stands for its own
-	lead    int  // place within of the rank that stands for the machine
-}
-
-// levels makes the views for an operation with a root, which is -1 if there is none. They live as long as s.
-func (s *Scratch) levels(c Comm, root int) *levels {
-	m, r := machinesOf(c), c.Rank()
-	k, mine := &s.level, int(m.of[r])
-	*k = levels{m: m, within: NewView(c, m.members[mine], int(m.place[r]), 0, nil),
-		between: NewView(c, m.first, mine, 0, m.Outer)}
-	if root >= 0 {
-		w := &k.between
-		w.moved, w.at, w.is = true, m.Of(root), root
-		if mine == w.at {
-			k.lead = int(m.place[root])
-		}
-	}
-	return k
-}
-
-// leads reports whether this rank stands for its machine.
-func (k *levels) leads() bool { return k.within.me == k.lead }
-
-// here is the number of ranks of this rank's machine.
-func (k *levels) here() int { return len(k.within.ranks) }
+// Source: Traff 2010, 9.2 (barrier), 9.3 (broadcast) and 9.4 (reductions); IMPI 0.0, chapter 4, whose machines are
+// clients.
 
 // A byte is the shortest message that bcast and gather wait for.
 var aByte [1]byte
@@ -319,37 +231,4 @@ func (s *Scratch) scatterMachines(c Comm, send, recv Buf, root int, block int64)
 	}
 	mine := int64(k.within.me) * block
 	return c.Unpack(recv, mem[mine:mine+block], 0)
-}
-
-// allgatherMachines: recv holds this rank's block.
-func (s *Scratch) allgatherMachines(c Comm, recv Buf) error {
-	k, block := s.levels(c, -1), recv.Size()
-	all, mem, err := s.machineBlocks(k, block)
-	if err != nil {
-		return err
-	}
-	here := all.Displs[k.between.me]
-	own := recv.Block(c.Rank())
-	if err := s.gatherWithin(c, k, own, mem[here:here+all.Counts[k.between.me]], block); err != nil {
-		return err
-	}
-	switch {
-	case !k.leads():
-	case k.m.each > 0:
-		err = Allgather(&k.between, InPlace(), Bytes(mem).Slice(0, all.Counts[0]))
-	default:
-		err = Allgatherv(&k.between, InPlace(), all)
-	}
-	if err != nil {
-		return err
-	}
-	if err := Bcast(&k.within, Bytes(mem), 0); err != nil {
-		return err
-	}
-	return k.byRank(mem, block, func(rank int, packed []byte) error {
-		if rank == c.Rank() {
-			return nil
-		}
-		return c.Unpack(recv.Block(rank), packed, 0)
-	})
 }

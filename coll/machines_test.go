@@ -3,6 +3,8 @@ package coll_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/coll"
@@ -39,12 +41,28 @@ func partition(rng *rand.Rand, p int) (number []int32, m *coll.Machines) {
 	return number, m
 }
 
-// All operations, with the algorithms of the tables and with those of machines for long messages, too, on partitions
-// of up to 24 ranks.
+// byMachines chooses the algorithms of all operations that need several machines, the first or the last of each.
+func byMachines(last bool) string {
+	var choices []string
+	for _, o := range choose.Operations {
+		var name string
+		for _, a := range o.Algorithms {
+			if strings.Contains(a.Needs(), "several machines") && (name == "" || last) {
+				name = a.Name
+			}
+		}
+		if name != "" {
+			choices = append(choices, o.Name+":"+name)
+		}
+	}
+	return strings.Join(choices, ",")
+}
+
+// All operations, with the algorithms of the tables and with all that are for machines, on partitions of up to 24
+// ranks.
 func TestOperationsOnMachines(t *testing.T) {
 	defer choose.Choose("")
-	const chosen = "barrier:machines,bcast:machines,reduce:machines,allreduce:machines,gather:machines," +
-		"scatter:machines,allgather:machines"
+	choices := []string{"", byMachines(false), byMachines(true)}
 	rng := rand.New(rand.NewPCG(1, 2))
 	trials, most := 150, 24
 	if race {
@@ -53,7 +71,7 @@ func TestOperationsOnMachines(t *testing.T) {
 	for i := range trials {
 		p := 2 + rng.IntN(most-1)
 		number, m := partition(rng, p)
-		if err := choose.Choose([]string{chosen, ""}[i%2]); err != nil {
+		if err := choose.Choose(choices[i%3]); err != nil {
 			t.Fatal(err)
 		}
 		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.Mixed}, {3, colltest.Double}}[rng.IntN(4)]
@@ -65,17 +83,66 @@ func TestOperationsOnMachines(t *testing.T) {
 		if err := w.Run(func(c *colltest.Comm) error {
 			o := colltest.Affine{Commutes: v.commutes}
 			if err := colltest.First(c.Call(func() error { return coll.Barrier(c) }), tryAllgather(c, p, s),
-				tryReduce(c, p, v, o, inPlace), tryAllreduce(c, p, v, o, inPlace)); err != nil {
+				tryAllgatherv(c, p, s), tryReduce(c, p, v, o, inPlace), tryAllreduce(c, p, v, o, inPlace),
+				tryReduceScatter(c, p, v, o, inPlace), tryScanAndExscan(c, p, v, o, inPlace), tryAlltoall(c, p, s),
+				tryAlltoallvAndAlltoallw(c, p, s)); err != nil {
 				return err
 			}
 			for root := range p {
-				if err := colltest.First(tryBcast(c, root, s), tryGather(c, root, s), tryScatter(c, root, s)); err != nil {
+				if err := colltest.First(tryBcast(c, root, s), tryGather(c, root, s), tryScatter(c, root, s),
+					tryGatherv(c, root, s), tryScatterv(c, root, s)); err != nil {
 					return fmt.Errorf("root %d: %w", root, err)
 				}
 			}
 			return nil
 		}); err != nil {
-			t.Fatalf("%d ranks on %v, shape %v, vector %v, recorded %v: %v", p, number, s, v, w.Recorded, err)
+			t.Fatalf("%d ranks on %v, %q, shape %v, vector %v, recorded %v: %v", p, number, choices[i%3], s, v, w.Recorded, err)
+		}
+	}
+}
+
+// Short blocks between two machines are one message in either direction, or as many as there are ranks for on the
+// smallest machine. One has more ranks than messages are under way at once.
+func TestShortBlocksAreFewMessagesBetweenTwoMachines(t *testing.T) {
+	defer choose.Choose("")
+	if err := choose.Choose("alltoall:machines"); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		sizes []int
+		want  int
+	}{{[]int{3, 2, 1, 4}, 1}, {[]int{3, 3, 3}, 1}, {[]int{2, 1, 1, 1, 1, 1}, 1}, {[]int{5, 4}, 4},
+		{[]int{90, 5, 13, 7}, 1}, {[]int{90, 10, 13, 11}, 3}} {
+		var number []int32
+		for i, n := range x.sizes {
+			number = append(number, slices.Repeat([]int32{int32(i)}, n)...)
+		}
+		p := len(number)
+		w := colltest.New(p)
+		w.Machines, w.Log = coll.NewMachines(number), true
+		if err := w.Run(func(c *colltest.Comm) error {
+			send, recv := colltest.NewMem(int64(p), colltest.Int), colltest.NewMem(int64(p), colltest.Int)
+			for i := range p {
+				send.Put(int64(i), colltest.Pattern(1, colltest.Int, c.Rank(), i))
+			}
+			err := coll.Alltoall(c, send.Of(1), recv.Of(1))
+			for i := range p {
+				err = colltest.First(err, recv.Expect("block", int64(i), colltest.Pattern(1, colltest.Int, i, c.Rank())))
+			}
+			return err
+		}); err != nil {
+			t.Fatalf("%v: %v", x.sizes, err)
+		}
+		between := map[[2]int32]int{}
+		for _, m := range w.Messages() {
+			if number[m.Src] != number[m.Dst] {
+				between[[2]int32{number[m.Src], number[m.Dst]}]++
+			}
+		}
+		for pair, n := range between {
+			if machines := len(x.sizes); n != x.want || len(between) != machines*(machines-1) {
+				t.Errorf("%v: %d messages between machines %d; %d pairs", x.sizes, n, pair, len(between))
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ var reduceScatters = bind(choose.ReduceScatter, map[string]reduceScatterBy{
 	"reduce-scatter": (*Scratch).reduceThenScatter,
 	"board":          (*Scratch).reduceScatterBoard,
 	"fold":           (*Scratch).reduceScatterFold,
+	"machines":       nil,
 })
 
 // ReduceScatterBlock combines the vectors of all ranks, of p blocks of recv.Count elements, and gives block i
@@ -51,7 +52,10 @@ func reduceScatter(c Comm, send Blocks, all, recv Buf, longest int64, op Op) (er
 	defer s.Done(&err)
 	k := reductionOf(c, all, op)
 	k.Longest = longest * all.Type.Size()
-	return reduceScatters.pick(k)(s, c, send, all, recv, op)
+	if run := reduceScatters.pick(k); run != nil {
+		return run(s, c, send, all, recv, op)
+	}
+	return s.reduceScatterLanes(c, send, all, recv, op)
 }
 
 // reduceScatterDoubling is Allreduce's recursive doubling on a copy: log2 p rounds of the whole vector, and two more if
@@ -101,10 +105,12 @@ func (s *Scratch) reduceScatterPair(c Comm, send Blocks, all, recv Buf, op Op) (
 }
 
 // reduceScatterPairwise: p-1 rounds, in each of which a rank sends the block of another one and combines one for
-// itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent.
+// itself; n (p-1)/p bytes. The result arises in a temporary, for recv may hold blocks that are still to be sent. Among
+// several machines the ranks are in their order, so that those of a machine send to one or two machines in a round.
 //
 // Source: Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, 2005.
 func (s *Scratch) reduceScatterPairwise(c Comm, send Blocks, all, recv Buf, op Op) error {
+	c, send.machines = s.inOrder(c)
 	p, r := c.Size(), c.Rank()
 	acc, err := s.Typed(recv.Count, recv.Type)
 	if err != nil {

@@ -8,6 +8,7 @@ var scanners = map[string]func(s *Scratch, c Comm, own, recv Buf, op Op, apart b
 	"pipeline": (*Scratch).scanPipeline,
 	"tree":     (*Scratch).scanTree,
 	"board":    (*Scratch).scanBoard,
+	"machines": nil,
 }
 
 var scans, exscans = bind(choose.Scan, scanners), bind(choose.Exscan, scanners)
@@ -24,7 +25,10 @@ func Scan(c Comm, send, recv Buf, op Op) (err error) {
 	}
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scans.pick(reductionOf(c, recv, op))(s, c, own, recv, op, false)
+	if run := scans.pick(reductionOf(c, recv, op)); run != nil {
+		return run(s, c, own, recv, op, false)
+	}
+	return s.scanMachines(c, own, recv, op)
 }
 
 // Exscan leaves in recv of rank r the vectors of ranks 0 to r-1 combined; recv of rank 0 is not touched. The rest
@@ -36,7 +40,10 @@ func Exscan(c Comm, send, recv Buf, op Op) (err error) {
 	own := operand(send, recv)
 	s := c.Scratch()
 	defer s.Done(&err)
-	return exscans.pick(reductionOf(c, recv, op))(s, c, own, recv, op, true)
+	if run := exscans.pick(reductionOf(c, recv, op)); run != nil {
+		return run(s, c, own, recv, op, true)
+	}
+	return s.exscanMachines(c, own, recv, op)
 }
 
 // accumulator returns where a rank combines its own vector with those of lower ranks: in recv, or apart from it.
@@ -152,4 +159,80 @@ func (s *Scratch) exscanDoubling(c Comm, own, recv Buf, op Op) (err error) {
 		}
 	}
 	return nil
+}
+
+// scanMachines: a scan within each machine; an exscan of their results, between the last ranks; and a broadcast of
+// that within each machine, whose ranks put it before what they have. The ranks of each machine follow one another.
+// Rounds are those of these three, and a machine receives no more than one rank does in an exscan among machines.
+//
+// Source: Traff 2010, 9.4: the hierarchical algorithm for SMP systems.
+func (s *Scratch) scanMachines(c Comm, own, recv Buf, op Op) error {
+	k := s.lastOnes(c)
+	if err := Scan(&k.within, orInPlace(own, recv), recv, op); err != nil {
+		return err
+	}
+	before, err := s.scanBetween(k, recv, recv, op)
+	if err != nil || before.Count == 0 {
+		return err
+	}
+	return c.Combine(op, before, recv)
+}
+
+// exscanMachines is the same with an exscan within. The last rank adds its own vector for those of other machines.
+func (s *Scratch) exscanMachines(c Comm, own, recv Buf, op Op) (err error) {
+	k, total := s.lastOnes(c), Buf{}
+	if k.leads() {
+		if total, err = s.accumulator(c, own, recv, true); err != nil {
+			return err
+		}
+	}
+	if err := Exscan(&k.within, orInPlace(own, recv), recv, op); err != nil {
+		return err
+	}
+	first := k.within.me == 0
+	if k.leads() && !first {
+		if err := c.Combine(op, recv, total); err != nil {
+			return err
+		}
+	}
+	before, err := s.scanBetween(k, total, recv, op)
+	switch {
+	case err != nil || before.Count == 0:
+		return err
+	case first:
+		return c.Copy(recv, before)
+	}
+	return c.Combine(op, before, recv)
+}
+
+// lastOnes makes the views in which the last rank of each machine stands for it.
+func (s *Scratch) lastOnes(c Comm) *levels {
+	m := machinesOf(c)
+	return s.levelsOf(c, m, m.last, m.Members(m.Of(c.Rank()))-1)
+}
+
+// orInPlace is own, or InPlace if that is recv.
+func orInPlace(own, recv Buf) Buf {
+	if own.Base == recv.Base {
+		return InPlace()
+	}
+	return own
+}
+
+// scanBetween returns what the vectors of all machines before this rank's are combined to, nothing if there are none.
+// total is what those of this rank's machine are, and counts at its last rank; like is a vector.
+func (s *Scratch) scanBetween(k *levels, total, like Buf, op Op) (before Buf, err error) {
+	first := k.between.me == 0
+	if first && !k.leads() {
+		return Buf{}, nil
+	}
+	if before, err = s.Typed(like.Count, like.Type); err != nil {
+		return Buf{}, err
+	}
+	if k.leads() {
+		if err := Exscan(&k.between, total, before, op); err != nil || first {
+			return Buf{}, err
+		}
+	}
+	return before, Bcast(&k.within, before, k.lead)
 }

@@ -1,6 +1,7 @@
 // Collsim times the collective operations of package coll on a virtual clock, and prints what docs/collectives.md
-// shows: bounds of all algorithms, times for up to 10^5 ranks under three models of machines, and where an operation
-// takes longer than others that do the same together. With -pictures it draws the pictures into a folder.
+// shows: bounds of all algorithms, times for up to 10^5 ranks under three models of machines, what operations gain
+// that go by machine, and where an operation takes longer than others that do the same together. With -pictures it
+// draws the pictures into a folder.
 //
 //	go run ./cmd/collsim
 package main
@@ -55,6 +56,7 @@ var parts = []struct {
 }{
 	{"bounds", boundsTable},
 	{"times", timesTables},
+	{"machines", apartTables},
 	{"guidelines", guidelinesTable},
 }
 

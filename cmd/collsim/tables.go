@@ -35,8 +35,8 @@ var machines = []machine{
 	{"clusters", "machines of 50 ranks (0.3 µs, 0.1 ns a byte), whose one port to the others (1.2 µs, 0.04 ns a byte) " +
 		"they share; clusters of 100 machines, whose one port to the WAN (10 ms, 0.8 ns a byte) they share",
 		clusters, nil},
-	{"clusters, by machine", "the same, where ranks know where they are, as they do in a client of several machines; " +
-		"alltoall does not use it", clusters, []int{50, 5000}},
+	{"clusters, by machine", "the same, where ranks know where they are, as they do in a client of several machines",
+		clusters, []int{50, 5000}},
 }
 
 var clusters = simulate.Hierarchy{Overhead: us / 10, Gamma: ns / 10, Delta: ns / 20, Levels: []simulate.Level{

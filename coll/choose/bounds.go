@@ -34,11 +34,13 @@ import (
 //	allgatherv ring      p-1, p longest     circulant      piped(q-1)          one block makes more than 1/q of n
 //	alltoall   Bruck     q, (n q)/2         pairwise       p-1, n              meet below 1 a/b / p
 //
-// Where several ranks share machines, operations go by machine (machines.go): long ones pass each of them once, and not
-// as often as it has ranks. Short ones without a root take fewer rounds the other way, which keeps within machines
-// while distances are short, unless the ranks of a machine do not follow one another or machines are in clusters. A
-// gather of long blocks takes as long as root takes to receive them, and an allgather of long blocks goes around a ring
-// that passes each machine once.
+// Where several ranks share machines, operations go by machine (machines.go): long ones pass each of them once, and
+// not as often as it has ranks. Short ones without a root take fewer rounds the other way, which keeps within machines
+// while distances are short, unless the ranks of a machine do not follow one another, machines are in clusters, or a
+// machine has so many ranks that their messages wait for each other. A gather of long blocks takes as long as root
+// takes to receive them, and an allgather of long blocks goes around a ring that passes each machine once. Short
+// blocks of an alltoall travel between two machines in one message, which saves as many messages as they have pairs of
+// ranks, and costs two more copies and two phases within machines.
 //
 // Ranks that outnumber their cores use their board (pieces.go), or in an alltoall have all messages under way at
 // once: whoever waits for one gives its core away.
@@ -131,12 +133,15 @@ func rounds(p int) int { return bits.Len(uint(p - 1)) }
 // Startup is how many bytes take as long as the startup of a message.
 func Startup() int64 { return tuned.startup }
 
-// Branch is how many bytes of blocks travel together at most, along the tree of a gather or scatter, or around the ring
-// of an allgather.
+// Overlap is how long the blocks of an alltoall are from which on a rank has one under way at a time.
+func Overlap() int64 { return tuned.overlapLong }
+
+// Branch is how many bytes of blocks travel together at most, along the tree of a gather or scatter, or around the
+// ring of an allgather.
 func Branch() int64 { return tuned.branchLong }
 
-// Blocks is the number of blocks in which n bytes go through a pipeline best: of k blocks, extra + k rounds pass. It is
-// where the startups of the blocks, k*a, meet the time that the first block needs, extra*n/k*b.
+// Blocks is the number of blocks in which n bytes go through a pipeline best: of k blocks, extra + k rounds pass. It
+// is where the startups of the blocks, k*a, meet the time that the first block needs, extra*n/k*b.
 func Blocks(n int64, extra int) int {
 	if extra < 1 {
 		extra = 1

@@ -19,6 +19,7 @@ type Case struct {
 	Machines bool  // several ranks share machines, of which there are several
 	Ordered  bool  // and those of each machine follow one another
 	Aligned  bool  // and there is no level above
+	Together int   // ranks of a machine then, in the mean
 }
 
 // needs says in which cases an algorithm can be used.
@@ -35,6 +36,7 @@ const (
 	onBoard
 	vendored
 	inSlots
+	inOrder // the ranks of each machine follow one another
 )
 
 func (n needs) met(k *Case) bool {
@@ -42,13 +44,14 @@ func (n needs) met(k *Case) bool {
 		(n&threeRanks == 0 || k.Ranks >= 3) && (n&twoRanks == 0 || k.Ranks == 2) &&
 		(n&pieceEach == 0 || k.Count >= int64(k.Ranks)) && (n&severalMachines == 0 || k.Machines) &&
 		(n&onBoard == 0 || k.Board > 0) && (n&vendored == 0 || k.Vendor) && n&inSlots == 0 &&
-		(n&ordered == 0 || k.Commutes || k.Ordered)
+		(n&ordered == 0 || k.Commutes || k.Ordered) && (n&inOrder == 0 || k.Ordered)
 }
 
 var needsText = []string{"a power of two ranks", "operations that commute", "3 ranks", "an element for each rank",
 	"2 ranks", "several machines", "operations that commute or ranks in the order of machines",
 	"a board, which the ranks of a machine have",
-	"another MPI library, by which the ranks talk (IMPI_LOCAL)", "a board, and contributions that fit its slots"}
+	"another MPI library, by which the ranks talk (IMPI_LOCAL)", "a board, and contributions that fit its slots",
+	"ranks in the order of machines"}
 
 // rule is a row of a table: it says which algorithm to use in the cases that it fits.
 type rule struct {
@@ -65,6 +68,7 @@ type rule struct {
 	twoCores bool  // which are two at most
 	uneven   bool  // the longest block would be passed on more often than all blocks once
 	shared   bool  // several ranks share machines, of which there are several
+	together int   // and so many on each at least, in the mean
 	apart    bool  // and those of a machine do not follow one another, or there is a level above
 
 	algorithm int // which one of the operation it uses
@@ -74,7 +78,7 @@ func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) &&
 		(!r.twoCores || k.TwoCores) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
-		(!r.shared || k.Machines) && (!r.apart || !k.Aligned)
+		(!r.shared || k.Machines) && k.Together >= r.together && (!r.apart || !k.Aligned)
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -98,6 +102,7 @@ func (r *rule) String() string {
 	say(r.twoCores, "which are two at most")
 	say(r.uneven, "if blocks are uneven")
 	say(r.shared, "if ranks share machines")
+	say(r.together > 0, "%d or more on each", r.together)
 	say(r.apart, "and do not follow one another there")
 	return strings.Replace(text, ", ", ": ", 1)
 }

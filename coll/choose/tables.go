@@ -35,6 +35,14 @@ const slicesFrom = 1 << 10
 // rank combines them; vendor is another MPI library; machines is made of other operations, within machines and between.
 const board, rootBoard, vendor, machines = "board", "board-root", "vendor", "machines"
 
+// hierarchicalFactor is an alltoall in which each machine has one partner at a time.
+const hierarchicalFactor = "hierarchical-factor"
+
+// Where several ranks share each machine, a message of each costs the port of the machine as much as the phases within
+// it that one message of all of them needs, from manyTogether ranks on for short vectors, and from fewTogether on for
+// blocks, of which fewer bytes cross machines, too. Computed by coll/simulate with 0.05 us a message.
+const manyTogether, fewTogether = 32, 4
+
 // Rows of slots: for contributions that fit, and for those of any length.
 var (
 	bySlots  = rule{use: Slots, slots: transport.BoardLongest}
@@ -51,7 +59,8 @@ var Barrier = newOperation("barrier", "", []*Algorithm{
 }, func(*bounds) []rule {
 	return []rule{
 		anySlots,
-		{use: vendor, vendor: true}, {use: machines, shared: true, apart: true},
+		{use: vendor, vendor: true}, {use: machines, shared: true, together: manyTogether},
+		{use: machines, shared: true, apart: true},
 		{use: "central", crowded: true}, {use: "dissemination"},
 	}
 })
@@ -103,7 +112,8 @@ var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
 		{use: vendor, vendor: true, below: vendorAllreduce},
 		{use: rootBoard, ranks: 3, bytes: reduceAlone, crowded: true, twoCores: true},
 		{use: board, ranks: 3, crowded: true},
-		{use: machines, bytes: b.allreduceLong, shared: true},
+		{use: machines, bytes: b.startup, shared: true},
+		{use: machines, shared: true, together: manyTogether},
 		{use: machines, shared: true, apart: true},
 		{use: "pair", bytes: b.pairLong},
 		{use: "halving", ranks: 3, bytes: b.allreduceLong},
@@ -116,11 +126,13 @@ var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
 var ReduceScatter = newOperation("reduce_scatter", "the vector", []*Algorithm{
 	{Name: "doubling"}, {Name: "pair", needs: twoRanks | commuting}, {Name: "circulant", needs: commuting},
 	{Name: "circulant-even", needs: commuting}, {Name: "butterfly"}, {Name: "pairwise", needs: commuting},
-	{Name: "reduce-scatter"}, {Name: board, needs: onBoard | commuting}, {Name: "fold"},
+	{Name: "reduce-scatter"}, {Name: board, needs: onBoard | commuting},
+	{Name: machines, needs: severalMachines | ordered}, {Name: "fold"},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
 		{use: board, ranks: 3, crowded: true},
+		{use: machines, shared: true, together: fewTogether},
 		{use: "pair", bytes: b.pairLong},
 		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
 		{use: "circulant", bytes: b.scatterLong},
@@ -137,6 +149,7 @@ var (
 func newChain(name string, onBoardBelow int64) *Operation {
 	return newOperation(name, "the vector", []*Algorithm{
 		{Name: "doubling"}, {Name: "pipeline"}, {Name: "tree"}, {Name: board, needs: onBoard},
+		{Name: machines, needs: severalMachines | inOrder},
 	}, func(b *bounds) []rule {
 		return []rule{
 			bySlots,
@@ -144,6 +157,8 @@ func newChain(name string, onBoardBelow int64) *Operation {
 			{use: board, pair: true, below: onBoardBelow},
 			{use: "pipeline", ranks: 3, bytes: b.scanLong, each: b.startup},
 			{use: "tree", ranks: b.scanRanks, bytes: b.scanTreeLong},
+			{use: machines, shared: true, together: manyTogether},
+			{use: machines, bytes: 2 * b.startup, shared: true, together: manyTogether / 2},
 			{use: "doubling"},
 		}
 	})
@@ -190,6 +205,7 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 		{use: board, ranks: 3, crowded: true},
 		{use: machines, below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
+		{use: machines, shared: true, together: fewTogether},
 		{use: "bruck-ring", bytes: b.allgatherLong},
 		{use: "doubling"},
 		{use: "bruck"},
@@ -198,11 +214,16 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 
 var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 	{Name: "bruck"}, {Name: "circulant"}, {Name: "ring"}, {Name: board, needs: onBoard},
+	{Name: machines, needs: severalMachines},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
 		{use: board, pair: true, below: 2 * pairBlocks},
 		{use: board, ranks: 3, crowded: true},
+		{use: machines, shared: true, together: fewTogether, uneven: true},
+		{use: machines, below: b.allgatherLong, shared: true, apart: true},
+		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong, shared: true},
+		{use: machines, shared: true, together: fewTogether},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
 		{use: "ring"},
@@ -211,11 +232,15 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 
 var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 	{Name: "bruck"}, {Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: board, needs: onBoard},
+	{Name: machines, needs: severalMachines}, {Name: hierarchicalFactor, needs: severalMachines},
 }, func(b *bounds) []rule {
 	return []rule{
 		bySlots,
 		{use: board, ranks: 3, crowded: true},
 		{use: board, pair: true, below: pairBlocks},
+		{use: machines, ranks: b.bruckRanks, below: b.bruckLong, shared: true},
+		{use: machines, ranks: 16 * b.bruckRanks, below: 4 * b.bruckLong, shared: true},
+		{use: hierarchicalFactor, shared: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},
 		{use: "window", ranks: 3, crowded: true},
@@ -225,5 +250,7 @@ var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 
 // Alltoallv is also Alltoallw, and neighborhood collectives go by slots if it does.
 var Alltoallv = newOperation("alltoallv", "", []*Algorithm{
-	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"},
-}, func(*bounds) []rule { return []rule{anySlots, {use: "window"}} })
+	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: hierarchicalFactor, needs: severalMachines},
+}, func(*bounds) []rule {
+	return []rule{anySlots, {use: hierarchicalFactor, shared: true}, {use: "window"}}
+})

@@ -11,8 +11,8 @@ import (
 type Bound struct {
 	Operation, Algorithm string
 	// Rounds bounds the number of communication rounds, and Volume the bytes that a rank sends, and those that it
-	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what the
-	// ranks do depends on data, or is not done by messages, and cannot be simulated.
+	// receives. InRounds and InVolume are the same in writing; log is the logarithm to base two. No functions: what
+	// the ranks do depends on data, or is not done by messages, and cannot be simulated.
 	InRounds string
 	Rounds   func(p int, n int64) int64
 	InVolume string
@@ -23,8 +23,8 @@ type Bound struct {
 	InOrder bool
 }
 
-// Bounds has a row for each algorithm, by operation. A new algorithm gets one here; the tests hold it to that for every
-// number of ranks.
+// Bounds has a row for each algorithm, by operation. A new algorithm gets one here; the tests hold it to that for
+// every number of ranks.
 var Bounds = []Bound{
 	{"barrier", "dissemination", "⌈log p⌉", log, "0", none, "Hensgen, Finkel, Manber 1988", false},
 	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "Mellor-Crummey, Scott 1991", false},
@@ -83,17 +83,24 @@ var Bounds = []Bound{
 		"Träff 2010, 9.3", false},
 	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.4", false},
-	{"allreduce", "machines", "those of reduce and bcast among m, of allreduce among M",
-		sum(times(2, within(circulant)), between(times(4, log))), "3n⌈log p⌉",
+	{"allreduce", "machines", "those of allreduce among M; of reduce and bcast, or reduce_scatter and allgather, among m",
+		sum(sum(times(2, within(circulant)), between(times(4, log))), within(ranks)), "3n⌈log p⌉",
 		func(p int, n int64) int64 { return twiceLog(p, n) * 3 / 2 }, "Träff 2010, 9.4", false},
 	{"gather", "machines", "those of gather among m, and M", branchesTwice, "n(p-1)", bytes(others),
 		"IMPI 0.0, 4.12", false},
 	{"scatter", "machines", "those of scatter among m, and M", branchesTwice, "n(p-1)", bytes(others),
 		"IMPI 0.0, 4.14", false},
-	{"allgather", "machines", "those of gather and bcast among m, of allgather among M",
-		func(p int, n int64) int64 {
-			return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
-		}, "4pn", bytes(times(4, ranks)), "Träff 2010, 9.6", false},
+	{"allgather", "machines", "those of allgather among m, and M", allgatherTwice, "4pn", bytes(times(4, ranks)),
+		"Träff, Hunold 2020; Träff 2010, 9.6", false},
+	{"allgatherv", "machines", "those of allgather among m, and M", allgatherTwice, "4pn", bytes(times(4, ranks)),
+		"Träff, Hunold 2020; Träff 2010, 9.6", false},
+	{"reduce_scatter", "machines", "those of reduce_scatter among m, and M", func(p int, n int64) int64 {
+		return 2*sum(log, ofAll(cutRanges))(p, n) + int64(p) + within(circulant)(p, int64(p)*n)
+	}, "2pn⌈log p⌉", product(ranks, twiceLog), "Träff, Hunold 2020; Träff 2010, 9.4", false},
+	{"scan", "machines", "those of scan and bcast among m, of exscan among M", sum(both(pipeline), within(circulant)),
+		"3n⌈log p⌉", times(3, bytes(log)), "Träff 2010, 9.4", false},
+	{"exscan", "machines", "those of exscan and bcast among m, and of exscan among M",
+		sum(both(pipeline), within(circulant)), "3n⌈log p⌉", times(3, bytes(log)), "Träff 2010, 9.4", false},
 
 	{"scan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
@@ -126,6 +133,16 @@ var Bounds = []Bound{
 		func(p int, n int64) int64 { return n * int64(p/2) * log(p, n) }, "Bruck et al. 1997; Träff 2010, 9.7", false},
 	{"alltoall", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
 	{"alltoallv", "factor", "p-1, or p if odd", factors, "n(p-1)", bytes(others), "Sanders, Träff 2002", false},
+	{"alltoall", "hierarchical-factor", "3p/2, or 3p", hierarchicalFactor, "n(p-1)", bytes(others),
+		"Sanders, Träff 2002; Träff 2010, 9.7", false},
+	{"alltoallv", "hierarchical-factor", "3p/2, or 3p", hierarchicalFactor, "n(p-1)", bytes(others),
+		"Sanders, Träff 2002; Träff 2010, 9.7", false},
+	{"alltoall", "machines", "2m + ⌈M/m⌉ + 1", sum(sum(times(2, within(ranks)), one), func(p int, n int64) int64 {
+		return up(between(ranks)(p, n), leastMachine(p))
+	}), "3n(p + m²)", func(p int, n int64) int64 {
+		m := int64(machineSize(p))
+		return 3 * n * (int64(p) + m*m)
+	}, "Sanders, Träff 2002; Träff 2010, 9.7", false},
 	{"alltoall", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoall", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
@@ -190,25 +207,40 @@ func scanTree(p int, n int64) int64 {
 	return 3*int64(choose.Blocks(n, int(4*log(p, n)/3))) + 4*log(p, n)
 }
 
-// cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it goes
-// round the end.
+// cutRanges is in how many rounds of halving a range of pieces is so long that it is not made one message where it
+// goes round the end.
 func cutRanges(p int, n int64) int64 { return min(log(p, n), int64(bits.Len64(uint64(n>>13)))) }
 
-// Machines of m = 8 ranks, of which there are M; of three if there are few. within is a term of the ranks of a machine,
-// between one of the machines.
+// Machines of m = 8 ranks, of which there are M; of three if there are few. within is a term of the ranks of a
+// machine, between one of the machines.
 func machineSize(p int) int {
 	if p <= 8 {
 		return min(p, 3)
 	}
 	return 8
 }
+
+// hierarchicalFactor is less if all machines have as many ranks: they need no phases.
+func hierarchicalFactor(p int, n int64) int64 {
+	if p%machineSize(p) == 0 {
+		return int64(p) * 3 / 2
+	}
+	return 3 * int64(p)
+}
+
+// leastMachine is how many ranks the last machine has.
+func leastMachine(p int) int64 { return int64((p-1)%machineSize(p) + 1) }
+
 func within(t term) term { return func(p int, n int64) int64 { return t(machineSize(p), n) } }
 func between(t term) term {
 	return func(p int, n int64) int64 { return t((p+machineSize(p)-1)/machineSize(p), n) }
 }
 func both(t term) term                   { return sum(within(t), between(t)) }
 func branchesTwice(p int, n int64) int64 { return 2*log(p, n) + int64(p)*n>>14 + 8 }
-func twiceLog(p int, n int64) int64      { return 2 * n * log(p, n) }
+func allgatherTwice(p int, n int64) int64 {
+	return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
+}
+func twiceLog(p int, n int64) int64 { return 2 * n * log(p, n) }
 
 // cutAndFold is a vector cut into a power of two pieces, and for all ranks beyond one a whole vector more.
 func cutAndFold(p int, n int64) int64 { return cutTwice(1<<floor(p, n), n) + n*folds(p, n)/2 }

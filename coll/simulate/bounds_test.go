@@ -102,7 +102,7 @@ func (b *Bound) blocks(p int) bool { return b.Volume(p, 1) >= int64(p-1) }
 // machines are of eight ranks, if the algorithm is for them; of three if there are few.
 func (b *Bound) machines(p int) *coll.Machines {
 	switch {
-	case b.Algorithm != "machines":
+	case b.Algorithm != "machines" && b.Algorithm != "hierarchical-factor":
 		return nil
 	case p <= 8:
 		return Placed(p, 3)

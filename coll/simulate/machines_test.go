@@ -41,7 +41,9 @@ func goByMachine(t *testing.T, each int) (ratios float64, cases int) {
 	}
 	for operation, sizes := range map[string][]int64{
 		"barrier": {0}, "bcast": {8, 4 << 10, 100_000, 1 << 20}, "reduce": {8, 4 << 10, 100_000, 1 << 20},
-		"allreduce": {8, 4 << 10, 100_000, 1 << 20}, "gather": {8, 1 << 10}, "scatter": {8, 1 << 10}, "allgather": {8, 128},
+		"allreduce": {8, 4 << 10, 100_000, 1 << 20}, "gather": {8, 1 << 10}, "scatter": {8, 1 << 10},
+		"allgather": {8, 128, 4 << 10}, "allgatherv": {8, 1 << 10}, "alltoall": {8, 100}, "reduce_scatter": {8, 1 << 10},
+		"scan": {8, 64 << 10}, "exscan": {8, 64 << 10},
 	} {
 		for _, n := range sizes {
 			for _, p := range []int{2 * each, 10 * each, 30 * each} {

@@ -121,3 +121,14 @@ func (m Hierarchy) Copy(n int64) Time { return Time(n) * m.Delta }
 
 // Combine implements Model.
 func (m Hierarchy) Combine(n int64) Time { return Time(n) * m.Gamma }
+
+// Seated is a model whose ranks have other seats: rank r is where the model has rank Seats[r].
+type Seated struct {
+	Model
+	Seats []int
+}
+
+// Route implements Model.
+func (m Seated) Route(from, to int, n int64) Route {
+	return m.Model.Route(m.Seats[from], m.Seats[to], n)
+}

@@ -105,6 +105,25 @@ type Volume struct {
 	Steps          int64 // of all ranks
 }
 
+// Leaving returns how many messages, and how many bytes, leave a machine for another one: those of the machine that has
+// most.
+func (s *Schedules) Leaving(m *coll.Machines) (messages, bytes int64) {
+	of := make([]struct{ messages, bytes int64 }, m.Count())
+	for r := range s.ranks {
+		here := &of[m.Of(r)]
+		for _, st := range s.ranks[r].steps {
+			if st.what&^tagMask == send && m.Of(int(st.peer)) != m.Of(r) {
+				here.messages++
+				here.bytes += st.bytes
+			}
+		}
+	}
+	for i := range of {
+		messages, bytes = max(messages, of[i].messages), max(bytes, of[i].bytes)
+	}
+	return messages, bytes
+}
+
 // MostSteps bounds what Record keeps: a gigabyte or two.
 const MostSteps = 64 << 20
 

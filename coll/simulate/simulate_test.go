@@ -123,6 +123,47 @@ func TestRanksOfAMachineShareItsPorts(t *testing.T) {
 	}
 }
 
+// Ranks 0 and 2 share a machine if they have the seats 0 and 1.
+func TestRanksAreWhereTheirSeatsAre(t *testing.T) {
+	m := Hierarchy{Levels: []Level{{Span: 1, Latency: 5, Gap: 1}, {Span: 2, Latency: 100, Gap: 1}}}
+	seated := Seated{Model: m, Seats: []int{0, 2, 1}}
+	for to, want := range map[int]Time{1: 101, 2: 6} {
+		got := timed(t, 3, seated, func(c *Rank) error {
+			switch c.Rank() {
+			case 0:
+				return c.Send(c.Buf(8), to, 1)
+			case to:
+				return c.Recv(c.Buf(8), 0, 1)
+			}
+			return nil
+		})
+		if got != want {
+			t.Errorf("from rank 0 to %d: %d, want %d", to, got, want)
+		}
+	}
+}
+
+// Rank 0 of machine 0 sends 8 bytes to each other rank of five; two of them are on its own machine.
+func TestWhatLeavesAMachineIsCounted(t *testing.T) {
+	s, err := Record(5, MostSteps, func(c *Rank) error {
+		if c.Rank() > 0 {
+			return c.Recv(c.Buf(8), 0, 1)
+		}
+		for to := 1; to < c.Size(); to++ {
+			if err := c.Send(c.Buf(8), to, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if messages, bytes := s.Leaving(coll.NewMachines([]int32{0, 1, 0, 1, 0})); messages != 2 || bytes != 16 {
+		t.Errorf("%d messages of %d bytes leave", messages, bytes)
+	}
+}
+
 // A late receiver: an eager message is there already, another one begins its way only then.
 func TestOnlyARendezvousWaitsForTheReceiver(t *testing.T) {
 	for eager, want := range map[int64]Time{8: 500, 7: 500 + 30} {
