@@ -30,17 +30,48 @@ var clusterGroups = []clusterGroup{
 	{"coll-2x4", 2, 4, []string{"coll"}},
 }
 
-// mostMachines is what the groups need.
-const mostMachines = 4
-
 // clusterLimit is the longest that a run of a group may take.
-const clusterLimit = time.Minute
+const clusterLimit = 30 * time.Second
 
-// onMachines are the groups as measured on some machines.
-func onMachines(m *machines.Machines) (all []group) {
+// cluster are machines, by how many there are.
+type cluster map[int]*machines.Machines
+
+// newCluster makes the machines that the groups need.
+func newCluster(link machines.Link, scratch string) (cluster, error) {
+	c := cluster{}
+	for _, g := range clusterGroups {
+		if c[g.machines] != nil {
+			continue
+		}
+		m, err := machines.New(g.machines, link, scratch)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c[g.machines] = m
+	}
+	return c, nil
+}
+
+func (c cluster) close() {
+	for _, m := range c {
+		m.Close()
+	}
+}
+
+// String describes the network.
+func (c cluster) String() string {
+	for _, m := range c {
+		return m.String()
+	}
+	return "one machine"
+}
+
+// groups are those measured on the machines.
+func (c cluster) groups() (all []group) {
 	for _, g := range clusterGroups {
 		all = append(all, group{g.name, func(l *library) ([]sample, error) {
-			return g.measure(l, m)
+			return g.measure(l, c[g.machines])
 		}})
 	}
 	return all

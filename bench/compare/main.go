@@ -78,7 +78,7 @@ func main() {
 	flag.StringVar(&s.link.Control, "control", "reno", "of -cluster: TCP's congestion `control`; every kernel allows reno")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (or make bench [group ...])\ngroups:",
-			strings.Join(namesOf(groups()), " "), "\ngroups of -cluster:", strings.Join(namesOf(onMachines(nil)), " "))
+			strings.Join(namesOf(groups()), " "), "\ngroups of -cluster:", strings.Join(namesOf(cluster(nil).groups()), " "))
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -102,16 +102,16 @@ func compare(s settings) error {
 	}
 	defer os.RemoveAll(scratch)
 	all := groups()
-	var m *machines.Machines
+	var on cluster
 	if s.cluster {
-		if m, err = machines.New(mostMachines, s.link, scratch); err != nil {
+		if on, err = newCluster(s.link, scratch); err != nil {
 			return err
 		}
-		defer m.Close()
-		all = onMachines(m)
-		fmt.Println(m)
+		defer on.close()
+		all = on.groups()
+		fmt.Println(on)
 	}
-	cleanUpOnSignal(m, scratch)
+	cleanUpOnSignal(on, scratch)
 	chosen, err := chooseGroups(all, s.groups)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func compare(s settings) error {
 		lines := t.measure(parts, s.rounds)
 		missed += t.missed
 		if s.raw != "" {
-			if err := writeRaw(s.raw, g.name, m, present, lines); err != nil {
+			if err := writeRaw(s.raw, g.name, on, present, lines); err != nil {
 				return err
 			}
 		}
@@ -170,14 +170,12 @@ func (s settings) present(scratch string) []*library {
 }
 
 // cleanUpOnSignal removes a folder, and machines if there are any, if somebody ends this program before its time.
-func cleanUpOnSignal(m *machines.Machines, folder string) {
+func cleanUpOnSignal(on cluster, folder string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		<-signals
-		if m != nil {
-			m.Close()
-		}
+		on.close()
 		os.RemoveAll(folder)
 		os.Exit(1)
 	}()

@@ -10,13 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/libimpi/libimpi/bench/machines"
 )
 
 // writeRaw appends a section to a file, as those of bench/results: what was measured, the machine, the date and the
 // commit; then a line for each metric, with the libraries' values between slashes, and those of the rounds between commas.
-func writeRaw(file, group string, m *machines.Machines, present []*library, lines []*line) error {
+func writeRaw(file, group string, on cluster, present []*library, lines []*line) error {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -25,11 +23,8 @@ func writeRaw(file, group string, m *machines.Machines, present []*library, line
 	for _, l := range present {
 		titles = append(titles, l.title())
 	}
-	text := fmt.Sprintf("# bench/compare, group %s: %s; the rounds of each between commas.", group,
-		strings.Join(titles, " / "))
-	if m != nil {
-		text += " " + m.String() + "."
-	}
+	text := fmt.Sprintf("# bench/compare, group %s: %s; the rounds of each between commas. %v.", group,
+		strings.Join(titles, " / "), on)
 	_, err = f.WriteString(text + "\n# " + thisMachine() + "\n" + rawLines(lines) + "\n")
 	if closing := f.Close(); err == nil {
 		err = closing

@@ -1,5 +1,6 @@
 // Package machines makes machines out of this one, for measurements: each has its network, name, shared memory and
-// System V IPC to itself (namespaces), and an interface with a limited rate to a bridge that joins them.
+// System V IPC to itself (namespaces), some of the cores, and an interface with a limited rate to a bridge that joins
+// them.
 //
 // Flow: New starts a process that does nothing in new namespaces, for each machine and for the bridge; joins them by
 // pairs of interfaces (veth); and limits these at both ends (tc). Command runs a program on a machine, Shell is a remote
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,8 +32,11 @@ type Link struct {
 }
 
 const (
-	// burst is how many packets may leave at once when nothing has left for a time: fewer would need a timer each.
-	burst = 4
+	// offload is how long a packet may be that the kernel hands over for the card to cut, in bytes, and burst how many
+	// bytes may leave at once when nothing has left for a time. If a packet is longer than that, the kernel cuts it, and
+	// the cores of this machine become the limit; and what leaves at once seems to be faster than the link.
+	offload = 16 << 10
+	burst   = 32 << 10
 	// queueTime is how long packets wait for their turn at most; what comes then is lost, as in a switch.
 	queueTime = 10 * time.Millisecond
 )
@@ -69,7 +74,7 @@ func New(n int, link Link, scratch string) (*Machines, error) {
 	if os.Getuid() != 0 {
 		return nil, errors.New("making machines needs root")
 	}
-	for _, tool := range []string{"ip", "tc", "nsenter", "mount"} {
+	for _, tool := range []string{"ip", "tc", "nsenter", "mount", "taskset"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return nil, fmt.Errorf("making machines needs %s (packages iproute2, util-linux): %w", tool, err)
 		}
@@ -166,11 +171,10 @@ func (m *Machines) join(i int) error {
 	bridge, machine := m.nodes[len(m.nodes)-1], m.nodes[i]
 	port, mtu := "to"+strconv.Itoa(i), strconv.Itoa(m.MTU)
 	if err := run(bridge, fmt.Sprintf("ip link add %s mtu %s type veth peer name %s mtu %s netns %d", port, mtu, Device, mtu,
-		machine.pid()), "ip link set "+port+" master bridge up", m.limit(port)); err != nil {
+		machine.pid()), fmt.Sprintf("ip link set %s master bridge gso_max_size %d up", port, offload), m.limit(port)); err != nil {
 		return err
 	}
-	if err := run(machine, "ip addr add "+address(i)+"/24 dev "+Device, "ip link set "+Device+" up",
-		m.limit(Device)); err != nil {
+	if err := run(machine, "ip addr add "+address(i)+"/24 dev "+Device, fmt.Sprintf("ip link set %s gso_max_size %d up", Device, offload), m.limit(Device)); err != nil {
 		return err
 	}
 	if m.Delay > 0 {
@@ -183,7 +187,7 @@ func (m *Machines) join(i int) error {
 // limit is the command that limits what leaves by an interface.
 func (m *Machines) limit(device string) string {
 	return fmt.Sprintf("tc qdisc add dev %s root handle 1: tbf rate %dmbit burst %d latency %dus", device, m.Rate,
-		burst*(m.MTU+14), queueTime.Microseconds())
+		burst, queueTime.Microseconds())
 }
 
 // run runs lines of shell in a node.
@@ -204,9 +208,23 @@ func enter(pid string) []string {
 	return []string{"--target", pid, "--mount", "--net", "--uts", "--ipc"}
 }
 
-// Words are those before a command that is to run on a machine.
+// Words are those before a command that is to run on a machine, on its cores.
 func (m *Machines) Words(i int) []string {
-	return append([]string{"nsenter"}, enter(strconv.Itoa(m.nodes[i].pid()))...)
+	on := cores(i, len(m.nodes)-1, runtime.NumCPU())
+	return append([]string{"taskset", "--cpu-list", on, "nsenter"}, enter(strconv.Itoa(m.nodes[i].pid()))...)
+}
+
+// cores are those of machine i of n: each has every nth of all there are, and if there are fewer than machines, some
+// share one. So two machines do not meet on one core while another is free.
+func cores(i, n, all int) string {
+	if all <= n {
+		return strconv.Itoa(i % all)
+	}
+	var list []string
+	for c := i; c < all; c += n {
+		list = append(list, strconv.Itoa(c))
+	}
+	return strings.Join(list, ",")
 }
 
 // Shell is a remote shell: options, the name of a machine, and a command.
@@ -215,9 +233,9 @@ func (m *Machines) Shell() string { return filepath.Join(m.folder, "shell") }
 func (m *Machines) writeShell(n int) error {
 	text := "#!/bin/sh\nwhile :; do case $1 in\n"
 	for i := range n {
-		text += fmt.Sprintf("%s) pid=%d; shift; break ;;\n", Name(i), m.nodes[i].pid())
+		text += fmt.Sprintf("%s) on='%s'; shift; break ;;\n", Name(i), strings.Join(m.Words(i), " "))
 	}
-	text += "esac; shift; done\nexec " + strings.Join(append([]string{"nsenter"}, enter("$pid")...), " ") + " sh -c \"$*\"\n"
+	text += "esac; shift; done\nexec $on sh -c \"$*\"\n"
 	return os.WriteFile(m.Shell(), []byte(text), 0o755)
 }
 
