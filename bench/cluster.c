@@ -2,8 +2,9 @@
  *
  * Rank 0 prints lines of a name, a value and a unit, as mpibench.c does. The network sets the pace, and the ranks of
  * several machines may share a few cores, so each figure is given a time, not a number of repetitions: it is the
- * lower quartile of some batches, and of a batch the slowest rank counts. The last line is how many bytes the machines must have sent
- * each other at least, whatever the algorithm: compare holds it against what their interfaces have counted.
+ * lower quartile of some batches, and of a batch the slowest rank counts. The last line is how many bytes the machines
+ * must have sent each other at least, whatever the algorithm: compare holds it against what their interfaces have
+ * counted.
  *
  *   cluster PER part ...     PER ranks a machine, in order; the machines are called m0, m1, ...
  *                            parts: lat bw rate overlap (the first ranks of the first two machines), lat-all bw-all
@@ -34,7 +35,7 @@ static void report(const char *part, int n, double value, const char *unit)
     if (rank == 0) { printf("%-28s %14.4f %s\n", name, value, unit); fflush(stdout); }
 }
 
-/* Seconds of one of a batch of some, of the slowest rank. All ranks return the same, and the time when all were done. */
+/* Seconds of one of a batch of some, of the slowest rank, and when all were done. All ranks return the same. */
 static double batch(void (*run)(int), int n, int times, double *now)
 {
     double mine[2], worst[2], t;

@@ -140,7 +140,8 @@ func (l *library) across(shell string, n, per int) (args, env []string) {
 		if !strings.HasPrefix(l.version, "4.") {
 			agent = []string{"--prtemca", "plm_ssh_agent", shell, "--prtemca", "prte_if_include", device}
 		}
-		args = append(agent, "--host", slots, "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", device)
+		args = append(agent, "--host", slots, "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl_tcp_if_include",
+			device)
 		if crowded {
 			args = append(args, "--mca", "mpi_yield_when_idle", "1")
 		}

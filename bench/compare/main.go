@@ -16,8 +16,8 @@
 // communicate, and what a rank uses; -only chooses among its rows, -limit ends a run, -hpcc adds the HPC
 // Challenge benchmark).
 //
-// Groups of -cluster, between machines (cluster.go): net (two machines of one rank) net-4 (of four ranks, all at once, and
-// what it costs to wait while others have messages) coll-2x1 coll-4x1 coll-2x4 (machines by ranks on each).
+// Groups of -cluster, between machines (cluster.go): net (two machines of one rank) net-4 (of four ranks, all at once,
+// and what it costs to wait while others have messages) coll-2x1 coll-4x1 coll-2x4 (machines by ranks on each).
 //
 // An implementation that is not there is named and left out. tools/peers puts the newest ones where -peers says.
 package main
@@ -73,7 +73,7 @@ func main() {
 	flag.StringVar(&s.raw, "raw", "", "`file` to which the values of all rounds are appended, as in bench/results")
 	flag.BoolVar(&s.cluster, "cluster", false, "measure between machines that this one makes out of itself; needs root")
 	flag.IntVar(&s.link.Rate, "rate", 1000, "of -cluster: `Mbit/s` of each machine's interface, in each direction")
-	flag.DurationVar(&s.link.Delay, "delay", 20*time.Microsecond, "of -cluster: `delay` of packets, if the kernel can do that")
+	flag.DurationVar(&s.link.Delay, "delay", 20*time.Microsecond, "of -cluster: `delay` of packets, if the kernel can")
 	flag.IntVar(&s.link.MTU, "mtu", 1500, "of -cluster: largest packet, `bytes`")
 	flag.StringVar(&s.link.Control, "control", "reno", "of -cluster: TCP's congestion `control`; every kernel allows reno")
 	flag.Usage = func() {

@@ -13,7 +13,7 @@ import (
 )
 
 // writeRaw appends a section to a file, as those of bench/results: what was measured, the machine, the date and the
-// commit; then a line for each metric, with the libraries' values between slashes, and those of the rounds between commas.
+// commit; then a line for each metric, with slashes between the libraries' values and commas between the rounds'.
 func writeRaw(file, group string, on cluster, present []*library, lines []*line) error {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

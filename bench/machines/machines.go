@@ -3,9 +3,10 @@
 // them.
 //
 // Flow: New starts a process that does nothing in new namespaces, for each machine and for the bridge; joins them by
-// pairs of interfaces (veth); and limits these at both ends (tc). Command runs a program on a machine, Shell is a remote
-// shell for launchers, Sent is what the machines have sent each other, as their interfaces have counted it. Close ends
-// what still runs on them. The namespaces have no names: they go with the last process, however it ends.
+// pairs of interfaces (veth); and limits these at both ends (tc). Words stand before a command that is to run on a
+// machine, Shell is a remote shell for launchers, Sent is what the machines have sent each other, as their interfaces
+// have counted it. Close ends what still runs on them. The namespaces have no names: they go with the last process,
+// however it ends.
 package machines
 
 import (
@@ -170,11 +171,16 @@ func (m *Machines) start(setUp string) error {
 func (m *Machines) join(i int) error {
 	bridge, machine := m.nodes[len(m.nodes)-1], m.nodes[i]
 	port, mtu := "to"+strconv.Itoa(i), strconv.Itoa(m.MTU)
-	if err := run(bridge, fmt.Sprintf("ip link add %s mtu %s type veth peer name %s mtu %s netns %d", port, mtu, Device, mtu,
-		machine.pid()), fmt.Sprintf("ip link set %s master bridge gso_max_size %d up", port, offload), m.limit(port)); err != nil {
+	if err := run(bridge,
+		fmt.Sprintf("ip link add %s mtu %s type veth peer name %s mtu %s netns %d", port, mtu, Device, mtu, machine.pid()),
+		fmt.Sprintf("ip link set %s master bridge gso_max_size %d up", port, offload),
+		m.limit(port)); err != nil {
 		return err
 	}
-	if err := run(machine, "ip addr add "+address(i)+"/24 dev "+Device, fmt.Sprintf("ip link set %s gso_max_size %d up", Device, offload), m.limit(Device)); err != nil {
+	if err := run(machine,
+		"ip addr add "+address(i)+"/24 dev "+Device,
+		fmt.Sprintf("ip link set %s gso_max_size %d up", Device, offload),
+		m.limit(Device)); err != nil {
 		return err
 	}
 	if m.Delay > 0 {
@@ -255,7 +261,7 @@ func (m *Machines) Sent() (bytes uint64, err error) {
 	return bytes, nil
 }
 
-// sentIn reads /proc/net/dev: a line for each interface, with eight figures of what it got before those of what it sent.
+// sentIn reads /proc/net/dev: a line for each interface, eight figures of what it got before those of what it sent.
 func sentIn(text string) (bytes uint64, err error) {
 	for line := range strings.Lines(text) {
 		if name, rest, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == Device {
