@@ -31,7 +31,7 @@ var clusterGroups = []clusterGroup{
 }
 
 // clusterLimit is the longest that a run of a group may take.
-const clusterLimit = 30 * time.Second
+const clusterLimit = 20 * time.Second
 
 // cluster are machines, by how many there are.
 type cluster map[int]*machines.Machines
