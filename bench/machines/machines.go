@@ -300,19 +300,21 @@ func (m *Machines) Close() {
 
 // left are the processes that have the network of another one, without it.
 func left(of int) (pids []int) {
-	network := func(pid string) string {
-		s, _ := os.Readlink("/proc/" + pid + "/ns/net")
-		return s
-	}
-	want := network(strconv.Itoa(of))
+	want := networkOf(of)
 	entries, err := os.ReadDir("/proc")
 	if err != nil || want == "" {
 		return nil
 	}
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != of && network(e.Name()) == want {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != of && networkOf(pid) == want {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// networkOf names the network of a process; "": there is none.
+func networkOf(pid int) string {
+	s, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	return s
 }
