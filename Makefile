@@ -4,7 +4,7 @@ PRESET ?= default
 MATRIX ?= examples_c/data/network600.mtx
 build := $(if $(filter debug,$(PRESET)),build/debug,build)
 
-verbs := all build run test test-long test-sites quick fuzz lint portability real bench bench-wan guidelines tune install deb wheel clean
+verbs := all build run test test-long test-sites quick fuzz lint portability real bench bench-cluster bench-wan guidelines tune install deb wheel clean
 .PHONY: $(verbs)
 all: build
 
@@ -84,6 +84,12 @@ endif
 bench: build
 	@tools/peers build/peers
 	go run ./bench/compare -stage $(build)/stage $(GROUPS) $(chosen)
+
+# Between machines that this one makes out of itself (docs/sites.md); as root. make bench-cluster CLUSTER="-rate 10000 net"
+# for a part. It takes about five minutes.
+bench-cluster: build
+	@tools/peers build/peers
+	go run ./bench/compare -cluster -stage $(build)/stage $(CLUSTER)
 
 # Clients that are far apart, on a link of this machine's own (docs/wan.md); as root. make bench-wan WAN="-rtt 80ms coll" for a part.
 bench-wan: build

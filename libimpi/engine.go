@@ -116,6 +116,7 @@ type waitState struct {
 	turns    uint32        // Shared.Turns as last seen
 	budget   time.Duration // how long a wait polls before it sleeps
 	nap      uint32        // rounds of a spin loop between two looks at sockets; 0: there are none
+	offers   uint32        // polls between two offers of the core (progress.go)
 	patient  atomic.Bool   // more ranks than cores on this machine: do not spin
 	probes   []probe       // that wait
 

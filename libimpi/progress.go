@@ -177,9 +177,6 @@ func (w *waiter) reset() { w.polls = 0 }
 // clockEvery is how many fruitless polls go with one look at the clock.
 const clockEvery = 16
 
-// offerEvery is how many of them go with one offer of the core to others.
-const offerEvery = 8 * clockEvery
-
 // patientEvery is the same where each poll is a turn of the core's.
 const patientEvery = 4
 
@@ -192,12 +189,11 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 		if e.giveWay(w) {
 			return
 		}
-	case w.polls%clockEvery != 0:
-		e.spin(from)
-		return
-	case !w.expired(e):
-		if w.polls%offerEvery == 0 {
-			e.offerCore()
+	case w.polls%clockEvery != 0 || !w.expired(e):
+		if w.polls%e.waiting.offers == 0 {
+			e.offer()
+		} else if w.polls%clockEvery != 0 {
+			e.spin(from)
 		}
 		return
 	}
@@ -243,16 +239,54 @@ func naps(rounds uint32, took time.Duration) uint32 {
 	return uint32(min(max(int64(rounds)*int64(napTime)/max(int64(took), 1), 1), napMax))
 }
 
-// tryNaps finds out. If its core is taken away meanwhile, naps are short.
+// tryNaps finds out. The shortest of some times counts: the first is longer, as all is that is done for the first time,
+// and a core may be taken away meanwhile.
 func tryNaps() uint32 {
 	const rounds = 100
-	start := time.Now()
-	futex.Pause(rounds)
-	return naps(rounds, time.Since(start))
+	took := time.Second
+	for range 5 {
+		start := time.Now()
+		futex.Pause(rounds)
+		took = min(took, time.Since(start))
+	}
+	return naps(rounds, took)
 }
 
-// offerCore is for a spinning thread whose peer may be waiting for this very core, although there are cores for all. If
-// nobody is, it costs a fraction of a microsecond.
+// A spinning thread now and then offers its core to others, although there are cores for all: what it waits for may be
+// made by a process that wants this very core, one of another job, or of a machine that shares cores with this one
+// (containers). The time that the offer takes tells whether there is one:
+//
+//   - none: so it costs a fraction of a microsecond, and the next offer may be later;
+//   - one that soon gives the core back, as a rank that waits does: the two take turns, a poll each;
+//   - one that keeps the core for as long as the kernel lets it, as a program that computes does: each offer is a slice
+//     lost, and the next is as late as can be.
+const (
+	// offersMany and offersFew are the fewest and the most polls between two offers: powers of two.
+	offersMany, offersFew = 1, 8 * clockEvery
+	// takenMin is what an offer takes at least if somebody has had the core, and takenMax how long somebody has it who
+	// gives it back: well below a slice of the kernel's.
+	takenMin, takenMax = 3 * time.Microsecond, 300 * time.Microsecond
+)
+
+// offer offers the core, and finds out when to do it again. Engine lock held, given up meanwhile.
+func (e *Engine) offer() {
+	start := time.Now()
+	e.offerCore()
+	e.waiting.offers = offersAfter(e.waiting.offers, time.Since(start))
+}
+
+// offersAfter is how many polls there are until the next offer, if there were so many before one that took so long.
+func offersAfter(polls uint32, took time.Duration) uint32 {
+	switch {
+	case took < takenMin:
+		return min(2*polls, offersFew)
+	case took < takenMax:
+		return offersMany
+	}
+	return offersFew
+}
+
+// offerCore offers the core once.
 func (e *Engine) offerCore() {
 	e.mu.Unlock()
 	kernel.Yield()

@@ -284,3 +284,23 @@ func TestOnlyWhoWaitsForSocketsNaps(t *testing.T) {
 		}
 	}
 }
+
+func TestACoreIsOfferedMoreOftenToWhoGivesItBack(t *testing.T) {
+	for _, tt := range []struct {
+		polls uint32
+		took  time.Duration
+		want  uint32
+	}{
+		{offersFew, 400 * time.Nanosecond, offersFew},      // nobody wants it
+		{offersFew, 20 * time.Microsecond, offersMany},     // a rank that waits, too
+		{offersMany, 20 * time.Microsecond, offersMany},    // and still does
+		{offersMany, 400 * time.Nanosecond, 2},             // not at this moment
+		{64, 400 * time.Nanosecond, offersFew},             // no more
+		{offersMany, 3 * time.Millisecond, offersFew},      // a program that computes
+		{offersFew / 2, 300 * time.Microsecond, offersFew}, // as good as one
+	} {
+		if got := offersAfter(tt.polls, tt.took); got != tt.want {
+			t.Errorf("%d polls and an offer of %v: then %d, want %d", tt.polls, tt.took, got, tt.want)
+		}
+	}
+}

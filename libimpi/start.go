@@ -68,7 +68,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	size := len(c.Home.World)
 	e.pressure = pressure.Bounds{HeldAt: pressure.Limit(size), RestrainAt: pressure.Limit(len(e.peers) - size),
 		Do: actions{e}}
-	e.waiting.budget = longSpin
+	e.waiting.budget, e.waiting.offers = longSpin, offersFew
 	e.setPatient(e.cohabitants() > c.Home.Cores)
 	e.collectives.verifies.Store(c.Verify)
 	e.collectives.openBoard = c.OpenBoard

@@ -45,29 +45,29 @@ func groups() []group {
 	}
 }
 
-func groupNames() []string {
+func namesOf(groups []group) []string {
 	var names []string
-	for _, g := range groups() {
+	for _, g := range groups {
 		names = append(names, g.name)
 	}
 	return names
 }
 
-// chooseGroups returns the named groups in the order of the table, all if none is named.
-func chooseGroups(names []string) ([]group, error) {
+// chooseGroups returns the named ones of some groups in their order, all if none is named.
+func chooseGroups(all []group, names []string) ([]group, error) {
 	wanted := map[string]bool{}
 	for _, n := range names {
 		wanted[n] = true
 	}
 	var chosen []group
-	for _, g := range groups() {
+	for _, g := range all {
 		if len(names) == 0 || wanted[g.name] {
 			chosen = append(chosen, g)
 		}
 		delete(wanted, g.name)
 	}
 	for n := range wanted {
-		return nil, fmt.Errorf("no group %q; there are %s", n, strings.Join(groupNames(), ", "))
+		return nil, fmt.Errorf("no group %q; there are %s", n, strings.Join(namesOf(all), ", "))
 	}
 	return chosen, nil
 }

@@ -20,13 +20,13 @@ func TestSamplesAreReadFromAmongOtherLines(t *testing.T) {
 }
 
 func TestGroupsAreChosenByName(t *testing.T) {
-	if all, err := chooseGroups(nil); err != nil || len(all) != len(groups()) {
+	if all, err := chooseGroups(groups(), nil); err != nil || len(all) != len(groups()) {
 		t.Errorf("%d groups, %v", len(all), err)
 	}
-	if two, err := chooseGroups([]string{"tcp", "shm"}); err != nil || len(two) != 2 || two[0].name != "shm" {
+	if two, err := chooseGroups(groups(), []string{"tcp", "shm"}); err != nil || len(two) != 2 || two[0].name != "shm" {
 		t.Errorf("%v, %v", two, err)
 	}
-	if _, err := chooseGroups([]string{"fast"}); err == nil {
+	if _, err := chooseGroups(groups(), []string{"fast"}); err == nil {
 		t.Error("an unknown group is taken")
 	}
 }
@@ -40,7 +40,7 @@ func TestMakeKnowsTheGroups(t *testing.T) {
 	if found == nil {
 		t.Fatal("no groups in the Makefile")
 	}
-	if got := strings.Fields(strings.ReplaceAll(found[1], "\\\n", " ")); !slices.Equal(got, groupNames()) {
-		t.Errorf("the Makefile's groups are %v, those of the comparison %v", got, groupNames())
+	if got := strings.Fields(strings.ReplaceAll(found[1], "\\\n", " ")); !slices.Equal(got, namesOf(groups())) {
+		t.Errorf("the Makefile's groups are %v, those of the comparison %v", got, namesOf(groups()))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -173,6 +174,8 @@ type job struct {
 	free   bool // bound to no core
 	tcp    bool
 	more   []string      // options of the launcher
+	env    []string      // and settings
+	before []string      // words before the launcher's
 	limit  time.Duration // the longest it may take; 0: ten minutes
 	folder string        // where it runs; "": here
 }
@@ -198,7 +201,7 @@ func (l *library) options(j job) (args, env []string) {
 	if j.free {
 		args = append(args, l.free...)
 	}
-	return append(args, j.more...), env
+	return append(args, j.more...), append(env, j.env...)
 }
 
 // run starts a job and waits for it, as long as it may take. It returns its output, the seconds it took, and an
@@ -212,7 +215,8 @@ func (l *library) run(j job) (string, float64, error) {
 	args = append(args, j.args...)
 	ctx, cancel := context.WithTimeout(context.Background(), j.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, l.launchPath, args...)
+	words := append(append(slices.Clone(j.before), l.launchPath), args...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Dir = env, j.folder
 	// A launcher that is killed leaves its ranks behind; one that is asked takes them along.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -8,12 +8,16 @@
 // and six rounds or more, the interval of the median stands beside it.
 //
 //	go run ./bench/compare [-rounds 3] [-stage build/stage] [-peers build/peers] [flag ...] [group ...]
+//	go run ./bench/compare -cluster [-rate 1000] [-delay 20us] [-mtu 1500] [-control reno] [flag ...] [group ...]
 //
 // Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what
 // types cost) types (small ones, call by call) comm tcp overlap and tcp-overlap (of a long message with computation, on
 // this core and elsewhere) agent (beside three plain hops) oversub idle start memory apps (programs that compute and
 // communicate, and what a rank uses; -only chooses among its rows, -limit ends a run, -hpcc adds the HPC
 // Challenge benchmark).
+//
+// Groups of -cluster, between machines (cluster.go): net (two machines of one rank) net-4 (of four ranks, all at once,
+// and what it costs to wait while others have messages) coll-2x1 coll-4x1 coll-2x4 (machines by ranks on each).
 //
 // An implementation that is not there is named and left out. tools/peers puts the newest ones where -peers says.
 package main
@@ -28,6 +32,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/libimpi/libimpi/bench/machines"
 )
 
 // settings are the command line.
@@ -41,6 +47,9 @@ type settings struct {
 	hpcc, blas      string
 	groups          []string
 	confidence      float64
+	cluster         bool
+	link            machines.Link // of the cluster's machines
+	raw             string
 }
 
 func main() {
@@ -61,9 +70,15 @@ func main() {
 	flag.StringVar(&s.blas, "blas", "-lblas", "the linker's `words` for the BLAS that HPCC needs")
 	flag.Float64Var(&s.confidence, "confidence", 0,
 		"beside each ratio write the interval of its median with this `probability`, as 0.95; 0: none")
+	flag.StringVar(&s.raw, "raw", "", "`file` to which the values of all rounds are appended, as in bench/results")
+	flag.BoolVar(&s.cluster, "cluster", false, "measure between machines that this one makes out of itself; needs root")
+	flag.IntVar(&s.link.Rate, "rate", 1000, "of -cluster: `Mbit/s` of each machine's interface, in each direction")
+	flag.DurationVar(&s.link.Delay, "delay", 20*time.Microsecond, "of -cluster: `delay` of packets, if the kernel can")
+	flag.IntVar(&s.link.MTU, "mtu", 1500, "of -cluster: largest packet, `bytes`")
+	flag.StringVar(&s.link.Control, "control", "reno", "of -cluster: TCP's congestion `control`; every kernel allows reno")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: compare [flags] [group ...]     (or make bench [group ...])\ngroups:",
-			strings.Join(groupNames(), " "))
+			strings.Join(namesOf(groups()), " "), "\ngroups of -cluster:", strings.Join(namesOf(cluster(nil).groups()), " "))
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -81,7 +96,23 @@ func compare(s settings) error {
 	if s.confidence < 0 || s.confidence >= 1 {
 		return fmt.Errorf("-confidence %g: from 0 to below 1", s.confidence)
 	}
-	chosen, err := chooseGroups(s.groups)
+	scratch, err := os.MkdirTemp("", "mpi-compare-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	all := groups()
+	var on cluster
+	if s.cluster {
+		if on, err = newCluster(s.link, scratch); err != nil {
+			return err
+		}
+		defer on.close()
+		all = on.groups()
+		fmt.Println(on)
+	}
+	cleanUpOnSignal(on, scratch)
+	chosen, err := chooseGroups(all, s.groups)
 	if err != nil {
 		return err
 	}
@@ -93,13 +124,6 @@ func compare(s settings) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.target, err)
 	}
-	scratch, err := os.MkdirTemp("", "mpi-compare-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch)
-	removeOnSignal(scratch)
-
 	present := s.present(scratch)
 	if len(present) == 0 {
 		return fmt.Errorf("no MPI implementation found")
@@ -115,6 +139,11 @@ func compare(s settings) error {
 		}
 		lines := t.measure(parts, s.rounds)
 		missed += t.missed
+		if s.raw != "" {
+			if err := writeRaw(s.raw, g.name, on, present, lines); err != nil {
+				return err
+			}
+		}
 		if g.name == "steps" {
 			for i, l := range present {
 				printCliffs(os.Stdout, l.title(), cliffs(lines, i))
@@ -140,12 +169,13 @@ func (s settings) present(scratch string) []*library {
 	return present
 }
 
-// removeOnSignal removes a folder if somebody ends this program before its time.
-func removeOnSignal(folder string) {
+// cleanUpOnSignal removes a folder, and machines if there are any, if somebody ends this program before its time.
+func cleanUpOnSignal(on cluster, folder string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
 		<-signals
+		on.close()
 		os.RemoveAll(folder)
 		os.Exit(1)
 	}()

@@ -23,6 +23,7 @@ import (
 //	           halving   2 q, 2 n           circulant      the same for any p
 //	           doubling  q+2, n (q+2)       butterfly      2 q + 2, 3 n        in rank order: meet at  4 a/b
 //	reduce_scatter       the same           circulant      q, n + q longest    meet at  2 a/b
+//	                                        pair           1, n/2              for two ranks, always
 //	                                        circulant-even q + p, 2 n          one block makes more than 1/q of n
 //	                                        butterfly      q + 2, 3/2 n        in rank order
 //	scan       doubling  q, n q             pipeline       piped(p-2)          meet at  p a/b and below

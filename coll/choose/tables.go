@@ -133,7 +133,7 @@ var ReduceScatter = newOperation("reduce_scatter", "the vector", []*Algorithm{
 		bySlots,
 		{use: board, ranks: 3, crowded: true},
 		{use: machines, shared: true, together: fewTogether},
-		{use: "pair", bytes: b.pairLong},
+		{use: "pair", pair: true},
 		{use: "circulant-even", ranks: 3, bytes: b.scatterLong, uneven: true},
 		{use: "circulant", bytes: b.scatterLong},
 		{use: "butterfly", ranks: 3, bytes: b.scatterLong},
