@@ -16,6 +16,8 @@ import (
 // The nodes have to learn the sizes of bundles from each other. On the way up a node tells its parent how long its
 // bundle is, on the way down it tells each child the sizes of the blocks of its subtree.
 //
+// Among several machines the nodes are in their order, so that few edges of the tree are between machines.
+//
 // Source: Traff, Hierarchical gather/scatter algorithms with graceful degradation, 2004, whose trees root builds and
 // hands out (Traff 2010, 9.5); here the ranks alone say who is above whom.
 
@@ -63,10 +65,11 @@ func sane(sizes []int64) error {
 
 // gathervTree: 2 ceil(log2 p) rounds and n bytes at root if all blocks are short, p-1 messages more if all are long.
 func (s *Scratch) gathervTree(c Comm, send Buf, recv VBuf, root int) error {
-	p := c.Size()
+	c, m := s.inOrder(c)
+	p, root := c.Size(), m.inOrder(root)
 	v := (c.Rank() - root + p) % p
 	if v == 0 {
-		return s.gatherBundles(c, send, recv)
+		return s.gatherBundles(c, send, Blocks{v: recv, kind: varying, machines: m})
 	}
 	n := degree(v, p)
 	g := bundleUp{s: s, c: c, send: send, v: v, root: root}
@@ -191,8 +194,7 @@ func (s *Scratch) plan(c Comm, b *Blocks) (size, bundle, at []int64, mem []byte,
 }
 
 // gatherBundles is root's part of gathervTree.
-func (s *Scratch) gatherBundles(c Comm, send Buf, recv VBuf) error {
-	b := Blocks{v: recv, kind: varying}
+func (s *Scratch) gatherBundles(c Comm, send Buf, b Blocks) error {
 	size, bundle, at, mem, err := s.plan(c, &b)
 	if err != nil {
 		return err
@@ -247,10 +249,11 @@ func unbundle(c Comm, b *Blocks, v int, size, bundle []int64, mem []byte, pack b
 
 // scattervTree: 2 ceil(log2 p) rounds and n bytes at root if all blocks are short, p-1 messages more if all are long.
 func (s *Scratch) scattervTree(c Comm, send VBuf, recv Buf, root int) error {
-	p := c.Size()
+	c, m := s.inOrder(c)
+	p, root := c.Size(), m.inOrder(root)
 	v := (c.Rank() - root + p) % p
 	if v == 0 {
-		return s.scatterBundles(c, send, recv)
+		return s.scatterBundles(c, Blocks{v: send, kind: varying, machines: m}, recv)
 	}
 	n := subtree(v, p)
 	g := bundleDown{s: s, c: c, recv: recv, v: v, root: root}
@@ -341,8 +344,7 @@ func (g *bundleDown) pass() error {
 }
 
 // scatterBundles is root's part of scattervTree.
-func (s *Scratch) scatterBundles(c Comm, send VBuf, recv Buf) error {
-	b := Blocks{v: send, kind: varying}
+func (s *Scratch) scatterBundles(c Comm, b Blocks, recv Buf) error {
 	size, bundle, at, mem, err := s.plan(c, &b)
 	if err != nil {
 		return err

@@ -240,8 +240,10 @@ func swapsShort(p int, n int64) bool {
 	return n <= uncut || p > 2 && n <= uncutAmong
 }
 
-// swapAll is the exchange in place: first of long blocks, then of the others.
+// swapAll is the exchange in place: first of long blocks, then of the others. Among several machines the ranks are
+// counted in their order, so that those of a machine have their partners on one or two machines.
 func (s *Scratch) swapAll(c Comm, b *Blocks) error {
+	c, b.machines = s.inOrder(c)
 	p, r := c.Size(), c.Rank()
 	long, short, total := int64(0), int64(0), int64(0) // the longest of either kind, and all short ones
 	for i := range p {

@@ -117,8 +117,16 @@ func (s *Scratch) inOrder(c Comm) (Comm, *Machines) {
 		return c, nil
 	}
 	k, r := &s.level, c.Rank()
-	*k = levels{m: m, within: NewView(c, m.order, int(m.start[m.of[r]]+m.place[r]), 0, nil)}
+	*k = levels{m: m, within: NewView(c, m.order, m.inOrder(r), 0, nil)}
 	return &k.within, m
+}
+
+// inOrder is where a rank is in the order of machines, which may be nil: then it is that of ranks.
+func (m *Machines) inOrder(rank int) int {
+	if m == nil {
+		return rank
+	}
+	return int(m.start[m.of[rank]] + m.place[rank])
 }
 
 // leads reports whether this rank stands for its machine.

@@ -62,7 +62,8 @@ func byMachines(last bool) string {
 // ranks.
 func TestOperationsOnMachines(t *testing.T) {
 	defer choose.Choose("")
-	choices := []string{"", byMachines(false), byMachines(true)}
+	choices := []string{"", byMachines(false), byMachines(true) + ",allgather:bruck-ring",
+		"allgather:ring,allgatherv:ring,allreduce:ring,reduce_scatter:pairwise,gatherv:tree,scatterv:tree"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	trials, most := 150, 24
 	if race {
@@ -71,7 +72,8 @@ func TestOperationsOnMachines(t *testing.T) {
 	for i := range trials {
 		p := 2 + rng.IntN(most-1)
 		number, m := partition(rng, p)
-		if err := choose.Choose(choices[i%3]); err != nil {
+		choice := choices[i%len(choices)]
+		if err := choose.Choose(choice); err != nil {
 			t.Fatal(err)
 		}
 		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.Mixed}, {3, colltest.Double}}[rng.IntN(4)]
@@ -96,7 +98,7 @@ func TestOperationsOnMachines(t *testing.T) {
 			}
 			return nil
 		}); err != nil {
-			t.Fatalf("%d ranks on %v, %q, shape %v, vector %v, recorded %v: %v", p, number, choices[i%3], s, v, w.Recorded, err)
+			t.Fatalf("%d ranks on %v, %q, shape %v, vector %v, recorded %v: %v", p, number, choice, s, v, w.Recorded, err)
 		}
 	}
 }

@@ -57,3 +57,28 @@ func TestRingsPassEachMachineOnce(t *testing.T) {
 		}
 	}
 }
+
+// Most edges of a tree are within machines, however ranks are placed.
+func TestATreeOfUnevenBlocksLeavesEachMachineRarely(t *testing.T) {
+	defer choose.Choose("")
+	if err := choose.Choose("gatherv:tree,scatterv:tree"); err != nil {
+		t.Fatal(err)
+	}
+	const p, machines, root = 64, 4, 5
+	w := colltest.New(p)
+	w.Machines, w.Log = dealt(p, machines), true
+	if err := w.Run(func(c *colltest.Comm) error {
+		return colltest.First(tryGatherv(c, root, shape{3, colltest.Int}), tryScatterv(c, root, shape{3, colltest.Int}))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	between := 0
+	for _, m := range w.Messages() {
+		if w.Machines.Of(m.Src) != w.Machines.Of(m.Dst) {
+			between++
+		}
+	}
+	if most := 8 * 2 * machines; between > most { // 4 calls, of sizes and data; root splits its machine
+		t.Errorf("%d messages between machines, more than %d", between, most)
+	}
+}
