@@ -6,7 +6,9 @@
  * must have sent each other at least, whatever the algorithm: compare holds it against what their interfaces have
  * counted.
  *
- *   cluster PER part ...     PER ranks a machine, in order; the machines are called m0, m1, ...
+ *   cluster PER SPEED part ...
+ *                            PER ranks a machine, in order; the machines are called m0, m1, ...
+ *                            SPEED: MB/s of data that a link carries in each direction
  *                            parts: lat bw rate overlap (the first ranks of the first two machines), lat-all bw-all
  *                            rate-all (each rank of the first machine with one of the second), waiting, coll
  */
@@ -26,6 +28,7 @@ static int other;          /* whom this rank has messages for; -1: nobody */
 static int first;          /* and it begins */
 static int pairs;          /* that have messages at the same time */
 static double least;       /* bytes that must have passed between machines */
+static double speed;       /* bytes a second of data that a link carries */
 static char *in, *out;
 
 static void report(const char *part, int n, double value, const char *unit)
@@ -55,16 +58,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lower quartile of some batches; each run sends so many bytes to other machines, at least. Batches are short: some
- * of them meet no other work of the machine. The shortest does not count: what leaves first after a pause, the link may
- * carry at once. */
-static double quartile(void (*run)(int), int n, double bytes)
+/* The lower quartile of some batches. Each run sends so many bytes to other machines, at least, of which the busiest
+ * interface carries so many one after the other. Batches are short: some of them meet no other work of the machine.
+ * None counts as faster than the link, which may carry at once what leaves first after a pause. */
+static double quartile(void (*run)(int), int n, double bytes, double busiest)
 {
     double until, now, took[BATCHES], t = batch(run, n, 2, &now), want = bytes < 8192 ? BATCH : LONG_BATCH;
     int count = 0, times = t > want ? 1 : t < want / 1000 ? 1000 : (int)(want / t);
     least += 2 * bytes;
     for (until = now + ENOUGH; count < BATCHES && (count < 2 || now < until); count++) {
         took[count] = batch(run, n, times, &now);
+        if (took[count] < busiest / speed) took[count] = busiest / speed;
         least += bytes * times;
     }
     qsort(took, (size_t)count, sizeof *took, ascending);
@@ -105,8 +109,10 @@ static void pair_up(int count)
 static void latencies(const char *part)
 {
     static const int sizes[] = {0, 8, 256, 1024, 4096, 16384, 65536, 262144, 1048576};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        report(part, sizes[s], quartile(pingpong, sizes[s], 2.0 * sizes[s] * pairs) / 2 * 1e6, "us");
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        double bytes = 2.0 * sizes[s] * pairs; /* several pairs may use both directions at once */
+        report(part, sizes[s], quartile(pingpong, sizes[s], bytes, pairs > 1 ? bytes / 2 : bytes) / 2 * 1e6, "us");
+    }
 }
 
 static void bandwidths(const char *part)
@@ -114,13 +120,14 @@ static void bandwidths(const char *part)
     static const int sizes[] = {1024, 8192, 65536, 1048576};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double bytes = (double)sizes[s] * WINDOW * pairs;
-        report(part, sizes[s], bytes / quartile(window, sizes[s], bytes) / 1e6, "MB/s");
+        report(part, sizes[s], bytes / quartile(window, sizes[s], bytes, bytes) / 1e6, "MB/s");
     }
 }
 
 static void rates(const char *part)
 {
-    report(part, 8, (double)MANY * pairs / quartile(many, 8, 8.0 * MANY * pairs) / 1e6, "Mmsg/s");
+    double messages = (double)MANY * pairs;
+    report(part, 8, messages / quartile(many, 8, 8 * messages, 8 * messages) / 1e6, "Mmsg/s");
 }
 
 /* The share of a long transfer that is hidden behind computation on this core, or elsewhere. */
@@ -147,9 +154,9 @@ static void overlap(void)
 {
     int n = LONGEST;
     mode = 0;
-    alone = quartile(transfer, n, n);
+    alone = quartile(transfer, n, n, n);
     for (mode = 1; mode < 3; mode++) {
-        double hidden = 100 * (2 * alone - quartile(transfer, n, n)) / alone;
+        double hidden = 100 * (2 * alone - quartile(transfer, n, n, n)) / alone;
         report(mode == 1 ? "overlap" : "overlap-free", n, hidden < 0 ? 0 : hidden > 100 ? 100 : hidden, "%");
     }
 }
@@ -218,7 +225,8 @@ static void collectives(void)
     for (size_t c = 0; c < sizeof table / sizeof *table; c++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= table[c].longest; s++) {
             int n = sizes[s];
-            report(table[c].name, n, quartile(table[c].run, n, table[c].blocks * n) * 1e6, "us");
+            double bytes = table[c].blocks * n, busiest = table[c].run == do_bcast ? n : bytes / m;
+            report(table[c].name, n, quartile(table[c].run, n, bytes, busiest) * 1e6, "us");
         }
 }
 
@@ -252,8 +260,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     per = argc > 1 ? atoi(argv[1]) : 0;
-    if (per < 1 || size % per || size == per) {
-        fprintf(stderr, "cluster: %d ranks a machine, of %d\n", per, size);
+    speed = argc > 2 ? atof(argv[2]) * 1e6 : 0;
+    if (per < 1 || size % per || size == per || speed <= 0) {
+        fprintf(stderr, "cluster: %d ranks a machine, of %d, %g bytes a second\n", per, size, speed);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     machines = size / per;
@@ -262,7 +271,7 @@ int main(int argc, char **argv)
     began = MPI_Wtime();
     in = calloc((size_t)LONGEST, 1);
     out = calloc((size_t)LONGEST, 1);
-    for (int i = 2; i < argc; i++) measure(argv[i]);
+    for (int i = 3; i < argc; i++) measure(argv[i]);
     report("least", -1, least / 1e6, "MB");
     free(in);
     free(out);

@@ -88,8 +88,8 @@ func (g clusterGroup) measure(l *library, m *machines.Machines) ([]sample, error
 	}
 	ranks := g.machines * g.per
 	more, env := l.across(m.Shell(), g.machines, g.per)
-	samples, err := l.samples(job{ranks: ranks, path: program, args: append([]string{strconv.Itoa(g.per)}, g.parts...),
-		more: more, env: env, before: m.Words(0), limit: clusterLimit})
+	samples, err := l.samples(job{ranks: ranks, path: program, args: append([]string{strconv.Itoa(g.per),
+		fmt.Sprint(m.Speed())}, g.parts...), more: more, env: env, before: m.Words(0), limit: clusterLimit})
 	if err != nil {
 		return nil, err
 	}

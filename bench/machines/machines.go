@@ -245,6 +245,14 @@ func (m *Machines) writeShell(n int) error {
 	return os.WriteFile(m.Shell(), []byte(text), 0o755)
 }
 
+// tcpHeaders are those of IP, and of TCP with time stamps, in bytes.
+const tcpHeaders, frameHeader = 52, 14
+
+// Speed is how many MB/s of data a link carries.
+func (l Link) Speed() float64 {
+	return float64(l.Rate) / 8 * float64(l.MTU-tcpHeaders) / float64(l.MTU+frameHeader)
+}
+
 // Sent is how many bytes all machines have sent so far.
 func (m *Machines) Sent() (bytes uint64, err error) {
 	for _, n := range m.nodes[:len(m.nodes)-1] {

@@ -34,6 +34,12 @@ func TestBytesSentAreThoseOfTheInterface(t *testing.T) {
 	}
 }
 
+func TestHeadersTakeAShareOfTheLink(t *testing.T) {
+	if got := (Link{Rate: 1000, MTU: 1500}).Speed(); got < 119.5 || got > 119.6 {
+		t.Errorf("%.1f MB/s", got)
+	}
+}
+
 // The error names what to install or to be, not the call that failed.
 func TestWithoutToolsAnErrorNamesThem(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
