@@ -20,7 +20,7 @@
 #include <time.h>
 
 enum { BATCHES = 40, LONGEST = 4 << 20, WINDOW = 16, MANY = 64 };
-static const double BATCH = 0.002, LONG_BATCH = 0.006, ENOUGH = 0.12; /* seconds of one, and after which none follows */
+static const double BATCH = 0.002, LONG_BATCH = 0.006, ENOUGH = 0.08; /* seconds of one, and after which none follows */
 static double began; /* about the same time for all ranks */
 
 static int rank, size, per, machines;
