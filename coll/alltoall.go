@@ -151,46 +151,6 @@ func Alltoallw(c Comm, send, recv WBuf) (err error) {
 	return alltoallvs.pick(unsizedOf(c))(s, c, Each(send), Each(recv))
 }
 
-// alltoallFactor: p rounds of one block, p-1 if p is even (factor).
-func (s *Scratch) alltoallFactor(c Comm, send, recv Buf) error {
-	return s.factor(c, Even(send), Even(recv))
-}
-
-// factor: in round i the ranks whose sum is i exchange their blocks (modulo p, or if p is even, modulo p-1, where the
-// last rank has for its partner the one that is left over). So a rank talks with one other in a round, in both
-// directions: the rounds are a 1-factorization of the complete graph.
-//
-// Source: Sanders and Traff, The hierarchical factor algorithm for all-to-all communication, 2002; Traff 2010, 9.7.
-func (s *Scratch) factor(c Comm, send, recv Blocks) error {
-	p, r := c.Size(), c.Rank()
-	if err := c.Copy(recv.At(r), send.At(r)); err != nil {
-		return err
-	}
-	for i := range factorRounds(p) {
-		if peer := factorPartner(p, r, i); peer != r {
-			if err := s.Exchange(c, send.At(peer), peer, recv.At(peer), peer, tagAlltoall); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// factorPartner is the partner of rank r in round i, r itself if it has none.
-func factorPartner(p, r, i int) int {
-	if p%2 == 1 {
-		return (i - r + p) % p
-	}
-	n := p - 1
-	if r == n { // i = 2 x modulo n
-		return (i + i%2*n) / 2
-	}
-	if peer := (i - r + n) % n; peer != r {
-		return peer
-	}
-	return n
-}
-
 // pairwise: in step i a rank sends to the one i above it and receives from the one i below; width steps are
 // under way at once. The own block is copied while the first ones are.
 //

@@ -11,9 +11,6 @@ import "github.com/libimpi/libimpi/coll/buffer"
 // Source: Sanders and Traff, The hierarchical factor algorithm for all-to-all communication, 2002; Traff 2010, 9.7,
 // where the messages of small problems are grouped, too.
 
-// factorRounds is the number of rounds of factor among p.
-func factorRounds(p int) int { return p - 1 + p%2 }
-
 // exchangeByMachine is an alltoall in which ranks exchange blocks with other machines on behalf of their own machine.
 // If there are more ranks on each than rounds, several have the same partner, and each of them does so for a group of
 // the ranks that get blocks. Turns count rounds and groups; that at place i has the turns i, i+h, i+2h, ... of a

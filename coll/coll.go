@@ -4,7 +4,8 @@
 //	bind.go        which of them a call takes, as package choose says
 //	pieces.go      long operations of oversubscribed ranks on a board
 //	levels.go      which ranks are on the same machine, and the views that follow from it
-//	machines.go    operations over several machines
+//	machines.go    operations over several machines, by one rank of each
+//	lanes.go       the same by all ranks of each; alltoall_machines.go and alltoall_factor.go are for alltoall
 //	record.go      nonblocking and persistent operations
 //
 // An algorithm sees a communicator as Comm: ranks, messages between them, and steps on its own memory. It does not know
