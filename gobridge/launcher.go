@@ -48,7 +48,6 @@ func (p *process) start() (err error) {
 	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
 		return err
 	}
-	p.apart = p.vendor != nil && p.vendor.Only
 	link, w, err := startup.Attach(lookupEnv)
 	if err == nil && environment(startup.EnvJoin) != "" {
 		return fmt.Errorf("%s is for ranks that another launcher starts; impirun has the option -client", startup.EnvJoin)
@@ -85,7 +84,7 @@ func (p *process) start() (err error) {
 
 // join builds the engine on what the launcher gave.
 func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.Listener, agent *[2]int) (err error) {
-	if p.apart {
+	if p.sharesNothing() {
 		w = apart(w, job.Me)
 	}
 	fd := w.Shared
@@ -298,7 +297,7 @@ func (p *process) startManaged(m manager.Manager) error {
 	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
-	}, manager.Options{Apart: p.apart, Among: among})
+	}, manager.Options{Apart: p.sharesNothing(), Among: among})
 	if err != nil {
 		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
 		return err
@@ -463,7 +462,7 @@ func (p *process) startVendor(job *transport.Job, near []int32) (*links.Vendor, 
 			size++
 		}
 	}
-	if len(near) == size && !p.apart {
+	if len(near) == size && !p.vendor.Only {
 		return nil, nil
 	}
 	if p.vendor.Size() == 0 {
@@ -485,8 +484,11 @@ func (p *process) startVendor(job *transport.Job, near []int32) (*links.Vendor, 
 		}
 	}
 	return &links.Vendor{MPI: p.vendor, World: world, Rank: p.vendor.Rank(), Name: p.vendor.Name(),
-		Apart: p.apart}, nil
+		Apart: p.vendor.Only}, nil
 }
+
+// sharesNothing reports whether ranks of this client share no memory, since another library carries all that they say.
+func (p *process) sharesNothing() bool { return p.vendor != nil && p.vendor.Only }
 
 // apart is a welcome of a process that shares no memory with others.
 func apart(w startup.Welcome, me int32) startup.Welcome {

@@ -8,7 +8,7 @@
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
 //	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations, or is
 //	                    written into the receiver's memory (shared.go)
-//	cancelled           a Cancel packet, whose answer says whether the message has been matched
+//	cancelled           a Cancel packet; CancelYes if the message had not been matched, else CancelNo
 //
 // The sender's side is sender.go, the receiver's receiver.go. The engine's lock guards everything.
 package protocol

@@ -16,7 +16,6 @@ import (
 	"github.com/libimpi/libimpi/startup/server"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
-	"golang.org/x/sys/unix"
 )
 
 func TestThePlaceOfAClientIsReadOrRefused(t *testing.T) {
@@ -182,32 +181,6 @@ func checkClient(t *testing.T, j *joiner, client, rank, lower int, of []int) {
 	}
 	if _, err := startup.DecodeJob(startup.EncodeJob(w.Job)); err != nil {
 		t.Error(err)
-	}
-}
-
-// connectAll connects the hosts of all processes.
-func connectAll(t *testing.T, list []*joiner) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var all sync.WaitGroup
-	connected := make([][][]int, len(list))
-	for r, j := range list {
-		apart := make([]bool, len(list))
-		for h := range apart {
-			apart[h] = list[h].among.Rank == j.among.Rank && !slices.Contains(j.w.Local, int32(h))
-		}
-		all.Go(func() {
-			sockets, err := tcp.Mesh(ctx, j.w.Job, int32(r), j.w.Listener, tcp.Options{Apart: apart})
-			if err != nil {
-				t.Errorf("rank %d: %v", r, err)
-			}
-			connected[r] = sockets
-		})
-	}
-	all.Wait()
-	for _, fd := range slices.Concat(slices.Concat(connected...)...) {
-		unix.Close(fd)
 	}
 }
 

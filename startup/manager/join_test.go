@@ -181,6 +181,12 @@ func mapValues(m map[int]string) func(func(string) bool) {
 func TestHostsOfSeveralMachinesConnectWithTheTables(t *testing.T) {
 	list := onMachines(0, 1, 0, 2)
 	joinAll(t, list)
+	connectAll(t, list)
+}
+
+// connectAll connects the hosts of all processes: with those of other clients, and of other machines.
+func connectAll(t *testing.T, list []*joiner) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var all sync.WaitGroup
@@ -191,7 +197,7 @@ func TestHostsOfSeveralMachinesConnectWithTheTables(t *testing.T) {
 		}
 		apart := make([]bool, len(list))
 		for h := range apart {
-			apart[h] = !slices.Contains(j.w.Local, int32(h))
+			apart[h] = list[h].client() == j.client() && !slices.Contains(j.w.Local, int32(h))
 		}
 		all.Go(func() {
 			sockets, err := tcp.Mesh(ctx, j.w.Job, int32(r), j.w.Listener, tcp.Options{Apart: apart})
@@ -205,6 +211,14 @@ func TestHostsOfSeveralMachinesConnectWithTheTables(t *testing.T) {
 	for _, fd := range slices.Concat(slices.Concat(connected...)...) {
 		unix.Close(fd)
 	}
+}
+
+// client is the rank of the process's client.
+func (j *joiner) client() int32 {
+	if j.among == nil {
+		return 0
+	}
+	return j.among.Rank
 }
 
 func TestEachStartHasAnotherName(t *testing.T) {

@@ -277,7 +277,6 @@ func TestAClusterWithItsLibraryIsAClient(t *testing.T) {
 // The death of a rank names it at the other client, whatever library the cluster has.
 func TestADeathInAClusterWithItsLibraryEndsTheOther(t *testing.T) {
 	n := newNetwork(t, ipv4, 3)
-	isolated(t, "-m")
 	file := program(t, "misbehave")
 	var s, b *job
 	n.machines[2].inside(t, func() { s = startWith(t, with(key), "-server", "2") })

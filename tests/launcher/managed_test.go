@@ -186,7 +186,8 @@ func (n *network) hydraShell(t *testing.T) string {
 	for i, m := range n.machines {
 		text += fmt.Sprintf("m%d) ns=/proc/%d/fd/%d; shift; break ;;\n", i, os.Getpid(), m.ns.Fd())
 	}
-	text += "esac; shift; done\nexec nsenter --net=$ns sh -c \"$*\"\n"
+	isolated(t, "-m") // other libraries leave files in /dev/shm if ranks die
+	text += "esac; shift; done\nexec nsenter --net=$ns unshare -m sh -c \"mount -t tmpfs none /dev/shm; $*\"\n"
 	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}

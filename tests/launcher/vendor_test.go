@@ -219,7 +219,7 @@ func front(t *testing.T, abi string, version int) string {
 func lib(t *testing.T) string { return filepath.Join(stage(t), "lib", "libmpi_abi.so.1") }
 
 // compiled is a library with all entry points that are asked for: the major version of its ABI, and what its
-// MPI_Init_thread answers. In its text parts are replaced by others.
+// MPI_Init_thread returns. In its text parts are replaced by others.
 func compiled(t *testing.T, abi, code, provided int, replaced ...string) string {
 	t.Helper()
 	compiler, err := exec.LookPath("cc")
