@@ -322,8 +322,10 @@ func (p *process) amongClients() (*manager.Client, error) {
 	}
 	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1", Inside: p.vendor != nil, Warn: warn,
 		Lost: lostHost}, error(nil)
-	if c.Via, err = manager.ParseVia(environment("IMPI_VIA")); err != nil {
-		return nil, fmt.Errorf("IMPI_VIA: %w", err)
+	if via := environment("IMPI_VIA"); via != "" {
+		if c.Via, err = client.ParseVia(via); err != nil {
+			return nil, fmt.Errorf("IMPI_VIA: %w", err)
+		}
 	}
 	if c.Rank, c.Server, err = manager.ParsePlace(place); err != nil {
 		return nil, fmt.Errorf("%s: %w", startup.EnvJoin, err)

@@ -26,7 +26,7 @@ func through(plan *options.Plan) error {
 	if plan.Port != 0 {
 		set[startup.EnvPort] = fmt.Sprintf("%d-%d", plan.Port, plan.PortTo)
 	}
-	if plan.Via != options.ViaAuto {
+	if plan.Via != client.ViaAuto {
 		set["IMPI_VIA"] = plan.Via.String()
 	}
 	for _, v := range client.AllValues {

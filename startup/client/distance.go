@@ -1,21 +1,46 @@
 package client
 
 import (
+	"fmt"
 	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// Via is who owns the connections to other clients (IMPI 0.0, 2.3.1: the hosts).
+type Via int
+
+const (
+	ViaAuto   Via = iota // an agent if the server is far away
+	ViaDirect            // each rank its own
+	ViaAgent             // one process those of all ranks, or of all on its machine
+)
+
+func (v Via) String() string { return [...]string{"auto", "direct", "agent"}[v] }
+
+// ParseVia reads one.
+func ParseVia(text string) (Via, error) {
+	for _, via := range []Via{ViaAuto, ViaDirect, ViaAgent} {
+		if text == via.String() {
+			return via, nil
+		}
+	}
+	return ViaAuto, fmt.Errorf("%q is none of direct, agent, auto", text)
+}
+
 // longDistance is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
 // distance, and connections cost more there.
 const longDistance = 2 * time.Millisecond
 
-// FarAway reports whether the server is so far away that an agent should carry a client's traffic: by the round trip
-// to it, as the system has measured it when connecting. That connection, if there is one, is to be that on which the
+// Agent reports whether an agent carries a client's traffic: if the user leaves it to us, by the round trip to the
+// server, as the system has measured it when connecting. That connection, if there is one, is to be that on which the
 // client joins (Options.Conn), since a server may take every connection for a client. One that does not answer is no
 // reason for an agent.
-func FarAway(server string) (far bool, conn net.Conn) {
+func (v Via) Agent(server string) (agent bool, conn net.Conn) {
+	if v != ViaAuto {
+		return v == ViaAgent, nil
+	}
 	at, err := net.ResolveTCPAddr("tcp", server)
 	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine
 		return false, nil

@@ -2,12 +2,10 @@ package manager
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"time"
 
-	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -16,37 +14,6 @@ import (
 // Agents of a client that another launcher has started: on each machine with several of its processes, the first of
 // these is the IMPI host of all. It relays what they and other clients say to each other, on a goroutine of its own,
 // through pipes that the others get with the memory of the machine (share.go).
-
-// Via is which processes of a client connect to other clients.
-type Via int
-
-const (
-	Auto   Via = iota // an agent on each machine if the server is far away
-	Direct            // each
-	Agents            // an agent on each machine
-)
-
-// ParseVia reads one: auto, direct, agent. No text is auto.
-func ParseVia(text string) (Via, error) {
-	i := slices.Index([]string{"auto", "direct", "agent"}, text)
-	if text == "" {
-		i = 0
-	}
-	if i < 0 {
-		return Auto, fmt.Errorf("%.40q is none of direct, agent, auto", text)
-	}
-	return Via(i), nil
-}
-
-// agents reports whether machines have agents. The connection, if there is one, is to the server: a server may take
-// every connection for a client.
-func (v Via) agents(server string) (bool, net.Conn) {
-	if v != Auto {
-		return v == Agents, nil
-	}
-	far, conn := client.FarAway(server)
-	return far, conn
-}
 
 // hostsOf are the ranks on each IMPI host of the client.
 func hostsOf(cards []card, agents bool) (list [][]int32) {

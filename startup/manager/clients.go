@@ -34,9 +34,9 @@ type Client struct {
 	Server  string // HOST:PORT
 	Methods auth.Methods
 	Values  client.Values
-	Plain   bool // say nothing beyond IMPI 0.0
-	Via     Via  // which processes connect to other clients
-	Inside  bool // another library carries what goes between machines of this client
+	Plain   bool       // say nothing beyond IMPI 0.0
+	Via     client.Via // which processes connect to other clients
+	Inside  bool       // another library carries what goes between machines of this client
 	Ports   [2]int
 	Silence time.Duration // after which the server, or a host, is lost if nothing is heard of it; 0: never
 
@@ -109,7 +109,7 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 
 // connect joins the server as the client.
 func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session, error) {
-	agents, conn := j.among.Via.agents(j.among.Server)
+	agents, conn := j.among.Via.Agent(j.among.Server)
 	pids := pidsOf(j.cards)
 	var hosts []client.Host
 	for _, ranks := range hostsOf(j.cards, agents) {

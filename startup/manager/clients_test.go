@@ -95,7 +95,7 @@ func TestMachinesOfAClientHaveAgents(t *testing.T) {
 	address := serve(t, 2)
 	a, b := asClient(0, address, 0, 1, 0, 2), asClient(1, address, 0, 0, 1, 1, 1)
 	for _, j := range slices.Concat(a, b) {
-		j.among.Via = Agents
+		j.among.Via = client.ViaAgent
 	}
 	for _, j := range slices.Concat(a, b) {
 		j.among.Inside = true                // connections with the other client alone

@@ -52,7 +52,7 @@ type Plan struct {
 	Rank    int           // Client: this client's rank
 	Address string        // Client: the server's HOST:PORT
 	Values  client.Values // Client, and Run with Clients
-	Via     Via           // the same
+	Via     client.Via    // the same
 
 	Outbound bool   // Client: nobody can connect to it
 	Through  bool   // Client: the program is another launcher, which starts the ranks
@@ -192,17 +192,6 @@ func (p *Plan) Size() int {
 	}
 	return n
 }
-
-// Via is who owns the connections to other clients (IMPI 0.0, 2.3.1: the hosts).
-type Via int
-
-const (
-	ViaAuto   Via = iota // an agent if the server is far away
-	ViaDirect            // each rank its own
-	ViaAgent             // the launcher's process those of all its ranks
-)
-
-func (v Via) String() string { return [...]string{"auto", "direct", "agent"}[v] }
 
 // Limits are how long a server lets each phase take. 0: the server's own choice.
 type Limits struct {
@@ -531,8 +520,8 @@ func (p *parser) settleVia() error {
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
 	case p.seen["port"] && plan.Clients > 0:
 		return fmt.Errorf("-port goes with -server, with -client, or with machines: the clients of -clients are all here")
-	case p.seen["port"] && plan.Mode == Client && plan.Via != ViaDirect && !plan.Through:
-		plan.Via = ViaAgent
+	case p.seen["port"] && plan.Mode == Client && plan.Via != client.ViaDirect && !plan.Through:
+		plan.Via = client.ViaAgent
 	}
 	return nil
 }

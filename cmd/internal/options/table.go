@@ -322,14 +322,9 @@ func applyPort(p *parser, v []string) (err error) {
 	return err
 }
 
-func applyVia(p *parser, v []string) error {
-	for _, via := range []Via{ViaAuto, ViaDirect, ViaAgent} {
-		if v[0] == via.String() {
-			p.plan.Via = via
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is none of direct, agent, auto", v[0])
+func applyVia(p *parser, v []string) (err error) {
+	p.plan.Via, err = client.ParseVia(v[0])
+	return err
 }
 
 func applyUniverse(p *parser, v []string) error {

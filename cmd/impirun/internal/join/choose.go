@@ -4,17 +4,12 @@ import (
 	"net"
 	"time"
 
-	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/startup/client"
 )
 
-// choose decides for an agent if the user leaves it to us: by the distance of the server.
-func (j *Plan) choose(via options.Via) {
-	if via != options.ViaAuto {
-		j.Agent = via == options.ViaAgent
-		return
-	}
-	j.Agent, j.conn = client.FarAway(j.Address)
+// choose decides for an agent, or against it. The connection that this may take is the one on which the client joins.
+func (j *Plan) choose(via client.Via) {
+	j.Agent, j.conn = via.Agent(j.Address)
 	j.dialled = time.Now()
 }
 

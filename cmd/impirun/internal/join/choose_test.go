@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/startup/client"
 )
 
 // A server may take every connection for a client: there is one, and on it the client joins.
@@ -29,7 +29,7 @@ func TestTheChoiceOfAnAgentTakesNoConnectionOfItsOwn(t *testing.T) {
 	}
 	defer l.Close()
 	m := &Plan{Address: l.Addr().String()}
-	m.choose(options.ViaAuto)
+	m.choose(client.ViaAuto)
 	kept := m.connection()
 	if kept == nil {
 		t.Fatal("the connection was not kept")
@@ -54,7 +54,7 @@ func TestTheChoiceOfAnAgentTakesNoConnectionOfItsOwn(t *testing.T) {
 		d.Close()
 		t.Error("a second connection")
 	}
-	m.choose(options.ViaAgent)
+	m.choose(client.ViaAgent)
 	if !m.Agent || m.conn != nil {
 		t.Error("the user has chosen")
 	}

@@ -76,14 +76,14 @@ func TestRanksThatAlternateAreHostsOfTheirOwn(t *testing.T) {
 	apart := []hosts.Machine{{Ranks: []int{1}}, {Name: "a", Ranks: []int{0, 2}}}
 	for _, tt := range []struct {
 		list  []hosts.Machine
-		via   options.Via
+		via   client.Via
 		agent bool
 		stays bool
 		fails bool
 	}{
-		{block, options.ViaAgent, true, true, false}, {block, options.ViaAuto, true, true, false},
-		{apart, options.ViaAgent, true, true, true}, {apart, options.ViaAuto, true, false, false},
-		{apart, options.ViaDirect, false, false, false},
+		{block, client.ViaAgent, true, true, false}, {block, client.ViaAuto, true, true, false},
+		{apart, client.ViaAgent, true, true, true}, {apart, client.ViaAuto, true, false, false},
+		{apart, client.ViaDirect, false, false, false},
 	} {
 		m := &join.Plan{Agent: tt.agent}
 		err := oneHostEach(&options.Plan{Via: tt.via}, m, tt.list)

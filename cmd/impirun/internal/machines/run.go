@@ -93,7 +93,7 @@ func oneHostEach(plan *options.Plan, m *join.Plan, list []hosts.Machine) error {
 	if m == nil || !m.Agent || i < 0 {
 		return nil
 	}
-	if plan.Via == options.ViaAgent {
+	if plan.Via == client.ViaAgent {
 		return fmt.Errorf("ranks %v of machine %s do not follow one another, and behind its agent they have to: IMPI "+
 			"numbers ranks agent by agent. Use -via direct, or -rank-by slot and each machine once", list[i].Ranks,
 			list[i].Name)
