@@ -25,6 +25,19 @@ func (l ownABI) start(t *testing.T, settings []string, line ...string) *job {
 	return startProgram(t, options, l.launcher[0], append(l.launcher[1:len(l.launcher):len(l.launcher)], line...)...)
 }
 
+// doomed is the library for jobs that end badly: they have a /dev/shm of their own, where libraries leave files then.
+func (l ownABI) doomed(t *testing.T) ownABI {
+	t.Helper()
+	isolated(t, "-m")
+	l.launcher = append(ownShm(), l.launcher...)
+	return l
+}
+
+// ownShm begins a command whose /dev/shm is its own.
+func ownShm() []string {
+	return append(words("unshare -m"), append(sh(`mount -t tmpfs none /dev/shm && exec "$@"`), "sh")...)
+}
+
 // ownABIs runs a test for each library of this machine, and skips it if there is none.
 func ownABIs(t *testing.T, test func(*testing.T, ownABI)) {
 	t.Helper()
@@ -79,13 +92,9 @@ func TestRanksTalkByALibraryWithAnABIOfItsOwn(t *testing.T) {
 }
 
 func TestAJobByALibraryWithAnABIOfItsOwnEndsWithItsRanks(t *testing.T) {
-	isolated(t, "-m")
 	ownABIs(t, func(t *testing.T, l ownABI) {
-		script := `mount -t tmpfs none /dev/shm && exec "$@"` // where libraries leave files
 		for _, how := range []string{"abort 1 42", "raise 2 9"} {
-			doomed := l
-			doomed.launcher = append(append(words("unshare -m"), append(sh(script), "sh")...), l.launcher...)
-			r := doomed.start(t, nil, words("-n 3", program(t, "misbehave"), how)...).wait()
+			r := l.doomed(t).start(t, nil, words("-n 3", program(t, "misbehave"), how)...).wait()
 			right := how != "abort 1 42" || r.code == 42 && strings.Contains(r.stderr, "MPI_Abort(42)")
 			if r.code == 0 || !right {
 				t.Errorf("%s: code %d, %q", how, r.code, r.stderr)
@@ -101,8 +110,9 @@ func TestOpenMPIUnderOurLauncherIsAnErrorWithTheRightCommand(t *testing.T) {
 			return
 		}
 		options := append(byVendor(l.library), pmixSettings)
-		r := startProgram(t, options, filepath.Join(stage(t), "bin", "impirun"),
-			words("-n 2", program(t, "../pt2pt/self"))...).wait()
+		isolated(t, "-m")
+		line := append(ownShm(), words(filepath.Join(stage(t), "bin", "impirun"), "-n 2", program(t, "../pt2pt/self"))...)
+		r := startProgram(t, options, line[0], line[1:]...).wait()
 		for _, words := range []string{"found 1 of the 2 processes that libimpi's launcher has started", l.library,
 			"`" + l.launcher[0] + " -n 2 PROGRAM`; Open MPI does not understand libimpi's impirun"} {
 			if r.code == 0 || !strings.Contains(r.stderr, words) {
@@ -125,7 +135,7 @@ func TestAProgramOfOpenMPICannotUseAnOpenMPIWithPlugins(t *testing.T) {
 	}
 	here := "LD_LIBRARY_PATH=" + filepath.Dir(front(t, "openmpi", 40))
 	ownABIs(t, func(t *testing.T, l ownABI) {
-		r := l.start(t, []string{here}, "-n", "2", file).wait()
+		r := l.doomed(t).start(t, []string{here}, "-n", "2", file).wait()
 		plugins, err := filepath.Glob(filepath.Join(filepath.Dir(l.library), "openmpi/lib/openmpi*/mca_pml_ob1.so"))
 		if err != nil {
 			t.Fatal(err)
