@@ -4,6 +4,7 @@ import (
 	stdcontext "context"
 	"crypto/rand"
 	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
@@ -57,7 +58,12 @@ func (l linksOf) Join(ctx stdcontext.Context, line transport.Line, root int,
 	ctx, cancel := stdcontext.WithCancelCause(limited)
 	defer cancel(nil)
 	if line != nil && !e.home.InTurn {
-		go e.watchLine(ctx, line, cancel)
+		var watching sync.WaitGroup
+		watching.Go(func() { e.watchLine(ctx, line, cancel) })
+		defer func() {
+			cancel(nil)
+			watching.Wait() // the engine may be closed afterwards
+		}()
 	}
 	together := l.c.beginJoint(root, cancel)
 	joins := func(ctx stdcontext.Context) { join(ctx, e, e.progress) }
@@ -225,24 +231,36 @@ func (e *Engine) asideUnless(ctx stdcontext.Context, f func(stdcontext.Context),
 	}
 	ctx, cancel := stdcontext.WithCancel(ctx)
 	defer cancel()
-	done := false
+	var (
+		leaving sync.Mutex // whoever left may close the engine, in whose memory its lock is
+		left    bool
+		done    bool // guarded by the engine's lock
+	)
 	go func() {
 		f(ctx)
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		done = true
-		e.ring()
+		leaving.Lock()
+		defer leaving.Unlock()
+		if !left {
+			e.mu.Lock()
+			done = true
+			e.ring()
+			e.mu.Unlock()
+		}
 	}()
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.waitFor(func() bool {
 		look()
 		return done
 	}, anyPeer)
+	var lost error
 	if !done {
-		return e.failure()
+		lost = e.failure()
 	}
-	return nil
+	e.mu.Unlock()
+	leaving.Lock()
+	left = true
+	leaving.Unlock()
+	return lost
 }
 
 // peerLine is a line of messages between the leaders of two groups, on a communicator that both belong to. Its errors
