@@ -129,6 +129,9 @@ func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session,
 		if own = &mine; len(hosts) < len(j.cards) {
 			own.Stream = agent.Stream
 		}
+		if agents { // they relay packets of IMPI's
+			own.Flags &^= wire.FlagShort
+		}
 	}
 	j.met = true
 	return client.Connect(ctx, j.among.Server, j.among.Rank, j.among.Methods, j.among.Values.Contribution(own, hosts...),
