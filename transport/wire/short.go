@@ -111,9 +111,9 @@ func PutShort(b []byte, h *transport.Header, hold bool) bool {
 	return true
 }
 
-// ParseShort reads the short header at the beginning of b into h, all fields but Src and Dst, which stay. It returns the
-// header's length, 0 if it is not all there, and of a PROTOACK whether it says AckHold. Its errors are those of Decode,
-// and what the caller has to check is the same.
+// ParseShort reads the short header at the beginning of b into h, but for Src and Dst, which stay. It returns the
+// header's length, 0 if it is not all there, and whether a PROTOACK says AckHold. Its errors are those of Decode, and
+// what the caller has to check is the same.
 func ParseShort(b []byte, h *transport.Header) (n int, hold bool, err error) {
 	if len(b) < shortLead {
 		return 0, false, nil
