@@ -7,7 +7,8 @@
 // the receiver takes to where the engine says.
 //
 //	outward:  Send -> a buffer -> MPI.Isend              SendLong -> packet, then MPI.Isend of the user's memory
-//	inward:   Poll -> MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
+//	inward:   MPI.Post of a buffer; Poll -> MPI.Testany -> Deliver
+//	                  or MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
 //	                  and of a long one: MPI.Improbe -> MPI.Imrecv to Placer.Place -> Deliver
 //	together: Begin -> MPI.Begin of a nonblocking collective operation; Poll -> MPI.Test -> Over
 //
@@ -21,6 +22,7 @@
 //	vendor.go   the interface MPI, and the Transport
 //	packet.go   packets as bytes
 //	send.go     outward
+//	ahead.go    receives that are posted ahead
 //	receive.go  inward
 //	together.go collective operations
 //	watch.go    waking up: the library cannot
@@ -46,6 +48,15 @@ type MPI interface {
 	Improbe(from, tag int) (Message, bool, error)
 	// Imrecv begins to receive a message of Improbe into b, which has as many bytes as the message.
 	Imrecv(m Message, b []byte) (Request, error)
+	// Post posts receive number at, 0 to Posts-1, of a message of a process with a tag, into b. It matches messages as a
+	// call of Improbe would that is repeated, in order with these calls. The number is free again when Testany has
+	// returned it, or after Withdraw.
+	Post(at int, b []byte, from, tag int) error
+	// Testany looks for one of the first n posted receives that is done, and returns its number and the bytes it got;
+	// those that are free it leaves out. A message that is longer than the receive's memory is an error.
+	Testany(n int) (at, bytes int, ok bool, err error)
+	// Withdraw cancels posted receive number at, which no message has met.
+	Withdraw(at int) error
 	// Test reports whether a request is done, which is of no use any more then.
 	Test(r Request) (bool, error)
 	// Begin begins a collective operation on one of Communicators communicators. Its root is a rank of the library.
@@ -107,6 +118,11 @@ type Transport struct {
 	peers []*peer         // by rank; of ourselves: nil
 	index map[int32]*peer // by world rank
 
+	posts    []post // receives of packets, posted ahead (ahead.go)
+	spent    int    // the number of the one to be posted before the next look; -1: none
+	unposted int    // processes for which there is none
+	looks    uint
+
 	free     [][]byte // buffers of bufferLen bytes
 	sending  []*peer  // those with packets that the library has not sent yet
 	arriving []*peer  // those of which something has come that is not complete
@@ -164,6 +180,9 @@ type peer struct {
 	news     bool // it has to hear of hold or shut
 	owes     bool // it is among owing
 
+	posted bool // a receive of its packets is posted ahead
+	awaits bool // that receive is among arriving
+
 	err error // it is lost
 }
 
@@ -176,7 +195,8 @@ type outgoing struct {
 
 // New makes the transport of a process.
 func New(c Config) (*Transport, error) {
-	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, index: make(map[int32]*peer, len(c.World)),
+	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1,
+		unposted: len(c.World) - 1, index: make(map[int32]*peer, len(c.World)),
 		peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
 	if c.Rank < 0 || c.Rank >= len(c.World) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))

@@ -2,6 +2,7 @@ package vendor
 
 import (
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -14,6 +15,8 @@ const (
 	shortNap = 50 * time.Microsecond
 	longNap  = 10 * time.Millisecond
 	napShare = 8
+	// timerNap is the shortest nap for which Go's timers will do: those of an idle process are late by up to that.
+	timerNap = time.Millisecond
 )
 
 type watch struct {
@@ -73,29 +76,35 @@ func (t *Transport) Rest() {
 // look is the watcher. While others poll it leaves the polling to them.
 func (t *Transport) look() {
 	w := &t.watch
-	timer := time.NewTimer(shortNap)
+	timer := time.NewTimer(timerNap)
 	defer timer.Stop()
-	for {
+	for nap, ok := w.next(); ok; nap, ok = w.next() {
 		seen := t.polls.Load()
-		select {
-		case <-timer.C:
-			if t.polls.Load() == seen {
-				worked := t.worked.Load()
-				t.wake()
-				if t.worked.Load() != worked {
-					w.renew()
-				}
+		if w.sleep(nap, timer) && t.polls.Load() == seen {
+			worked := t.worked.Load()
+			t.wake()
+			if t.worked.Load() != worked {
+				w.renew()
 			}
-		case <-w.kick:
-		case <-w.ended:
-			return
 		}
-		nap, ok := w.next()
-		if !ok {
-			return
-		}
-		timer.Reset(nap)
 	}
+}
+
+// sleep returns after a nap. false: it was called from it.
+func (w *watch) sleep(nap time.Duration, timer *time.Timer) bool {
+	if nap < timerNap {
+		ts := syscall.NsecToTimespec(int64(nap))
+		_ = syscall.Nanosleep(&ts, nil) // a signal may end it early
+		return true
+	}
+	timer.Reset(nap)
+	select {
+	case <-timer.C:
+		return true
+	case <-w.kick:
+	case <-w.ended:
+	}
+	return false
 }
 
 // next is how long the watcher naps now; false: it is not wanted any more.
