@@ -56,12 +56,12 @@ func (t *Transport) begin() {
 	}
 }
 
-// leave tells the watcher whether the library has packets that it has not sent.
+// leave tells the watcher whether the library has packets that it has not sent. Mostly the next poll sends them.
 func (t *Transport) leave(some bool) {
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.left = some; some {
+	if w.left = some; some && (!w.runs || time.Since(w.since) > napShare*timerNap) {
 		t.begin()
 	}
 }
@@ -73,14 +73,22 @@ func (t *Transport) Rest() {
 	t.watch.waits = false
 }
 
-// look is the watcher. While others poll it leaves the polling to them.
+// look is the watcher. While others poll it leaves the polling to them, and naps for longer: they need the core.
 func (t *Transport) look() {
 	w := &t.watch
 	timer := time.NewTimer(timerNap)
 	defer timer.Stop()
-	for nap, ok := w.next(); ok; nap, ok = w.next() {
+	for busy := false; ; {
+		nap, ok := w.next()
+		if !ok {
+			return
+		}
+		if busy {
+			nap = max(nap, timerNap)
+		}
 		seen := t.polls.Load()
-		if w.sleep(nap, timer) && t.polls.Load() == seen {
+		slept := w.sleep(nap, timer)
+		if busy = slept && t.polls.Load() != seen; slept && !busy {
 			worked := t.worked.Load()
 			t.wake()
 			if t.worked.Load() != worked {
@@ -112,7 +120,11 @@ func (w *watch) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runs = (w.waits || w.left) && !w.over
-	return min(max(time.Since(w.since)/napShare, shortNap), longNap), w.runs
+	shortest := shortNap
+	if !w.waits {
+		shortest = timerNap
+	}
+	return min(max(time.Since(w.since)/napShare, shortest), longNap), w.runs
 }
 
 // renew is for a watcher that has found traffic: more may follow soon.
