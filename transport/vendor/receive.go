@@ -43,12 +43,7 @@ func (t *Transport) Poll() bool {
 func (t *Transport) turn() bool {
 	did := len(t.together) > 0 && t.goOn()
 	did = len(t.sending) > 0 && t.reap() || did
-	for range batch {
-		if !t.next() {
-			break
-		}
-		did = true
-	}
+	did = t.next() || did
 	did = len(t.arriving) > 0 && t.advance() || did
 	did = t.acknowledge() || did
 	return t.report() || did

@@ -89,7 +89,7 @@ const (
 )
 
 const (
-	maxPacket = 16 << 10 // bytes of a payload that is copied
+	maxPacket = 64 << 10 // bytes of a payload that is copied
 	maxStream = 4 << 20  // of one that is not
 
 	window    = 64 // packets under way to one process that it has not acknowledged
@@ -218,7 +218,7 @@ func New(c Config) (*Transport, error) {
 
 // Limits implements transport.Transport.
 func (t *Transport) Limits() transport.Limits {
-	return transport.Limits{Eager: maxPacket, Packet: maxPacket}
+	return transport.Limits{Eager: maxPacket, Packet: maxPacket, Bare: true}
 }
 
 // Counts implements transport.Counter. What the library sends again it does not say.
