@@ -103,7 +103,7 @@ func (t *Transport) probe() bool {
 	}
 	t.await(p)
 	t.accept(p, b, r)
-	if !p.posted && len(t.posts) < Posts && !t.finishing {
+	if !p.posted && !p.silent && len(t.posts) < Posts && !t.finishing {
 		p.posted = true
 		t.unposted--
 		t.posts = append(t.posts, post{from: p})

@@ -30,6 +30,7 @@ type proc struct {
 	rank  int
 	queue []*sent // to it, in the order sent; not those that have met a posted receive
 	posts [Posts]*posted
+	looks int // calls of Improbe
 	open  map[Request]*operation
 	taken map[uintptr]*sent
 	last  uintptr
@@ -183,6 +184,7 @@ func (p *proc) Improbe(from, tag int) (Message, bool, error) {
 	if err != nil {
 		return Message{}, false, err
 	}
+	p.looks++
 	for i, m := range p.queue {
 		if m.tag == tag && (from == Any || m.from == from) {
 			p.queue = append(p.queue[:i], p.queue[i+1:]...)

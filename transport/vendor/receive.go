@@ -43,7 +43,7 @@ func (t *Transport) Poll() bool {
 func (t *Transport) turn() bool {
 	did := len(t.together) > 0 && t.goOn()
 	did = len(t.sending) > 0 && t.reap() || did
-	did = t.next() || did
+	did = t.next() || did // one: the program may be waiting for it, and another look takes system calls
 	did = len(t.arriving) > 0 && t.advance() || did
 	did = t.acknowledge() || did
 	return t.report() || did

@@ -31,6 +31,7 @@ package vendor
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/transport"
@@ -89,12 +90,14 @@ const (
 )
 
 const (
-	maxPacket = 64 << 10 // bytes of a payload that is copied
-	maxStream = 4 << 20  // of one that is not
+	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than the
+	// round trip that finds out where a message belongs.
+	maxPacket = 64 << 10
+	maxStream = 4 << 20 // of one that is not
 
 	window    = 64 // packets under way to one process that it has not acknowledged
 	ackEvery  = window / 2
-	batch     = 32 // packets that one Poll takes
+	keep      = 32 // buffers for later
 	bufferLen = headerLen + maxPacket
 )
 
@@ -103,6 +106,7 @@ type Config struct {
 	MPI      MPI
 	World    []int32 // world rank of each process, by its rank in the library; all different
 	Rank     int     // of this process in the library
+	Near     []int32 // world ranks that need no library: they send nothing by it, nor does this process to them
 	Receiver transport.Receiver
 	Wake     func() // calls the engine from the watcher's goroutine
 }
@@ -180,6 +184,7 @@ type peer struct {
 	news     bool // it has to hear of hold or shut
 	owes     bool // it is among owing
 
+	silent bool // nothing comes from it
 	posted bool // a receive of its packets is posted ahead
 	awaits bool // that receive is among arriving
 
@@ -195,8 +200,7 @@ type outgoing struct {
 
 // New makes the transport of a process.
 func New(c Config) (*Transport, error) {
-	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1,
-		unposted: len(c.World) - 1, index: make(map[int32]*peer, len(c.World)),
+	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1, index: make(map[int32]*peer, len(c.World)),
 		peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
 	if c.Rank < 0 || c.Rank >= len(c.World) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))
@@ -209,8 +213,11 @@ func New(c Config) (*Transport, error) {
 			return nil, fmt.Errorf("vendor: world rank %d twice", w)
 		}
 		if r != c.Rank {
-			p := &peer{world: w, rank: r}
+			p := &peer{world: w, rank: r, silent: slices.Contains(c.Near, w)}
 			t.peers[r], t.index[w] = p, p
+			if !p.silent {
+				t.unposted++
+			}
 		}
 	}
 	return t, nil
@@ -236,7 +243,7 @@ func (t *Transport) buffer() []byte {
 }
 
 func (t *Transport) release(b []byte) {
-	if len(t.free) < 2*window {
+	if len(t.free) < keep {
 		t.free = append(t.free, b[:bufferLen])
 	}
 }
