@@ -19,8 +19,8 @@ const (
 )
 
 // Where another MPI library is taken: measured between two ranks on one machine, with MPICH 5.0.2 (docs/vendor.md). It
-// is never taken for a reduce, which its nonblocking one makes slower, or an allreduce, for which no library was clearly
-// faster between two machines, and Open MPI's takes twice as long.
+// is never taken for a reduce, which its nonblocking one makes slower, or an allreduce, for which no library was
+// clearly faster between two machines, and Open MPI's takes twice as long.
 const (
 	vendorBcast     = 16 << 10 // bytes, from which on
 	vendorBcastLong = 2 << 20  // bytes, below which

@@ -88,7 +88,8 @@ static int finalize(void)
 
 // LOOKS is how often a collective operation is looked at when it begins: others begin theirs at about the same time. A
 // library may need some calls to cancel a receive.
-enum { LOOKS = 32, CANCEL_LOOKS = 1 << 16 };
+enum { LOOKS = 32,
+       CANCEL_LOOKS = 1 << 16 };
 
 static begun complete_or(int code, handle r, int looks)
 {
@@ -124,7 +125,10 @@ static begun imrecv(void *b, int n, uintptr_t message)
     return complete_or(code, r, 1);
 }
 
-static int post(int at, void *b, int n, int from, int tag) { return mpi.Irecv(b, n, byte, from, tag, comm, &posts[at]); }
+static int post(int at, void *b, int n, int from, int tag)
+{
+    return mpi.Irecv(b, n, byte, from, tag, comm, &posts[at]);
+}
 
 static probed testany(int n)
 {

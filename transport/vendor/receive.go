@@ -49,8 +49,8 @@ func (t *Transport) turn() bool {
 	return t.report() || did
 }
 
-// accept takes a packet that has come, whose request may be under way, and delivers it if it is the first of its process
-// and all there.
+// accept takes a packet that has come, whose request may be under way, and delivers it if it is the first of its
+// process and all there.
 func (t *Transport) accept(p *peer, b packet, r Request) {
 	a := &t.first
 	*a = arrival{stage: inPacket, buffer: b, request: r}

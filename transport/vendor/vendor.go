@@ -92,7 +92,7 @@ const (
 const (
 	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than the
 	// round trip that finds out where a message belongs.
-	maxPacket = 64 << 10
+	maxPacket = 128 << 10
 	maxStream = 4 << 20 // of one that is not
 
 	window    = 64 // packets under way to one process that it has not acknowledged
@@ -200,8 +200,8 @@ type outgoing struct {
 
 // New makes the transport of a process.
 func New(c Config) (*Transport, error) {
-	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1, index: make(map[int32]*peer, len(c.World)),
-		peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
+	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1,
+		index: make(map[int32]*peer, len(c.World)), peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
 	if c.Rank < 0 || c.Rank >= len(c.World) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))
 	}
