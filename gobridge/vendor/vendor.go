@@ -10,6 +10,7 @@
 package vendor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,14 @@ type Library struct {
 	mu    sync.Mutex
 	open  []operation // requests that are under way, by their number less 1
 	free  []int
+	posts [vendor.Posts]memory
 	ended bool
+}
+
+// memory is what a posted receive fills. It stays pinned when that is done: the next one mostly has the same.
+type memory struct {
+	at   *byte
+	pins runtime.Pinner
 }
 
 // operation is a request of the library, with the memory that it has.
@@ -219,6 +227,39 @@ func (l *Library) Isend(b []byte, to, tag int) (vendor.Request, error) {
 		return vendor.Done, l.explain(err)
 	}
 	return l.keep(r, first(b)), l.explain(err)
+}
+
+// Post implements vendor.MPI.
+func (l *Library) Post(at int, b []byte, from, tag int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m := &l.posts[at]; m.at != unsafe.SliceData(b) {
+		m.pins.Unpin()
+		m.at = unsafe.SliceData(b)
+		m.pins.Pin(m.at)
+	}
+	return l.explain(post(at, b, from, tag))
+}
+
+// Testany implements vendor.MPI.
+func (l *Library) Testany(n int) (at, bytes int, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, bytes, ok, err = testany(n)
+	return at, bytes, ok, l.explain(err)
+}
+
+// Withdraw implements vendor.MPI.
+func (l *Library) Withdraw(at int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left, err := withdraw(at)
+	if err == nil && left != 0 {
+		err = errors.New("MPI_Cancel: the receive is not cancelled")
+	}
+	l.posts[at].pins.Unpin()
+	l.posts[at].at = nil
+	return l.explain(err)
 }
 
 // Improbe implements vendor.MPI.
