@@ -24,6 +24,9 @@ type Scratch struct {
 	chunks  []*chunk
 	level   levels
 	onBoard board.Operation // of a long operation
+	handOns []handOn        // of a broadcast through several levels
+	fanIns  []fanIn         // of a reduction through several levels
+	fanIn   fanIn           // of a reduction
 	small   [smallScratch]byte
 }
 
@@ -69,6 +72,12 @@ func (s *Scratch) release() {
 	if s.level.m != nil {
 		s.level = levels{}
 	}
+	if s.fanIn.c != nil {
+		s.fanIn = fanIn{}
+	}
+	clear(s.handOns)
+	clear(s.fanIns)
+	s.handOns, s.fanIns = s.handOns[:0], s.fanIns[:0]
 	s.chunks, s.reqs, s.used, s.kept, s.sketch = s.chunks[:0], s.reqs[:0], 0, false, nil
 	scratches.Put(s)
 }

@@ -157,4 +157,7 @@ func Blocks(n int64, extra int) int {
 	return int(max(1, min(k, n/leastBlock)))
 }
 
+// Overlapped is how many bytes pass through the levels of machines in one pipeline, from which on.
+func Overlapped() int64 { return tuned.bcastLong }
+
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter

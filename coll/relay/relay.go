@@ -19,10 +19,12 @@ import "slices"
 // Graph is what a rank knows of the edges.
 type Graph struct {
 	Rank int
-	Of   []int32                  // by rank: its machine
-	Out  func(rank int) []int32   // the ranks to which the edges of a rank lead; below 0: none
-	In   []int32                  // the ranks from which edges lead to this one; below 0: none
-	Back func(out int) (in int32) // which In an edge, by its place in Out of its rank, is of this rank; nil: they are in order
+	Of   []int32                // by rank: its machine
+	Out  func(rank int) []int32 // the ranks to which the edges of a rank lead; below 0: none
+	In   []int32                // the ranks from which edges lead to this one; below 0: none
+	// Back is which In of its end an edge is, by which Out it is of its beginning; nil: those between two ranks are in
+	// the same order at both.
+	Back func(out int) (in int32)
 }
 
 // Plan is what one rank does. Edges that it does not name go directly.
