@@ -102,6 +102,9 @@ const (
 	tagAllreduce
 	tagReduceScatter
 	tagScan
+	tagNeighborCollect
+	tagNeighborSwap
+	tagNeighborDeal
 
 	tagVerify   = 256 // added to those above
 	tagNeighbor = 300 // and two more for each further dimension of a grid; IMPI 0.0 uses none of them

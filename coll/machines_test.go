@@ -90,6 +90,10 @@ func TestOperationsOnMachines(t *testing.T) {
 				tryAlltoallvAndAlltoallw(c, p, s)); err != nil {
 				return err
 			}
+			// A long message, which passes through all levels in a pipeline.
+			if err := tryBcast(c, i%p, shape{5003, colltest.Gapped}); err != nil {
+				return err
+			}
 			for root := range p {
 				if err := colltest.First(tryBcast(c, root, s), tryGather(c, root, s), tryScatter(c, root, s),
 					tryGatherv(c, root, s), tryScatterv(c, root, s)); err != nil {

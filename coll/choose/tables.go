@@ -51,7 +51,7 @@ var (
 
 // Operations are all that there are. In a table, the first row counts that fits, and whose algorithm can be used.
 var Operations = []*Operation{Barrier, Bcast, Reduce, Allreduce, ReduceScatter, Scan, Exscan, Gather, Gatherv, Scatter,
-	Scatterv, Allgather, Allgatherv, Alltoall, Alltoallv}
+	Scatterv, Allgather, Allgatherv, Alltoall, Alltoallv, Neighbors}
 
 var Barrier = newOperation("barrier", "", []*Algorithm{
 	{Name: "dissemination"}, {Name: "central"}, {Name: vendor, needs: vendored},
@@ -247,9 +247,17 @@ var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 	}
 })
 
-// Alltoallv is also Alltoallw, and neighborhood collectives go by slots if it does.
+// Alltoallv is also Alltoallw.
 var Alltoallv = newOperation("alltoallv", "", []*Algorithm{
 	{Name: "window"}, {Name: "pairwise"}, {Name: "factor"}, {Name: hierarchicalFactor, needs: severalMachines},
 }, func(*bounds) []rule {
 	return []rule{anySlots, {use: hierarchicalFactor, shared: true}, {use: "window"}}
+})
+
+// Neighbors is all neighborhood collectives. Several machines are those that a topology has a plan for. In the v-forms
+// each block goes its own way (Relayed).
+var Neighbors = newOperation("neighbors", "a block", []*Algorithm{
+	{Name: "direct"}, {Name: machines, needs: severalMachines},
+}, func(b *bounds) []rule {
+	return []rule{anySlots, {use: machines, below: b.relayedLong + 1, shared: true}, {use: "direct"}}
 })

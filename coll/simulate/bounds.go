@@ -79,9 +79,9 @@ var Bounds = []Bound{
 
 	{"barrier", "machines", "2⌈log m⌉ + ⌈log M⌉", sum(times(2, within(log)), between(log)), "p", ranks,
 		"Träff 2010, 9.2", false},
-	{"bcast", "machines", "those of bcast among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+	{"bcast", "machines", "2N + 4⌈log p⌉", overlapping, "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.3", false},
-	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+	{"reduce", "machines", "2N + 4⌈log p⌉", overlapping, "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.4", false},
 	{"allreduce", "machines", "those of allreduce among M; of reduce and bcast, or reduce_scatter and allgather, among m",
 		sum(sum(times(2, within(circulant)), between(times(4, log))), within(ranks)), "3n⌈log p⌉",
@@ -148,6 +148,10 @@ var Bounds = []Bound{
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 
+	{"neighbors", "direct", "d", neighborhood, "dn", bytes(neighborhood), "Träff, Rabenseifner 2003", false},
+	{"neighbors", "machines", "3(d + m)", times(3, sum(neighborhood, within(ranks))), "dn(2m + 1)",
+		bytes(product(neighborhood, sum(one, times(2, within(ranks))))), "Träff 2010, 9.7", false},
+
 	{"barrier", "vendor", "the library's", nil, "0", nil, "", false},
 	{"bcast", "vendor", "the library's", nil, "the library's", nil, "", false},
 	{"reduce", "vendor", "the library's", nil, "the library's", nil, "", false},
@@ -162,6 +166,7 @@ var Bounds = []Bound{
 	{"allgather", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"allgatherv", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"alltoall", "slots", "1 turn", nil, "its contribution", nil, "", false},
+	{"neighbors", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"alltoallv", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"gather", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"gatherv", "slots", "1 turn", nil, "its contribution", nil, "", false},
@@ -184,11 +189,12 @@ var Bounds = []Bound{
 // What bounds are made of: functions of p ranks and n bytes.
 type term = func(p int, n int64) int64
 
-func none(int, int64) int64       { return 0 }
-func one(int, int64) int64        { return 1 }
-func ranks(p int, _ int64) int64  { return int64(p) }
-func others(p int, _ int64) int64 { return int64(p) - 1 }
-func log(p int, _ int64) int64    { return int64(bits.Len(uint(p - 1))) }
+func none(int, int64) int64         { return 0 }
+func one(int, int64) int64          { return 1 }
+func ranks(p int, _ int64) int64    { return int64(p) }
+func neighborhood(int, int64) int64 { return Neighbors }
+func others(p int, _ int64) int64   { return int64(p) - 1 }
+func log(p int, _ int64) int64      { return int64(bits.Len(uint(p - 1))) }
 
 // branches is for trees whose branches end where blocks are more than 64 KiB together.
 func branches(p int, n int64) int64 { return log(p, n) + int64(p)*n>>15 }
@@ -235,7 +241,13 @@ func within(t term) term { return func(p int, n int64) int64 { return t(machineS
 func between(t term) term {
 	return func(p int, n int64) int64 { return t((p+machineSize(p)-1)/machineSize(p), n) }
 }
-func both(t term) term                   { return sum(within(t), between(t)) }
+func both(t term) term { return sum(within(t), between(t)) }
+
+// overlapping is for a pipeline through both levels, at which a rank that takes part in both has twice the messages.
+func overlapping(p int, n int64) int64 {
+	return 2*int64(choose.Blocks(n, int(log(p, n)))) + 4*log(p, n)
+}
+
 func branchesTwice(p int, n int64) int64 { return 2*log(p, n) + int64(p)*n>>14 + 8 }
 func allgatherTwice(p int, n int64) int64 {
 	return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8
