@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/board"
 	"github.com/libimpi/libimpi/onesided"
@@ -106,6 +107,13 @@ func (w *windowEngine) Allgather(own, all []uint64) error {
 	recv := countBuf(all)
 	recv.Count = int64(len(own))
 	return w.comm.Allgather(countBuf(own), recv)
+}
+
+// ReduceScatter adds up numbers.
+func (w *windowEngine) ReduceScatter(own []uint64) (uint64, error) {
+	var sum [1]uint64
+	err := w.comm.ReduceScatterBlock(countBuf(own), countBuf(sum[:]), op.Predefined(abi.MPI_SUM))
+	return sum[0], err
 }
 
 // Await implements onesided.Machine, as Wake and Relax do.

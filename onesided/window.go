@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -18,7 +19,7 @@ import (
 //	     -> otherwise a request to the target's engine (ask.go), which progress carries out there
 //
 // How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
-// (Words), whatever memory the window is for; between machines by requests, too, and the barrier.
+// (Words), whatever memory the window is for; between machines by requests, too, and a fence by counting these.
 //
 // Separate and unified memory are the same here (MPI_WIN_UNIFIED): there is no copy of a window.
 type Window struct {
@@ -37,10 +38,13 @@ type Window struct {
 	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine    datatype.Pointer   // the own part
 	sharers *Sharers           // those of this machine; nil: nothing is mapped
+	near    coll.Comm          // what algorithms see of these, if there are several
 	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
 	words   *Words             // in it; nil if the members are in several machines
 	sync    synchronization    // by words, if there are any
 	asks    bool               // not all parts are mapped: there are requests
+	counts  bool               // a fence counts them (fence.go)
+	inFence atomic.Bool        // the access epoch is that of such a fence
 	asked   atomic.Uint32      // calls that answer a request
 
 	direct   direct         // memory that the kernel reads and writes
@@ -111,6 +115,7 @@ func (w *Window) open(config *Config) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
+	w.counts = w.words == nil && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC
 	bases := make([]uint64, n)
 	for r := range bases {
 		bases[r] = all[each*r+2]
@@ -168,6 +173,9 @@ func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + 
 func (w *Window) share(config *Config, begins []begin) error {
 	sharers, n := w.engine.Sharers(), len(w.parts)
 	ranks := sharers.Ranks
+	if len(ranks) > 1 {
+		w.near = sharers.On
+	}
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
 	if isShared && !whole {
