@@ -1,6 +1,8 @@
 package onesided
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 )
@@ -55,9 +57,37 @@ func (w *Window) fenceByCounts(first bool) error {
 		w.engine.Unlock()
 	}
 	if err == nil && w.near != nil {
-		err = coll.Barrier(w.near)
+		err = w.near.barrier()
 	}
 	return err
+}
+
+// near are the members of a machine that are not all of a window's.
+type near struct {
+	on    coll.Comm
+	words *Words // nil: they map no memory
+}
+
+func (n *near) barrier() error {
+	if n.words != nil {
+		return n.words.Fence()
+	}
+	return coll.Barrier(n.on)
+}
+
+// nearMachine is Machine for them, by their ranks among themselves.
+type nearMachine struct {
+	Machine
+	ranks []int // in the window
+}
+
+// Wake wakes one of them.
+func (m nearMachine) Wake(rank int) { m.Machine.Wake(m.ranks[rank]) }
+
+// newNearWords are words in zeroed memory that they map.
+func newNearWords(mem []byte, me int, ranks []int, m Machine) *Words {
+	view, targets := NewView(len(ranks))
+	return NewWords(mem, slices.Index(ranks, me), view, targets, nearMachine{m, ranks})
 }
 
 // count returns when all members have called the fence, and when all is done that this process has been asked for, and

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 )
 
@@ -38,7 +37,7 @@ type Window struct {
 	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine    datatype.Pointer   // the own part
 	sharers *Sharers           // those of this machine; nil: nothing is mapped
-	near    coll.Comm          // what algorithms see of these, if there are several
+	near    *near              // those of this machine, if a fence has to wait for them
 	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
 	words   *Words             // in it; nil if the members are in several machines
 	sync    synchronization    // by words, if there are any
@@ -174,7 +173,7 @@ func (w *Window) share(config *Config, begins []begin) error {
 	sharers, n := w.engine.Sharers(), len(w.parts)
 	ranks := sharers.Ranks
 	if len(ranks) > 1 {
-		w.near = sharers.On
+		w.near = &near{on: sharers.On}
 	}
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
@@ -182,13 +181,10 @@ func (w *Window) share(config *Config, begins []begin) error {
 		return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
 			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.engine)
 	}
-	if !whole && (!hasParts || len(ranks) < 2) {
+	if !whole && (w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || len(ranks) < 2) {
 		return nil
 	}
-	offsets, bytes := make([]int64, n), int64(pageBytes)
-	if whole {
-		bytes = int64(WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
-	}
+	offsets, bytes := make([]int64, n), int64(WordsBytes(len(ranks))+pageBytes-1)&^(pageBytes-1)
 	align := int64(pageBytes)
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		r := ranks[i]
@@ -224,6 +220,8 @@ func (w *Window) share(config *Config, begins []begin) error {
 	}
 	if whole {
 		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
+	} else {
+		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine)
 	}
 	return nil
 }
