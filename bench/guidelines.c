@@ -33,8 +33,8 @@ static MPI_Comm ring; /* periodic, of one dimension */
 static int left, right;
 static MPI_Comm half;  /* the first half of the ranks, rounded up; MPI_COMM_NULL at others */
 static MPI_Win win;    /* of target */
-/* Pairs of doubles, half of the bytes, in every second place: the same layout, described in three ways; and a vector of
- * all bytes without gaps. */
+/* The bytes, rounded up to pairs of doubles, in every second place: the same layout, described in three ways; and a
+ * vector of them without gaps. */
 static MPI_Datatype spaced, spaced_hindexed, spaced_resized, dense;
 static MPI_Request held = MPI_REQUEST_NULL; /* the persistent one */
 
