@@ -120,8 +120,8 @@ func (l *Library) Unlike(launcher string, size int, join string) error {
 		instead = "; Open MPI does not understand libimpi's impirun"
 	}
 	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
-		"belong to this launcher. Start the program with `%s%s -n %d PROGRAM`%s", l.size, size, launcher, before, l.launcher(),
-		size, instead))
+		"belong to this launcher. Start the program with `%s%s -n %d PROGRAM`%s", l.size, size, launcher, before,
+		l.launcher(), size, instead))
 }
 
 func (l *Library) openMPI() bool { return strings.HasPrefix(l.name, "Open MPI") }

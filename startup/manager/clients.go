@@ -199,8 +199,8 @@ func (j *joining) place(w *Joined) error {
 	}
 	list := hostsOf(j.cards, hosts < len(j.cards))
 	if procs != len(j.cards) || hosts != len(list) {
-		return j.alike(fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d", procs,
-			hosts, j.among.Rank, len(j.cards), len(list)))
+		return j.alike(fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d",
+			procs, hosts, j.among.Rank, len(j.cards), len(list)))
 	}
 	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
 	at := func(rank int32) int32 { return int32(first + slices.Index(slices.Concat(list...), rank)) }

@@ -36,7 +36,8 @@ type Joined struct {
 // Join finds the other processes of a manager's job.
 //
 // It blocks until all processes of the job have come this far, or ctx is done. The manager stays the caller's, also if
-// there is an error; unless that is a *CauseError, the manager may know a better reason. gone is called, once, if the manager is lost after Join has returned without an error.
+// there is an error; unless that is a *CauseError, the manager may know a better reason.
+// gone is called, once, if the manager is lost after Join has returned without an error.
 //
 // Flow: each process opens a Unix socket, and listens for other machines -> it puts its card (card.go), and gets those
 // of all -> each makes the tables (tables.go), or gets those of all clients (clients.go) -> the lowest rank of those

@@ -161,8 +161,8 @@ func TestImpirunStartsAClientThroughAnotherLauncher(t *testing.T) {
 	}
 }
 
-// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it, or
-// say what MPI_Abort has said.
+// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it,
+// or say what MPI_Abort has said.
 func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 	mpich, openmpi := clusters(t)
 	file := program(t, "misbehave")

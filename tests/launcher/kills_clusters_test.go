@@ -18,8 +18,8 @@ import (
 )
 
 // Deaths in clusters that are clients, in the order in which a job begins and ends: before the server answers, while a
-// client gathers, while clients connect to each other, in a barrier, in MPI_Finalize. Whoever dies, whoever needs it ends
-// with an error, and nothing is left.
+// client gathers, while clients connect to each other, in a barrier, in MPI_Finalize. Whoever dies, whoever needs it
+// ends with an error, and nothing is left.
 
 // vendorCluster is a cluster, and what its ranks talk by.
 type vendorCluster struct {
