@@ -176,6 +176,7 @@ func TestALostCommandOfAnyLengthHarmsNobody(t *testing.T) {
 
 // Any process of a client that has joined can say why the client ends. It waits until the others have heard it.
 func TestAnyProcessCanSayWhyItsClientEnds(t *testing.T) {
+	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)
 	eachPiece(t, func(t *testing.T, piece int) {
 		b := newBench(t, rules{Clients: 2})
 		b.piece = piece
@@ -186,19 +187,19 @@ func TestAnyProcessCanSayWhyItsClientEnds(t *testing.T) {
 		b.got(1)
 		for i, rank := range []int32{-1, 2} {
 			b.open(10 + i)
-			b.in(10+i, authKey, rightKey, wire.AppendLost(nil, rank, "I do not exist"))
+			b.in(10+i, ours, rightKey, wire.AppendLost(nil, rank, "I do not exist"))
 			if !b.closed[10+i] {
 				t.Errorf("client rank %d was accepted", rank)
 			}
 		}
 		b.open(5)
-		b.in(5, authKey, rightKey, wire.AppendLost(nil, 0, "MPI_Abort(42)"), coll(1), cmd(wire.CmdDone), cmd(wire.CmdFini))
+		b.in(5, ours, rightKey, wire.AppendLost(nil, 0, "MPI_Abort(42)"), coll(1), cmd(wire.CmdDone), cmd(wire.CmdFini))
 		b.want(1, "the other client", wire.AppendLost(nil, 0, "MPI_Abort(42)"))
 		if !b.closed[0] || b.closed[5] || !b.logged("client 0 (10.0.0.0:99) has ended (MPI_Abort(42)) before FINI") {
 			t.Errorf("closed %v, log %q", b.closed, b.logs)
 		}
 		b.open(6)
-		b.in(6, authKey, rightKey, wire.AppendLost(nil, 0, "too late"))
+		b.in(6, ours, rightKey, wire.AppendLost(nil, 0, "too late"))
 		b.want(1, "the other client, for the second time")
 		b.eof(6, nil)
 		b.eof(1, nil)
@@ -215,7 +216,8 @@ func TestAProcessThatReportsInTheExchangeEndsTheJob(t *testing.T) {
 	b.got(1)
 	b.in(1, coll(wire.COwn, make([]byte, wire.OwnSize)...))
 	b.open(5)
-	b.in(5, authKey, rightKey, wire.AppendLost(nil, 0, "gone"))
+	b.in(5, wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask), rightKey,
+		wire.AppendLost(nil, 0, "gone"))
 	b.want(1, "the other client", wire.AppendLost(nil, 0, "gone"))
 	b.wantEnd(false)
 }

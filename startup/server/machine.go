@@ -371,6 +371,11 @@ func (m *machine) header(c *conn) {
 // auth answers AUTH with the method that we prefer.
 func (m *machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
+	c.sameImpl = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthSameImplMask) != 0
+	if m.phase != gathering && !c.sameImpl { // nobody else has anything to say any more
+		m.drop(c, "")
+		return
+	}
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
 		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common",
@@ -378,7 +383,6 @@ func (m *machine) auth(c *conn, b []byte) {
 		return
 	}
 	c.proof.Mask = mask
-	c.sameImpl = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthSameImplMask) != 0
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
