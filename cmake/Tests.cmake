@@ -145,6 +145,26 @@ foreach(source IN LISTS c_tests)
   endforeach()
 endforeach()
 
+# Two clients of two ranks that other launchers start over their libraries (tests/clusters, docs/clusters.md), and one of
+# these with one of ours. MPICH's and Open MPI's libraries carry messages of one machine, too, where the letter is capital.
+set(clusters_MO pt2pt/order pt2pt/wildcard pt2pt/sizes pt2pt/modes pt2pt/traffic pt2pt/unexpected coll/reduce coll/alltoall
+  coll/scan coll/inter coll/nonblocking coll/subgroups comm/basic comm/intercomm comm/cart comm/dist_graph datatype/transfer
+  datatype/pack_spans rma/passive rma/pscw io/size processes/names session/world errors/truncate env/finalize)
+set(clusters_mi pt2pt/probe pt2pt/cancel coll/bcast coll/allgather comm/graph comm/group datatype/both_forms rma/put_get
+  rma/atomics io/atomic neighbor/one_way processes/spawn processes/reconnect session/alone errors/handlers tools/counts)
+set(clusters_io pt2pt/order pt2pt/synchronous coll/reduce coll/gather comm/intercomm datatype/partial rma/passive io/info
+  processes/names session/world)
+foreach(how MO mi io)
+  foreach(test IN LISTS clusters_${how})
+    string(REPLACE "/" "-" target test-${test})
+    set(name clusters-${how}/4/${test})
+    add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/clusters ${STAGE} ${CMAKE_BINARY_DIR}/peers ${how} 4
+      $<TARGET_FILE:${target}>)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${LIMIT} LABELS "clusters;c"
+      SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+  endforeach()
+endforeach()
+
 # What was compiled for the commands of the stage serves tests, too, if they are compiled alike.
 set(like_stage "GOFLAGS=-trimpath -buildmode=pie")
 

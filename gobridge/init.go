@@ -64,6 +64,7 @@ type process struct {
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
 	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
+	among       *manager.Client              // as which this job has joined the server of the clients; nil: as none
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
@@ -434,6 +435,9 @@ func endJob(why startup.Abort) {
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
+	}
+	if p != nil && p.among != nil && !why.Answer {
+		p.among.Report(why.Text)
 	}
 	if p != nil && p.session != nil {
 		p.session.Fail(why.Text, why.Client)

@@ -291,21 +291,25 @@ func (p *process) startWithout(none error) error {
 func (p *process) startManaged(m manager.Manager) error {
 	p.manager = m
 	among, err := p.amongClients()
-	if err != nil {
+	if first := m.Identity().Rank == 0; err != nil {
+		if first && among != nil && among.Methods.Mask() != 0 {
+			among.Decline(err)
+		}
+		p.awaitManager(!first) // all ranks have the same settings
 		return err
 	}
 	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
 	}, manager.Options{Apart: p.sharesNothing(), Among: among})
-	if err != nil {
-		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
+	if own := (*manager.CauseError)(nil); err != nil {
+		p.awaitManager(!errors.As(err, &own)) // if others have gone meanwhile, it ends the job and knows why
 		return err
 	}
 	if w.Listener != nil {
 		defer w.Listener.Close()
 	}
-	p.universe = w.Universe
+	p.universe, p.among = w.Universe, among
 	if p.session = w.Session; p.session != nil {
 		p.session.Watch(lostClient)
 	}
@@ -314,7 +318,7 @@ func (p *process) startManaged(m manager.Manager) error {
 }
 
 // amongClients reads how the processes of a manager join an IMPI server as one client; nil: they are a job of their
-// own.
+// own. With an error it returns what it has read before, from which a server that can be told is known.
 func (p *process) amongClients() (*manager.Client, error) {
 	place := environment(startup.EnvJoin)
 	if place == "" {
@@ -322,11 +326,6 @@ func (p *process) amongClients() (*manager.Client, error) {
 	}
 	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1", Inside: p.vendor != nil, Warn: warn,
 		Lost: lostHost}, error(nil)
-	if via := environment("IMPI_VIA"); via != "" {
-		if c.Via, err = client.ParseVia(via); err != nil {
-			return nil, fmt.Errorf("IMPI_VIA: %w", err)
-		}
-	}
 	if c.Rank, c.Server, err = manager.ParsePlace(place); err != nil {
 		return nil, fmt.Errorf("%s: %w", startup.EnvJoin, err)
 	}
@@ -334,11 +333,16 @@ func (p *process) amongClients() (*manager.Client, error) {
 		return nil, err
 	}
 	if c.Silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
-		return nil, err
+		return c, err
+	}
+	if via := environment("IMPI_VIA"); via != "" {
+		if c.Via, err = client.ParseVia(via); err != nil {
+			return c, fmt.Errorf("IMPI_VIA: %w", err)
+		}
 	}
 	if ports := environment(startup.EnvPort); ports != "" {
 		if c.Ports[0], c.Ports[1], err = client.ParsePorts(ports); err != nil {
-			return nil, fmt.Errorf("%s: %w", startup.EnvPort, err)
+			return c, fmt.Errorf("%s: %w", startup.EnvPort, err)
 		}
 	}
 	if err = c.Values.FromEnv(environment); err == nil {
@@ -380,7 +384,7 @@ const lossTime = 3 * time.Second
 
 // awaitManager gives the manager time to end the job, and this process with it, if another is lost.
 func (p *process) awaitManager(loss bool) {
-	if loss && p != nil && p.manager != nil {
+	if loss && p != nil && p.manager != nil && p.manager.Identity().Size > 1 {
 		time.Sleep(lossTime)
 	}
 }
@@ -439,7 +443,7 @@ func (p *process) startByVendor(none error) error {
 	}
 	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
 		if foreign.Size > 1 {
-			return p.vendor.Unlike(foreign.Launcher, foreign.Size)
+			return p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin))
 		}
 		return none
 	}
@@ -473,7 +477,11 @@ func (p *process) startVendor(job *transport.Job, near []int32) (*links.Vendor, 
 		}
 	}
 	if p.vendor.Size() != size {
-		return nil, p.vendor.Unlike("libimpi's launcher", size)
+		join := ""
+		if job.Clients > 1 {
+			join = fmt.Sprintf("%d@HOST:PORT", job.Procs[job.Me].Client)
+		}
+		return nil, p.vendor.Unlike("libimpi's launcher", size, join)
 	}
 	world, err := p.vendor.Gather(job.Me)
 	if err != nil {

@@ -14,4 +14,4 @@
 /* 0125094da0901496 gobridge/shim/z_shim.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 3a68854450239248 mpi.h */
-/* 12d09b373651510d transport/shm/z_layout.h */
+/* e6d3a05e5f43ff6f transport/shm/z_layout.h */

@@ -114,15 +114,22 @@ func (l *Library) Rank() int    { return l.rank }
 func (l *Library) Size() int    { return l.size }
 
 // Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
-func (l *Library) Unlike(launcher string, size int) error {
-	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
-		"understands if it knows PMI-1", size)
+// join is where these join an IMPI server; "": they do not.
+func (l *Library) Unlike(launcher string, size int, join string) error {
+	before, instead := "", ""
+	switch {
+	case join != "":
+		before = startup.EnvJoin + "=" + join + " "
+	case !l.openMPI():
+		instead = fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
+			"understands if it knows PMI-1", size)
+	}
 	if l.openMPI() {
 		instead = "; Open MPI does not understand libimpi's impirun"
 	}
 	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
-		"belong to this launcher. Start the program with `%s -n %d PROGRAM`%s", l.size, size, launcher, l.launcher(), size,
-		instead))
+		"belong to this launcher. Start the program with `%s%s -n %d PROGRAM`%s", l.size, size, launcher, before,
+		l.launcher(), size, instead))
 }
 
 func (l *Library) openMPI() bool { return strings.HasPrefix(l.name, "Open MPI") }

@@ -90,6 +90,9 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 		var job *transport.Job
 		if job, w.Session, failed = j.connect(ctx); failed != nil {
 			told = append([]byte{tellsError}, failed.Error()...)
+			if ctx.Err() == nil {
+				failed = &CauseError{failed}
+			}
 		} else {
 			told = append([]byte{tellsTables}, startup.EncodeJob(job)...)
 		}
@@ -164,10 +167,27 @@ func (c *Client) absent(limit time.Duration) {
 	}
 }
 
-// decline tells the server that this client will not come, unless it has been asked already.
+// decline tells the server that this client will not come, unless it has been asked already. Rank 0 does so, or the
+// process that alone knows why.
 func (j *joining) decline(why error) {
-	if c := j.among; c != nil && j.id.Rank == 0 && !j.met && !c.Plain {
+	var own *CauseError
+	if c := j.among; c != nil && !j.met && (j.id.Rank == 0 || errors.As(why, &own)) {
+		c.Decline(why)
+	}
+}
+
+// Decline tells the server that this client, which has not joined, will not come.
+func (c *Client) Decline(why error) {
+	if !c.Plain {
 		client.Decline(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
+	}
+}
+
+// Report tells the server why this client, which has joined, ends; the server tells the other clients. Any process can
+// do so. It takes a second at most.
+func (c *Client) Report(why string) {
+	if !c.Plain {
+		client.Report(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
 	}
 }
 
@@ -182,8 +202,8 @@ func (j *joining) place(w *Joined) error {
 	}
 	list := hostsOf(j.cards, hosts < len(j.cards))
 	if procs != len(j.cards) || hosts != len(list) {
-		return fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d", procs,
-			hosts, j.among.Rank, len(j.cards), len(list))
+		return j.alike(fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d",
+			procs, hosts, j.among.Rank, len(j.cards), len(list)))
 	}
 	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
 	at := func(rank int32) int32 { return int32(first + slices.Index(slices.Concat(list...), rank)) }

@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -225,6 +227,41 @@ func TestAClientWhoseProcessesDoNotFindEachOtherDeclines(t *testing.T) {
 	joinAll(t, slices.Concat(good, bad[:1]))
 	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "values of 10 bytes") {
 		t.Errorf("the other client hears: %s", said)
+	}
+}
+
+// The process that knows why a client cannot come says so itself: the others wait for it in vain.
+func TestAProcessThatCannotListenDeclinesForItsClient(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	address := serve(t, 2)
+	good, bad := asClient(0, address, 0), asClient(1, address, 0, 0)
+	bad[1].among.Ports = [2]int{port, port}
+	joinAll(t, slices.Concat(good, bad[1:]))
+	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "client 1 is lost: listening for other clients") {
+		t.Errorf("the other client hears: %s", said)
+	}
+	if own := (*CauseError)(nil); !errors.As(bad[1].err, &own) {
+		t.Errorf("somebody else may know better: %v", bad[1].err)
+	}
+}
+
+// Of what all processes find one makes an error that ends the job; the others leave that to it.
+func TestOneProcessIsTheCauseOfWhatAllFind(t *testing.T) {
+	unlike := asClient(0, serve(t, 2), 0, 0, 1)
+	unlike[2].among = nil
+	for _, list := range [][]*joiner{asClient(7, serve(t, 2), 0, 1, 0), unlike} {
+		joinAll(t, list)
+		for r, j := range list {
+			var own *CauseError
+			if errors.As(j.err, &own) != (r == 0) {
+				t.Errorf("rank %d: %v", r, j.err)
+			}
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ type Joined struct {
 // Join finds the other processes of a manager's job.
 //
 // It blocks until all processes of the job have come this far, or ctx is done. The manager stays the caller's, also if
-// there is an error. gone is called, once, if the manager is lost after Join has returned without an error.
+// there is an error; unless that is a *CauseError, the manager may know a better reason.
+// gone is called, once, if the manager is lost after Join has returned without an error.
 //
 // Flow: each process opens a Unix socket, and listens for other machines -> it puts its card (card.go), and gets those
 // of all -> each makes the tables (tables.go), or gets those of all clients (clients.go) -> the lowest rank of those
@@ -99,6 +100,21 @@ func (w *Joined) letGo(why error) {
 	}
 }
 
+// CauseError is why a process cannot join the others if that is not because another process has ended: nobody knows
+// better. Of an error that all processes find, rank 0 alone makes one.
+type CauseError struct{ Err error }
+
+func (e *CauseError) Error() string { return e.Err.Error() }
+func (e *CauseError) Unwrap() error { return e.Err }
+
+// alike is an error that all processes find.
+func (j *joining) alike(err error) error {
+	if j.id.Rank == 0 {
+		return &CauseError{err}
+	}
+	return err
+}
+
 // joining is one Join.
 type joining struct {
 	Manager
@@ -145,13 +161,13 @@ func (j *joining) settle(err error) error {
 func (j *joining) run(ctx context.Context, w *Joined) (err error) {
 	near, err := listenNear(j.mine.unix)
 	if err != nil {
-		return err
+		return &CauseError{err}
 	}
 	defer near.Close()
 	if j.among == nil {
 		w.Listener = j.listen()
 	} else if w.Listener, err = j.listenAmong(); err != nil {
-		return err
+		return &CauseError{err}
 	}
 	if err := j.exchange(ctx); err != nil {
 		return err
@@ -194,7 +210,7 @@ func (j *joining) listen() *tcp.Listener {
 func (j *joining) exchange(ctx context.Context) error {
 	text := j.mine.encode()
 	if len(text) > j.id.MaxValue {
-		return fmt.Errorf("%s takes values of %d bytes, and libimpi needs %d", j.Name(), j.id.MaxValue, len(text))
+		return j.alike(fmt.Errorf("%s takes values of %d bytes, and libimpi needs %d", j.Name(), j.id.MaxValue, len(text)))
 	}
 	if err := j.Put(cardKey, text); err != nil {
 		return err
@@ -210,18 +226,19 @@ func (j *joining) exchange(ctx context.Context) error {
 			return err
 		}
 		if j.cards[r], err = decodeCard(text); err != nil {
-			return fmt.Errorf("rank %d, which %s has started: %w", r, j.Name(), err)
+			return j.alike(fmt.Errorf("rank %d, which %s has started: %w", r, j.Name(), err))
 		}
 		if other, twice := places[j.cards[r].unix]; twice {
-			return fmt.Errorf("ranks %d and %d say the same: %s has started one of them twice", other, r, j.Name())
+			return j.alike(fmt.Errorf("ranks %d and %d say the same: %s has started one of them twice", other, r, j.Name()))
 		}
 		places[j.cards[r].unix] = r
 	}
 	if err := oneClient(j.cards); err != nil {
-		return err
+		return j.alike(err)
 	}
 	if j.cards[j.id.Rank] != j.mine {
-		return fmt.Errorf("%s does not return what rank %d has put: another process has the same rank", j.Name(), j.id.Rank)
+		return &CauseError{fmt.Errorf("%s does not return what rank %d has put: another process has the same rank",
+			j.Name(), j.id.Rank)}
 	}
 	j.Watch(j.lost)
 	return nil

@@ -161,7 +161,8 @@ func TestImpirunStartsAClientThroughAnotherLauncher(t *testing.T) {
 	}
 }
 
-// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it.
+// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it,
+// or say what MPI_Abort has said.
 func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 	mpich, openmpi := clusters(t)
 	file := program(t, "misbehave")
@@ -181,8 +182,12 @@ func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 			if r.code == 0 || i == c.client && c.code > 0 && r.code != c.code {
 				t.Errorf("%s: client %d ends with %d", c.do, i, r.code)
 			}
-			if i != c.client && !strings.Contains(r.stderr, "is lost") {
-				t.Errorf("%s: client %d says %q", c.do, i, r.stderr)
+			says := "is lost"
+			if strings.HasPrefix(c.do, "abort") {
+				says = fmt.Sprintf("client %d is lost: MPI_Abort(%d) on MPI_COMM_WORLD", c.client, c.code)
+			}
+			if i != c.client && !strings.Contains(r.stderr, says) {
+				t.Errorf("%s: client %d says %q, without %q", c.do, i, r.stderr, says)
 			}
 		}
 		if r := s.wait(); r.code == 0 {
@@ -192,31 +197,53 @@ func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 }
 
 func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
-	mpich, _ := clusters(t)
+	mpich, openmpi := clusters(t)
 	file := program(t, "../coll/scan")
 	s, address := server(t, with(key), "2")
+	busy, taken := server(t, with(key), "2") // the server of a job that has begun
+	first := startWith(t, with(key), words("-client 0", taken, "-n 1", program(t, "misbehave"), "wait-for-signal 0")...)
+	other := startProgram(t, with(key, "IMPI_JOIN=1@"+taken), program(t, "misbehave"), words("wait-for-signal 0")...)
+	other.stdout.await("ready", 1)
 	for _, c := range []struct {
 		settings []string
 		says     string
 	}{
 		{[]string{key, "IMPI_JOIN=nonsense"}, `IMPI_JOIN: "nonsense" is not R@HOST:PORT`},
+		{[]string{key, "IMPI_JOIN=1@"}, `IMPI_JOIN: "1@" is not R@HOST:PORT`},
+		{[]string{key, "IMPI_JOIN=1@head"}, `IMPI_JOIN: "1@head" is not R@HOST:PORT`},
+		{[]string{key, "IMPI_JOIN=@" + address}, "is not R@HOST:PORT"},
+		{[]string{key, "IMPI_JOIN=-1@" + address}, "R is the rank of the client, 0 to 31"},
+		{[]string{key, "IMPI_JOIN=32@" + address}, "R is the rank of the client, 0 to 31"},
+		{[]string{key, "IMPI_JOIN=one@" + address}, "is not R@HOST:PORT"},
+		{[]string{key, "IMPI_JOIN=1@nowhere.invalid:7000"}, "nowhere.invalid"},
 		{[]string{key, "IMPI_JOIN=5@" + address}, "joining as client 5"},
+		{[]string{key, "IMPI_JOIN=1@" + taken}, "joining as client 1: the connection was closed by the server"},
 		{[]string{"IMPI_AUTH_SECRET=another", "IMPI_JOIN=1@" + address}, "IMPI server " + address},
+		// The first of these ends the job: the client tells the server that it does not come.
+		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_VIA=nobody"}, `IMPI_VIA: "nobody" is none of`},
 		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_PORT=9-7"}, "IMPI_PORT: the range 9-7 ends before it begins"},
 		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_ACKMARK=9", "IMPI_HIWATER=7"}, "ackmark 9: above hiwater 7"},
 		{[]string{"IMPI_JOIN=1@" + address}, "no authentication method"},
 	} {
-		r := startProgram(t, with(c.settings...), mpich.words[0], words("-n 2", file)...).wait()
-		if r.code == 0 || !strings.Contains(r.stderr, c.says) {
-			t.Errorf("%q: code %d, %q, without %q", c.settings, r.code, r.stderr, c.says)
+		for _, by := range []cluster{mpich, openmpi} {
+			line := append(by.words[1:len(by.words):len(by.words)], words("-n 2", file)...)
+			r := startProgram(t, append(with(c.settings...), pmixSettings), by.words[0], line...).wait()
+			if r.code == 0 || !strings.Contains(r.stderr, c.says) {
+				t.Errorf("%s, %q: code %d, %q, without %q", by.name, c.settings, r.code, r.stderr, c.says)
+			}
 		}
+	}
+	first.signal(syscall.SIGTERM)
+	for _, j := range []*job{first, other, busy} {
+		j.wait()
 	}
 	r := run(t, words("-n 1 env", key, "IMPI_JOIN=1@"+address, file)...)
 	if r.code == 0 || !strings.Contains(r.stderr, "impirun has the option -client") {
 		t.Errorf("below impirun: code %d, %q", r.code, r.stderr)
 	}
-	s.signal(syscall.SIGTERM)
-	s.wait()
+	if r := s.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1 ") || !strings.Contains(r.stderr, "IMPI_VIA") {
+		t.Errorf("the server: code %d, %q", r.code, r.stderr)
+	}
 }
 
 // nodes runs a command of a cluster with two machines, of two ranks each, whose launcher is MPICH's, and whose ranks

@@ -146,3 +146,18 @@ func TestAProgramOfOpenMPICannotUseAnOpenMPIWithPlugins(t *testing.T) {
 		}
 	})
 }
+
+// A client that is to be started by the library's launcher is told how.
+func TestALibraryOfAnotherLauncherIsAnErrorWithTheRightCommandForAClient(t *testing.T) {
+	ownABIs(t, func(t *testing.T, l ownABI) {
+		isolated(t, "-m")
+		line := append(ownShm(), program(t, "../pt2pt/self"))
+		r := startProgram(t, byVendor(l.library, "OMPI_COMM_WORLD_SIZE=4", "IMPI_JOIN=1@head:7000"), line[0],
+			line[1:]...).wait()
+		for _, words := range []string{l.library, "`IMPI_JOIN=1@head:7000 " + l.launcher[0] + " -n 4 PROGRAM`"} {
+			if r.code == 0 || !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "`impirun") {
+				t.Errorf("code %d, %q, without %q", r.code, r.stderr, words)
+			}
+		}
+	})
+}
