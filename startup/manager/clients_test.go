@@ -16,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
@@ -145,6 +146,103 @@ func TestMachinesOfAClientHaveAgents(t *testing.T) {
 	}
 	if hosts := len(a[0].w.Job.Hosts); hosts != 5 {
 		t.Errorf("%d hosts", hosts)
+	}
+}
+
+// To others a client is one host, whose processes name their machines; each of its machines has an agent. A client of
+// one machine needs no more than that.
+func TestAClientOfSeveralMachinesIsOneHost(t *testing.T) {
+	for _, inside := range []bool{false, true} {
+		address := serve(t, 3)
+		of := [][]int{{0, 1, 0, 2}, {0, 1, 1}, {0, 0}}
+		var clients [][]*joiner
+		for c, machines := range of {
+			clients = append(clients, asClient(int32(c), address, machines...))
+		}
+		list := slices.Concat(clients...)
+		for _, j := range list {
+			j.among.Via, j.among.Inside, j.among.Lost = client.ViaOne, inside, func(int32, error) {}
+		}
+		joinAll(t, list)
+		got := ""
+		for c, joiners := range clients {
+			for r, j := range joiners {
+				if j.err != nil {
+					t.Fatalf("client %d, rank %d: %v", c, r, j.err)
+				}
+				got += fmt.Sprint(j.w.Job.Me, " ")
+				if len(j.w.Job.Hosts) != 3 || j.w.Pipes == nil || (j.w.Agent != nil) != (j.w.LocalRank == 0) || j.w.Listener != nil {
+					t.Errorf("client %d, rank %d: %d hosts, pipes %v, agent %v", c, r, len(j.w.Job.Hosts), j.w.Pipes, j.w.Agent)
+				}
+				if j.w.Session != nil {
+					defer j.w.Session.Fini()
+				}
+			}
+		}
+		if got != "0 2 1 3 4 5 6 7 8 " {
+			t.Errorf("world ranks %s", got)
+		}
+		passAround(t, list, inside)
+	}
+}
+
+// heard counts the packets of each process.
+type heard struct {
+	from []int
+	lost error
+}
+
+func (h *heard) Deliver(head *transport.Header, _ []byte) { h.from[head.Src]++ }
+func (h *heard) Lost(_ int32, err error)                  { h.lost = err }
+
+// passAround lets all processes send to all with whom their agents connect them.
+func passAround(t *testing.T, list []*joiner, inside bool) {
+	t.Helper()
+	byWorld := slices.Clone(list)
+	for _, j := range list {
+		byWorld[j.w.Job.Me] = j
+	}
+	linked := func(a, b int) bool {
+		x, y := byWorld[a], byWorld[b]
+		return x.client() != y.client() || !inside && x.at != y.at
+	}
+	hosts, got := make([]*tcp.Host, len(list)), make([]*heard, len(list))
+	for i, j := range byWorld {
+		got[i] = &heard{from: make([]int, len(list))}
+		h, err := tcp.Adopt(agent.View(j.w.Job), agent.ViewHost, agent.ViewSockets(*j.w.Pipes), got[i], func() {},
+			tcp.Options{Pipes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.w.Pipes, hosts[i] = nil, h
+		defer h.Abort()
+	}
+	missing := 0
+	for a, h := range hosts {
+		for b := range hosts {
+			if linked(a, b) {
+				missing++
+				if !h.Send(&transport.Header{Src: int32(a), Dst: int32(b), MsgLen: 1, Len: 1}, []byte{1}) {
+					t.Fatalf("process %d has no room for %d", a, b)
+				}
+			}
+		}
+	}
+	for end := time.Now().Add(time.Minute); missing > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		missing = 0
+		for b, h := range hosts {
+			h.Poll()
+			for a := range hosts {
+				if linked(a, b) && got[b].from[a] != 1 {
+					missing++
+				}
+			}
+		}
+	}
+	for i, h := range got {
+		if missing > 0 || h.lost != nil {
+			t.Errorf("process %d has heard of %v, %v", i, h.from, h.lost)
+		}
 	}
 }
 

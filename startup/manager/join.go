@@ -58,7 +58,7 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at),
 		pipes: [2]int{-1, -1}}
 	if among != nil {
-		j.mine.client = uint8(among.Rank) + 1
+		j.mine.client, j.mine.gate = uint8(among.Rank)+1, among.Via == client.ViaOne
 	}
 	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
@@ -67,6 +67,9 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	}
 	err := j.settle(j.run(ctx, &w))
 	if err != nil {
+		if j.outside != nil {
+			j.outside.Close()
+		}
 		w.letGo(err)
 		j.decline(err)
 	}
@@ -118,15 +121,17 @@ func (j *joining) alike(err error) error {
 // joining is one Join.
 type joining struct {
 	Manager
-	id     Identity
-	among  *Client          // nil: there are no other clients
-	met    bool             // the server has been asked
-	hands  map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
-	pipes  [2]int           // those that have come with it; -1: none
-	mine   card
-	cards  []card // by rank, once all are there
-	cancel context.CancelCauseFunc
-	gone   func(error)
+	id    Identity
+	among *Client          // nil: there are no other clients
+	met   bool             // the server has been asked
+	hands map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
+	pipes [2]int           // those that have come with it; -1: none
+
+	outside *tcp.Listener // of the one process to which other clients connect (gate.go); nil: this one is not it
+	mine    card
+	cards   []card // by rank, once all are there
+	cancel  context.CancelCauseFunc
+	gone    func(error)
 
 	mu     sync.Mutex
 	joined bool  // Join has returned without an error
