@@ -46,7 +46,7 @@ const joinTime = 60 * time.Second
 // start finds the job and joins it.
 func (p *process) start() (err error) {
 	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
-		return err
+		return p.declines(err)
 	}
 	link, w, err := startup.Attach(lookupEnv)
 	if err == nil && environment(startup.EnvJoin) != "" {
@@ -439,11 +439,11 @@ func unread(fd int) int {
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {
 	if err := p.launchVendor(); err != nil {
-		return err
+		return p.declines(err)
 	}
 	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
 		if foreign.Size > 1 {
-			return p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin))
+			return p.declines(p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin)))
 		}
 		return none
 	}
@@ -452,7 +452,30 @@ func (p *process) startByVendor(none error) error {
 
 func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
+	if environment(startup.EnvJoin) != "" {
+		watchStart()
+	}
+	p.starts.Store(true)
+	defer p.starts.Store(false)
 	return p.vendor.Start()
+}
+
+// declines tells the server of the clients why this one will not come, if it is one, and returns that. Each of its
+// processes does, as none knows of the others.
+func (p *process) declines(why error) error {
+	if c, _ := p.amongClients(); c != nil && c.Methods.Mask() != 0 {
+		c.Decline(why)
+	}
+	return why
+}
+
+// exits is called in a process that exits with no thread of its own inside. Many libraries end the process if they
+// cannot start, and have said why.
+func exits() {
+	if p := joining.Load(); p != nil && p.starts.Load() {
+		p.declines(fmt.Errorf("MPI_Init of %s has ended a process: %s=%s", p.vendor.Name(), startup.EnvLocal,
+			environment(startup.EnvLocal)))
+	}
 }
 
 // alone reports whether the user wants each process to be alone.

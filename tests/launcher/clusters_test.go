@@ -250,13 +250,19 @@ func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
 // have MPICH's library for what goes between machines.
 func (n *network) nodes(t *testing.T, settings []string, do ...any) *job {
 	t.Helper()
-	library, launcher := otherMPI(t)
+	library, _ := otherMPI(t)
+	return n.nodesFrom(t, 0, append(settings, "IMPI_LOCAL=vendor:"+library), do...)
+}
+
+// nodesFrom does so on the machines first and first+1, with the settings and no others.
+func (n *network) nodesFrom(t *testing.T, first int, settings []string, do ...any) *job {
+	t.Helper()
+	_, launcher := otherMPI(t)
 	shell := n.hydraShell(t)
 	var j *job
-	n.machines[0].inside(t, func() {
-		j = startProgram(t, with(append(settings, "IMPI_LOCAL=vendor:"+library)...), launcher,
-			words("-localhost", n.machines[0].addr.String(), "-launcher ssh -launcher-exec", shell,
-				"-hosts m0,m1 -ppn 2 -n 4", words(do...))...)
+	n.machines[first].inside(t, func() {
+		j = startProgram(t, with(settings...), launcher, words("-localhost", n.machines[first].addr.String(),
+			"-launcher ssh -launcher-exec", shell, fmt.Sprintf("-hosts m%d,m%d -ppn 2 -n 4", first, first+1), words(do...))...)
 	})
 	return j
 }
