@@ -236,33 +236,32 @@ func (s *Scratch) scanDirect(c Comm, own, recv Buf, op Op, apart bool) error {
 		return err
 	}
 	of := func(i int) Buf { return all.Slice(int64(i)*own.Count, own.Count) }
-	for i := range p {
+	for d := 1; d < p; d++ {
 		if s.Full() {
 			if err := s.Wait(c); err != nil {
 				return err
 			}
 		}
-		switch {
-		case i < r:
-			err = s.Add(c.Irecv(of(i), i, tagScan))
-		case i > r:
-			err = s.Add(c.Isend(own, i, tagScan))
-		default:
-			err = c.Copy(of(i), own)
+		if r+d < p {
+			if err := s.Add(c.Isend(own, r+d, tagScan)); err != nil {
+				return err
+			}
 		}
-		if err != nil {
+		if r >= d {
+			if err := s.Add(c.Irecv(of(r-d), r-d, tagScan)); err != nil {
+				return err
+			}
+		}
+	}
+	n := r
+	if !apart {
+		n++
+		if err := c.Copy(of(r), own); err != nil {
 			return err
 		}
 	}
-	if err := s.Wait(c); err != nil {
+	if err := s.Wait(c); err != nil || n == 0 {
 		return err
-	}
-	n := r + 1
-	if apart {
-		n = r
-	}
-	if n == 0 {
-		return nil
 	}
 	sum, err := foldAll(c, op, n, of)
 	if err != nil {
