@@ -5,6 +5,7 @@ import "github.com/libimpi/libimpi/coll/choose"
 var barriers = bind(choose.Barrier, map[string]func(Comm) error{
 	"dissemination": barrierDissemination,
 	"central":       barrierCentral,
+	"direct":        barrierDirect,
 	"vendor":        barrierVendor,
 	"machines":      nil,
 })

@@ -74,10 +74,8 @@ func (s *Scratch) foldBlocks(c Comm, of func(i int) Buf, op Op, tag int) (Buf, e
 	if err := c.Copy(from(r), mine); err != nil {
 		return Buf{}, err
 	}
-	for i := 1; i < p; i++ {
-		if err := s.Exchange(c, of((r+i)%p), (r+i)%p, from((r-i+p)%p), (r-i+p)%p, tag); err != nil {
-			return Buf{}, err
-		}
+	if err := s.exchangeAll(c, of, from, tag); err != nil {
+		return Buf{}, err
 	}
 	return foldAll(c, op, p, from)
 }

@@ -312,7 +312,7 @@ func (s *Scratch) allreduceLanes(c Comm, own, acc Buf, op Op) error {
 // of log M rounds.
 func (s *Scratch) allreduceLane(k *levels, part Buf, n int64, op Op) error {
 	short := part.Size() < 4*choose.Startup()
-	if n < 16*choose.Startup() || !short || !op.Commutative() || k.m.Outer != nil {
+	if n < 16*choose.Startup() || !short || !op.Commutative() || k.m.Outer != nil || k.m.Distant {
 		return Allreduce(&k.between, InPlace(), part, op)
 	}
 	return s.allreduceCirculant(&k.between, part, op)

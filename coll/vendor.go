@@ -22,8 +22,8 @@ type Vendored interface {
 	Leave(o transport.Operation) error
 }
 
-// byVendor reports whether a Comm may leave its operations to a library.
-func byVendor(c Comm) bool {
+// ByVendor reports whether a Comm may leave its operations to a library.
+func ByVendor(c Comm) bool {
 	v, ok := c.(Vendored)
 	return ok && v.Vendor(c)
 }
