@@ -432,7 +432,7 @@ func endJob(why startup.Abort) {
 	if status == 0 {
 		status = 1
 	}
-	p.awaitManager(why.Answer && why.Client == nil) // of another client it knows nothing
+	p.awaitManager(why.Answer && why.Client == nil, lossTime) // of another client it knows nothing
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)

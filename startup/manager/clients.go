@@ -42,6 +42,8 @@ type Client struct {
 
 	Warn func(text string)             // of what a user may want to know
 	Lost func(client int32, err error) // an agent has lost a host of a client
+
+	Ended func(*client.LostError) // rank 0, which has joined, hears that another client has ended. May be nil
 }
 
 // ParsePlace reads R@HOST:PORT: client R of the server at that address.
@@ -105,6 +107,7 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 				failed = &CauseError{failed}
 			}
 		} else {
+			w.Session.Watch(j.clientEnded)
 			told = append([]byte{tellsTables}, startup.EncodeJob(job)...)
 		}
 	}
@@ -119,6 +122,26 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 		return err
 	}
 	return j.place(w)
+}
+
+// clientEnded takes the end of another client: it ends Join, or is the caller's afterwards. The end of the server, which
+// comes here, too, ends nothing (IMPI 0.0, 2.4).
+func (j *joining) clientEnded(err error) {
+	var other *client.LostError
+	if !errors.As(err, &other) {
+		return
+	}
+	j.mu.Lock()
+	joined := j.joined
+	if j.ended == nil {
+		j.ended = other
+	}
+	j.mu.Unlock()
+	if !joined {
+		j.cancel(other)
+	} else if j.among.Ended != nil {
+		j.among.Ended(other)
+	}
 }
 
 // connect joins the server as the client.

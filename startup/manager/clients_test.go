@@ -317,13 +317,33 @@ func TestWhatEndsTheAttemptToMeetTheOthersIsToldToAll(t *testing.T) {
 	}
 }
 
+// waits returns when a client of one process waits at a server for the others, and what it hears then.
+func waits(t *testing.T, address string) (hears <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	waiting, over := make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, _, err := client.Connect(ctx, address, 0, auth.WithSecret("word"), client.Default(client.Host{
+			Addr: netip.MustParseAddrPort("127.0.0.1:1"), Procs: []client.Proc{{PID: 1}}}),
+			client.Options{Waiting: func() { close(waiting) }})
+		over <- err
+	}()
+	select {
+	case <-waiting:
+	case err := <-over:
+		t.Fatal(err)
+	}
+	return over
+}
+
 // A client that cannot come says so to the others.
 func TestAClientWhoseProcessesDoNotFindEachOtherDeclines(t *testing.T) {
 	address := serve(t, 2)
-	good, bad := asClient(0, address, 0), asClient(1, address, 0, 0)
+	good, bad := waits(t, address), asClient(1, address, 0, 0)
 	bad[0].max = 10 // no card has room
-	joinAll(t, slices.Concat(good, bad[:1]))
-	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "values of 10 bytes") {
+	joinAll(t, bad[:1])
+	if said := fmt.Sprint(<-good); !strings.Contains(said, "values of 10 bytes") {
 		t.Errorf("the other client hears: %s", said)
 	}
 }
@@ -337,10 +357,10 @@ func TestAProcessThatCannotListenDeclinesForItsClient(t *testing.T) {
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
 	address := serve(t, 2)
-	good, bad := asClient(0, address, 0), asClient(1, address, 0, 0)
+	good, bad := waits(t, address), asClient(1, address, 0, 0)
 	bad[1].among.Ports = [2]int{port, port}
-	joinAll(t, slices.Concat(good, bad[1:]))
-	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "client 1 is lost: listening for other clients") {
+	joinAll(t, bad[1:])
+	if said := fmt.Sprint(<-good); !strings.Contains(said, "client 1 is lost: listening for other clients") {
 		t.Errorf("the other client hears: %s", said)
 	}
 	if own := (*CauseError)(nil); !errors.As(bad[1].err, &own) {
@@ -372,5 +392,26 @@ func TestProcessesOfSeveralClientsAreNotOneClient(t *testing.T) {
 		if said := fmt.Sprint(j.err); !strings.Contains(said, "as client 0, and rank 2 as no client") {
 			t.Errorf("rank %d: %s", r, said)
 		}
+	}
+}
+
+// A client that ends while agents connect with each other is missed at once: its hosts would be waited for.
+func TestAClientThatEndsBeforeAgentsHaveConnectedEndsTheirWait(t *testing.T) {
+	address := serve(t, 2)
+	a, b := asClient(0, address, 0), asClient(1, address, 0, 0)
+	a[0].joined = func() {
+		a[0].w.Session.Fail("it has crashed", nil)
+		a[0].w.Session = nil
+	}
+	for _, j := range b {
+		j.among.Via, j.among.Ended = client.ViaAgent, func(*client.LostError) {}
+	}
+	joinAll(t, slices.Concat(a, b))
+	var own *CauseError
+	if said := fmt.Sprint(b[0].err); !errors.As(b[0].err, &own) || said != "client 0 is lost: it has crashed" {
+		t.Errorf("rank 0: %s", said)
+	}
+	if w := &b[0].w; w.Agent != nil || w.Pipes != nil || w.Session != nil || w.Listener != nil {
+		t.Errorf("rank 0 keeps %+v", w)
 	}
 }

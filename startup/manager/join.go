@@ -98,7 +98,12 @@ func (w *Joined) letGo(why error) {
 		w.Pipes = nil
 	}
 	if w.Session != nil {
-		w.Session.Fail(why.Error(), nil)
+		var blamed *int32
+		var other *client.LostError
+		if errors.As(why, &other) {
+			blamed = &other.Client
+		}
+		w.Session.Fail(why.Error(), blamed)
 		w.Session = nil
 	}
 }
@@ -136,6 +141,8 @@ type joining struct {
 	mu     sync.Mutex
 	joined bool  // Join has returned without an error
 	loss   error // of the manager
+
+	ended *client.LostError // another client; nil: none
 }
 
 // lost takes the loss of the manager: it ends Join, or is the caller's afterwards.
@@ -157,6 +164,9 @@ func (j *joining) settle(err error) error {
 	defer j.mu.Unlock()
 	if err == nil && j.loss != nil {
 		err = fmt.Errorf("%s is lost: %w", j.Name(), j.loss)
+	}
+	if j.ended != nil { // whatever came of it
+		err = &CauseError{j.ended}
 	}
 	j.joined = err == nil
 	return err
