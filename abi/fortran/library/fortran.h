@@ -1,0 +1,277 @@
+/* What the entries of Fortran's bindings have in common: names, handles, numbers, strings, statuses, buffers.
+ *
+ * FORTRAN_INTEGER  bytes of an INTEGER and of a LOGICAL: 4, or 8 (-fdefault-integer-8)
+ * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C */
+#ifndef LIBIMPI_FORTRAN_H
+#define LIBIMPI_FORTRAN_H
+
+#include <ISO_Fortran_binding.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "mpi.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HIDDEN __attribute__((visibility("hidden")))
+
+#if FORTRAN_INTEGER == 8
+typedef int64_t Fint;
+#else
+typedef int32_t Fint;
+#endif
+
+#ifdef FORTRAN_PROFILE
+#define F_(name) pmpi_##name##_
+#define C_(name) PMPI_##name
+#define NAMES(lower, UPPER) ALIAS(F_(lower), pmpi_##lower##__) ALIAS(F_(lower), pmpi_##lower) ALIAS(F_(lower), PMPI_##UPPER)
+#define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
+#else
+#define F_(name) mpi_##name##_
+#define C_(name) MPI_##name
+#define NAMES(lower, UPPER) ALIAS(F_(lower), mpi_##lower##__) ALIAS(F_(lower), mpi_##lower) ALIAS(F_(lower), MPI_##UPPER)
+#define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
+#endif
+#define ALIAS(is, name) ALIAS_OF(is, name)
+#define ALIAS_OF(is, name) extern __typeof__(is) name __attribute__((alias(#is)));
+
+/* ierror is optional in mpi_f08. */
+static inline void done(Fint *ierror, int e)
+{
+    if (ierror) *ierror = e;
+}
+
+/* Room for copies, for the time of a call: the first bytes cost nothing. */
+struct room {
+    size_t used;
+    int full;    /* there is no memory */
+    void *more;  /* blocks, each of which begins with the address of the next */
+    _Alignas(16) char here[1024];
+};
+#define ROOM { .used = 0, .full = 0, .more = NULL }
+
+HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
+HIDDEN void impi_fortran_leave(struct room *r);
+HIDDEN int impi_fortran_no_room(void);
+#define no_room impi_fortran_no_room
+
+static inline int64_t at_least_0(int64_t n) { return n > 0 ? n : 0; }
+
+/* Memory of zeros for n elements. */
+static inline void *allocate(struct room *r, int64_t n, size_t size)
+{
+    size_t bytes = ((size_t)at_least_0(n) * size + 15) & ~(size_t)15;
+    if (UNLIKELY(n > (INT64_MAX >> 16) || bytes > sizeof r->here - r->used)) return impi_fortran_more(r, bytes);
+    void *p = r->here + r->used;
+    r->used += bytes;
+    return memset(p, 0, bytes);
+}
+
+static inline void leave(struct room *r)
+{
+    if (UNLIKELY(r->more != NULL)) impi_fortran_leave(r);
+}
+
+/* Numbers. An INTEGER of 8 bytes that no int holds becomes the nearest one, which no call takes. */
+static inline int int_in(Fint n)
+{
+#if FORTRAN_INTEGER == 8
+    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int)n;
+#else
+    return n;
+#endif
+}
+
+HIDDEN extern Fint impi_fortran_true; /* a LOGICAL's .TRUE. */
+static inline int logical_in(Fint l) { return l != 0; }
+static inline Fint logical_out(int l) { return l ? impi_fortran_true : 0; }
+
+/* Fortran counts from one. */
+static inline int index_out(int i) { return i == MPI_UNDEFINED ? i : i + 1; }
+static inline void indices_out(Fint *indices, int n)
+{
+    for (int i = 0; i < n; i++) indices[i]++;
+}
+
+/* An array of integers of one size for C, where they have another; n elements. */
+HIDDEN void *impi_fortran_numbers(struct room *r, const void *a, size_t size, size_t c_size, int64_t n);
+HIDDEN void impi_fortran_numbers_out(void *a, size_t size, const void *c, size_t c_size, int64_t n);
+HIDDEN void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n);
+#define NUMBERS_IN(type, a, n) \
+    ((type *)(sizeof(type) == sizeof *(a) ? (void *)(a) : impi_fortran_numbers(&room, a, sizeof *(a), sizeof(type), n)))
+#define NUMBERS_OUT(a, c, n) \
+    do { \
+        if (sizeof *(c) != sizeof *(a)) impi_fortran_numbers_out(a, sizeof *(a), c, sizeof *(c), n); \
+    } while (0)
+#define LOGICALS_OUT(a, c, n) impi_fortran_logicals_out(a, c, n)
+
+/* How long arrays are of which no argument says so. */
+HIDDEN int64_t impi_fortran_peers(MPI_Comm comm);               /* processes that a collective call is with */
+HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out);  /* of a topology */
+HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm);          /* of a grid */
+#define peers impi_fortran_peers
+#define neighbors impi_fortran_neighbors
+#define dimensions impi_fortran_dimensions
+static inline int64_t sum(const Fint *a, int64_t n)
+{
+    int64_t s = 0;
+    for (int64_t i = 0; i < n; i++) s += at_least_0(a[i]);
+    return s;
+}
+static inline int64_t last(const Fint *a, int64_t n) { return n > 0 ? a[n - 1] : 0; }
+
+/* Handles. Those below 4096 are the same in C and in Fortran. */
+#define HANDLE(kind, Name) \
+    static inline MPI_##kind kind##_in(Fint f) \
+    { \
+        return LIKELY((uint64_t)f < 4096) ? (MPI_##kind)(intptr_t)f : C_(Name##_fromint)(int_in(f)); \
+    } \
+    static inline Fint kind##_out(MPI_##kind h) \
+    { \
+        return LIKELY((uintptr_t)h < 4096) ? (Fint)(intptr_t)h : C_(Name##_toint)(h); \
+    }
+#define HANDLES(kind) \
+    static inline MPI_##kind *kind##s_in(struct room *r, const Fint *a, int64_t n) \
+    { \
+        MPI_##kind *c = (MPI_##kind *)allocate(r, n, sizeof *c); \
+        for (int64_t i = 0; c && i < n; i++) c[i] = kind##_in(a[i]); \
+        return c; \
+    } \
+    static inline void kind##s_out(Fint *a, const MPI_##kind *c, int64_t n) /* those that C has set */ \
+    { \
+        for (int64_t i = 0; c && i < n; i++) \
+            if (c[i]) a[i] = kind##_out(c[i]); \
+    }
+HANDLE(Comm, Comm)
+HANDLE(Datatype, Type)
+HANDLE(Errhandler, Errhandler)
+HANDLE(File, File)
+HANDLE(Group, Group)
+HANDLE(Info, Info)
+HANDLE(Message, Message)
+HANDLE(Op, Op)
+HANDLE(Request, Request)
+HANDLE(Session, Session)
+HANDLE(Win, Win)
+HANDLES(Datatype)
+HANDLES(Info)
+HANDLES(Request)
+
+/* Copies that an operation goes on reading lie in a room of their own, kept until its request is no more. */
+#define KEPT { .used = sizeof ((struct room *)0)->here, .full = 0, .more = NULL }
+HIDDEN extern int impi_fortran_keeps; /* requests that have some */
+HIDDEN void impi_fortran_keep(const struct room *kept, int error, Fint request);
+HIDDEN void impi_fortran_release(Fint request);
+#define keep(kept, error, request) impi_fortran_keep(kept, error, *(request))
+
+/* A request after a call that may have ended it, and an array of them. */
+static inline Fint request_out(Fint before, MPI_Request now)
+{
+    if (UNLIKELY(now == MPI_REQUEST_NULL && __atomic_load_n(&impi_fortran_keeps, __ATOMIC_RELAXED)))
+        impi_fortran_release(before);
+    return Request_out(now);
+}
+static inline void requests_out(Fint *a, const MPI_Request *c, int64_t n)
+{
+    for (int64_t i = 0; c && i < n; i++) a[i] = request_out(a[i], c[i]);
+}
+
+/* Values that Fortran's constants have by their address, in common blocks. */
+extern Fint mpi_abi_bottom_, mpi_abi_in_place_, mpi_abi_buffer_automatic_, mpi_abi_status_ignore_[8],
+    mpi_abi_statuses_ignore_[8], mpi_abi_errcodes_ignore_[1], mpi_abi_unweighted_[1], mpi_abi_weights_empty_[1];
+extern char mpi_abi_argv_null_[1], mpi_abi_argvs_null_[1];
+
+static inline void *buffer_in(void *p)
+{
+    if (UNLIKELY(p == &mpi_abi_bottom_)) return MPI_BOTTOM;
+    if (UNLIKELY(p == &mpi_abi_in_place_)) return MPI_IN_PLACE;
+    if (UNLIKELY(p == &mpi_abi_buffer_automatic_)) return MPI_BUFFER_AUTOMATIC;
+    return p;
+}
+
+#define WEIGHTS_IN(type, a, n) \
+    ((a) == mpi_abi_unweighted_ ? MPI_UNWEIGHTED : (a) == mpi_abi_weights_empty_ ? MPI_WEIGHTS_EMPTY : NUMBERS_IN(type, a, n))
+
+/* Statuses: eight INTEGERs in the order of C's. */
+HIDDEN MPI_Status *impi_fortran_statuses(struct room *r, const Fint *a, int64_t n);
+HIDDEN void impi_fortran_statuses_out(Fint *a, const MPI_Status *c, int64_t n);
+static inline MPI_Status *status_in(struct room *r, const Fint *a, int64_t n)
+{
+    if (a == mpi_abi_status_ignore_) return MPI_STATUS_IGNORE;
+    return sizeof *a == sizeof(int) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
+}
+static inline MPI_Status *statuses_in(struct room *r, const Fint *a, int64_t n)
+{
+    if (a == mpi_abi_statuses_ignore_) return MPI_STATUSES_IGNORE;
+    return sizeof *a == sizeof(int) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
+}
+static inline void statuses_out(Fint *a, const MPI_Status *c, int64_t n)
+{
+    if (sizeof *a != sizeof(int) && c) impi_fortran_statuses_out(a, c, n);
+}
+
+/* Strings: blanks behind them mean nothing. */
+HIDDEN char *impi_fortran_string(struct room *r, const char *s, size_t n);
+HIDDEN char *impi_fortran_trimmed(struct room *r, const char *s, size_t n); /* nor before them */
+HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
+#define string_in impi_fortran_string
+#define trimmed_in impi_fortran_trimmed
+#define string_out impi_fortran_string_out
+
+/* Buffers by descriptor. Those of a few dimensions that lie one behind the other need no description. */
+static inline int contiguous(const CFI_cdesc_t *d)
+{
+    CFI_index_t bytes = (CFI_index_t)d->elem_len;
+    for (int i = 0; i < d->rank; i++) {
+        CFI_index_t n = d->dim[i].extent;
+        if (n == 0 || n == -1) return 1; /* nothing, or of assumed size */
+        if (n != 1 && d->dim[i].sm != bytes) return 0;
+        bytes *= n;
+    }
+    return 1;
+}
+
+/* A buffer with the count and the datatype that describe it. */
+struct section {
+    void *base;
+    int64_t count;
+    MPI_Datatype datatype;
+    int made; /* the datatype ends with the call */
+    int error;
+};
+HIDDEN struct section impi_fortran_section(const CFI_cdesc_t *d, int64_t count, MPI_Datatype datatype);
+static inline struct section section_in(const CFI_cdesc_t *d, int64_t count, MPI_Datatype datatype)
+{
+    if (LIKELY(contiguous(d))) return (struct section){buffer_in(d->base_addr), count, datatype, 0, MPI_SUCCESS};
+    return impi_fortran_section(d, count, datatype);
+}
+static inline void section_end(struct section *s)
+{
+    if (UNLIKELY(s->made)) PMPI_Type_free(&s->datatype);
+}
+
+/* Buffers that are copied if they are not contiguous, for a blocking call. */
+HIDDEN void *impi_fortran_copy(struct room *r, const CFI_cdesc_t *d);
+HIDDEN void impi_fortran_copy_out(const CFI_cdesc_t *d, const void *c);
+static inline void *copy_in(struct room *r, const CFI_cdesc_t *d)
+{
+    return LIKELY(contiguous(d)) ? buffer_in(d->base_addr) : impi_fortran_copy(r, d);
+}
+static inline void copy_out(const CFI_cdesc_t *d, const void *c)
+{
+    if (UNLIKELY(!contiguous(d)) && c) impi_fortran_copy_out(d, c);
+}
+
+/* Buffers that must be contiguous. */
+HIDDEN int impi_fortran_refuse(const char *function);
+static inline void *contiguous_in(const CFI_cdesc_t *d, int *refused)
+{
+    *refused |= !contiguous(d);
+    return buffer_in(d->base_addr);
+}
+
+/* Memory as such: the address of its first element. */
+static inline void *whole_in(const CFI_cdesc_t *d) { return buffer_in(d->base_addr); }
+
+#endif
