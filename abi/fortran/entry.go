@@ -58,6 +58,9 @@ func (p Procedure) entries(integer int) string {
 	}
 	b.WriteString(p.entry(lower, c, old, false))
 	fmt.Fprintf(&b, "NAMES(%s, %s)\n", lower, upper)
+	if p.pointers() {
+		fmt.Fprintf(&b, "ALSO(%s, %[1]s_cptr)\n", lower)
+	}
 	suffix := "_f08"
 	if p.buffers() {
 		suffix = "_f08ts"
@@ -77,6 +80,11 @@ func (p Procedure) widens() bool { return p.Large != nil && len(p.of(true)) == l
 // buffers reports whether there are choice buffers, which mpi_f08 passes as descriptors.
 func (p Procedure) buffers() bool {
 	return slices.ContainsFunc(p.Args, func(a Argument) bool { return a.Kind == "BUFFER" })
+}
+
+// pointers reports whether an address comes out, which mpi_f08 takes as a TYPE(C_PTR), and mpi as one or as an integer.
+func (p Procedure) pointers() bool {
+	return slices.ContainsFunc(p.Args, func(a Argument) bool { return a.Kind == "C_BUFFER" })
 }
 
 // entry is the C of one entry that calls c.

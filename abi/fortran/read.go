@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -78,7 +79,9 @@ func read(root string) (input, error) {
 	in.callbacks = map[string]Procedure{}
 	for name, args := range rows {
 		if isCallback(name) {
-			in.callbacks[name] = Procedure{Name: name, Args: args}
+			in.callbacks[name] = Procedure{Name: name, Args: slices.DeleteFunc(args, func(a Argument) bool {
+				return a.types[f08] == "None" || a.Name == "return"
+			})}
 		}
 	}
 	return in, nil
@@ -111,7 +114,7 @@ func (p *Procedure) settle() error {
 		switch {
 		case a.Name == "return":
 			p.Result = a.types[old]
-		case a.Flags["not-in-f90"]:
+		case a.types[old] == "None":
 		default:
 			args = append(args, a)
 		}
