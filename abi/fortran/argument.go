@@ -227,7 +227,7 @@ func (e *entry) text1(a Argument) {
 func (e *entry) string(a Argument, in bool) {
 	switch {
 	case e.section:
-		e.params = append(e.params, "CFI_cdesc_t *"+a.Name)
+		e.params = append(e.params, "struct descriptor *"+a.Name)
 	case in:
 		e.params = append(e.params, "const char *"+a.Name)
 	default:
@@ -240,7 +240,7 @@ func (e *entry) string(a Argument, in bool) {
 
 func (e *entry) stringOf(a Argument) string {
 	if e.section {
-		return fmt.Sprintf("%s->base_addr, %[1]s->elem_len", a.Name)
+		return fmt.Sprintf("%s->base, %[1]s->elem_len", a.Name)
 	}
 	return fmt.Sprintf("%s, %[1]s_len", a.Name)
 }

@@ -83,7 +83,7 @@ func (b body) declare(a Argument) string {
 		if strings.Contains(typ, "value") {
 			attributes = ""
 		}
-	case strings.HasPrefix(a.Kind, "STRING"):
+	case a.Kind == "STRING" || a.Kind == "STRING_ARRAY" || a.Kind == "STRING_2DARRAY":
 		typ = "character(len=*)"
 		attributes = b.intent(a)
 	case strings.Contains(a.Kind, "FUNCTION") && b.form == old:

@@ -14,7 +14,7 @@ func (e *entry) buffer(i int, a Argument, all []Argument) {
 		e.pass("void *"+a.Name, fmt.Sprintf("buffer_in(%s)", a.Name))
 		return
 	}
-	e.params = append(e.params, "CFI_cdesc_t *"+a.Name)
+	e.params = append(e.params, "struct descriptor *"+a.Name)
 	switch n, ok := e.pair(i, a, all); {
 	case ok:
 		e.described(a, all[n], all[n+1], n)

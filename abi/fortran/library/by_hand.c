@@ -34,9 +34,9 @@ ALSO(pcontrol, pcontrol_f08)
 
 void F_(f_sync_reg)(void *buf) { (void)buf; }
 NAMES(f_sync_reg, F_SYNC_REG)
-void F_(f_sync_reg_f08ts)(const CFI_cdesc_t *buf) { (void)buf; }
+void F_(f_sync_reg_f08ts)(const struct descriptor *buf) { (void)buf; }
 
-void F_(sizeof_f08ts)(const CFI_cdesc_t *x, Fint *size, Fint *ierror)
+void F_(sizeof_f08ts)(const struct descriptor *x, Fint *size, Fint *ierror)
 {
     *size = (Fint)x->elem_len;
     done(ierror, MPI_SUCCESS);

@@ -5,7 +5,6 @@
 #ifndef LIBIMPI_FORTRAN_H
 #define LIBIMPI_FORTRAN_H
 
-#include <ISO_Fortran_binding.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -219,14 +218,28 @@ HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
 #define trimmed_in impi_fortran_trimmed
 #define string_out impi_fortran_string_out
 
-/* Buffers by descriptor. Those of a few dimensions that lie one behind the other need no description. */
-static inline int contiguous(const CFI_cdesc_t *d)
+/* Descriptors (ISO_Fortran_binding.h): of what gfortran's and flang's have in common. LLVM's base is the address of the
+ * first element, and so is that of gcc's. */
+enum { MAX_RANK = 15 };
+struct descriptor {
+    void *base;
+    size_t elem_len; /* bytes of an element */
+    int version;
+    int8_t rank;
+    int8_t kinds[3]; /* each compiler's own */
+    struct {
+        int64_t lower, extent, stride; /* bytes from one element to the next */
+    } dim[MAX_RANK];
+};
+
+/* Elements lie one behind the other. */
+static inline int contiguous(const struct descriptor *d)
 {
-    CFI_index_t bytes = (CFI_index_t)d->elem_len;
+    int64_t bytes = (int64_t)d->elem_len;
     for (int i = 0; i < d->rank; i++) {
-        CFI_index_t n = d->dim[i].extent;
+        int64_t n = d->dim[i].extent;
         if (n == 0 || n == -1) return 1; /* nothing, or of assumed size */
-        if (n != 1 && d->dim[i].sm != bytes) return 0;
+        if (n != 1 && d->dim[i].stride != bytes) return 0;
         bytes *= n;
     }
     return 1;
@@ -240,10 +253,10 @@ struct section {
     int made; /* the datatype ends with the call */
     int error;
 };
-HIDDEN struct section impi_fortran_section(const CFI_cdesc_t *d, int64_t count, MPI_Datatype datatype);
-static inline struct section section_in(const CFI_cdesc_t *d, int64_t count, MPI_Datatype datatype)
+HIDDEN struct section impi_fortran_section(const struct descriptor *d, int64_t count, MPI_Datatype datatype);
+static inline struct section section_in(const struct descriptor *d, int64_t count, MPI_Datatype datatype)
 {
-    if (LIKELY(contiguous(d))) return (struct section){buffer_in(d->base_addr), count, datatype, 0, MPI_SUCCESS};
+    if (LIKELY(contiguous(d))) return (struct section){buffer_in(d->base), count, datatype, 0, MPI_SUCCESS};
     return impi_fortran_section(d, count, datatype);
 }
 static inline void section_end(struct section *s)
@@ -252,26 +265,26 @@ static inline void section_end(struct section *s)
 }
 
 /* Buffers that are copied if they are not contiguous, for a blocking call. */
-HIDDEN void *impi_fortran_copy(struct room *r, const CFI_cdesc_t *d);
-HIDDEN void impi_fortran_copy_out(const CFI_cdesc_t *d, const void *c);
-static inline void *copy_in(struct room *r, const CFI_cdesc_t *d)
+HIDDEN void *impi_fortran_copy(struct room *r, const struct descriptor *d);
+HIDDEN void impi_fortran_copy_out(const struct descriptor *d, const void *c);
+static inline void *copy_in(struct room *r, const struct descriptor *d)
 {
-    return LIKELY(contiguous(d)) ? buffer_in(d->base_addr) : impi_fortran_copy(r, d);
+    return LIKELY(contiguous(d)) ? buffer_in(d->base) : impi_fortran_copy(r, d);
 }
-static inline void copy_out(const CFI_cdesc_t *d, const void *c)
+static inline void copy_out(const struct descriptor *d, const void *c)
 {
     if (UNLIKELY(!contiguous(d)) && c) impi_fortran_copy_out(d, c);
 }
 
 /* Buffers that must be contiguous. */
 HIDDEN int impi_fortran_refuse(const char *function);
-static inline void *contiguous_in(const CFI_cdesc_t *d, int *refused)
+static inline void *contiguous_in(const struct descriptor *d, int *refused)
 {
     *refused |= !contiguous(d);
-    return buffer_in(d->base_addr);
+    return buffer_in(d->base);
 }
 
 /* Memory as such: the address of its first element. */
-static inline void *whole_in(const CFI_cdesc_t *d) { return buffer_in(d->base_addr); }
+static inline void *whole_in(const struct descriptor *d) { return buffer_in(d->base); }
 
 #endif

@@ -5,7 +5,7 @@
 
 /* The datatype of the first n elements of dimensions 0 to d, of which each is element; made tells whether it is a new
  * one. Elements of the last dimension that are not all there come behind those that are. */
-static int over(const CFI_cdesc_t *c, int d, int64_t n, MPI_Datatype element, MPI_Datatype *type, int *made)
+static int over(const struct descriptor *c, int d, int64_t n, MPI_Datatype element, MPI_Datatype *type, int *made)
 {
     *made = 0;
     *type = element;
@@ -17,7 +17,7 @@ static int over(const CFI_cdesc_t *c, int d, int64_t n, MPI_Datatype element, MP
     int one_made, some_made = 0;
     int e = over(c, d - 1, inner, element, &one, &one_made);
     if (e) return e;
-    e = PMPI_Type_create_hvector_c(whole, 1, c->dim[d].sm, one, &all);
+    e = PMPI_Type_create_hvector_c(whole, 1, c->dim[d].stride, one, &all);
     if (one_made) PMPI_Type_free(&one);
     if (e) return e;
     *made = 1;
@@ -26,7 +26,7 @@ static int over(const CFI_cdesc_t *c, int d, int64_t n, MPI_Datatype element, MP
     e = over(c, d - 1, rest, element, &some, &some_made);
     if (!e) {
         MPI_Datatype both[2] = { all, some };
-        e = PMPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, whole * c->dim[d].sm }, both, type);
+        e = PMPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, whole * c->dim[d].stride }, both, type);
     }
     if (some_made) PMPI_Type_free(&some);
     PMPI_Type_free(&all);
@@ -34,7 +34,7 @@ static int over(const CFI_cdesc_t *c, int d, int64_t n, MPI_Datatype element, MP
 }
 
 /* Items of a datatype without gaps in an element, in whole numbers; 0 if they do not fill elements. */
-static int64_t items(const CFI_cdesc_t *c, MPI_Datatype datatype)
+static int64_t items(const struct descriptor *c, MPI_Datatype datatype)
 {
     MPI_Count lb, extent, size;
     if (PMPI_Type_size_c(datatype, &size) || PMPI_Type_get_extent_c(datatype, &lb, &extent)) return 0;
@@ -42,9 +42,9 @@ static int64_t items(const CFI_cdesc_t *c, MPI_Datatype datatype)
     return (int64_t)c->elem_len % size ? 0 : (int64_t)c->elem_len / size;
 }
 
-struct section impi_fortran_section(const CFI_cdesc_t *c, int64_t count, MPI_Datatype datatype)
+struct section impi_fortran_section(const struct descriptor *c, int64_t count, MPI_Datatype datatype)
 {
-    struct section s = { c->base_addr, count, datatype, 0, MPI_SUCCESS };
+    struct section s = { c->base, count, datatype, 0, MPI_SUCCESS };
     int64_t each = items(c, datatype);
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return s; /* C refuses what is wrong */
     if (!each || count % each) {
@@ -62,27 +62,27 @@ struct section impi_fortran_section(const CFI_cdesc_t *c, int64_t count, MPI_Dat
 
 /* Copies of elements in the order of Fortran. */
 struct walk {
-    CFI_index_t at[CFI_MAX_RANK];
+    int64_t at[MAX_RANK];
     char *p;
 };
 
-static int next(const CFI_cdesc_t *c, struct walk *w)
+static int next(const struct descriptor *c, struct walk *w)
 {
     for (int i = 0; i < c->rank; i++) {
-        w->p += c->dim[i].sm;
+        w->p += c->dim[i].stride;
         if (++w->at[i] < c->dim[i].extent) return 1;
-        w->p -= c->dim[i].sm * c->dim[i].extent;
+        w->p -= c->dim[i].stride * c->dim[i].extent;
         w->at[i] = 0;
     }
     return 0;
 }
 
-void *impi_fortran_copy(struct room *r, const CFI_cdesc_t *c)
+void *impi_fortran_copy(struct room *r, const struct descriptor *c)
 {
     int64_t n = 1;
     for (int i = 0; i < c->rank; i++) n *= c->dim[i].extent;
     char *copy = (char *)allocate(r, n, c->elem_len), *to = copy;
-    struct walk w = { .p = (char *)c->base_addr };
+    struct walk w = { .p = (char *)c->base };
     if (copy) do {
             memcpy(to, w.p, c->elem_len);
             to += c->elem_len;
@@ -90,10 +90,10 @@ void *impi_fortran_copy(struct room *r, const CFI_cdesc_t *c)
     return copy;
 }
 
-void impi_fortran_copy_out(const CFI_cdesc_t *c, const void *copy)
+void impi_fortran_copy_out(const struct descriptor *c, const void *copy)
 {
     const char *from = (const char *)copy;
-    struct walk w = { .p = (char *)c->base_addr };
+    struct walk w = { .p = (char *)c->base };
     do {
         memcpy(w.p, from, c->elem_len);
         from += c->elem_len;
