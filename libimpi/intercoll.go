@@ -199,7 +199,7 @@ func (v Collectives) interReduceScatter(send, recv coll.Buf, total int64, op col
 	share func(sum coll.Buf) error) (err error) {
 	s := v.on.Scratch()
 	defer s.Done(&err)
-	send.Count, send.Type = total, recv.Type
+	send.Count = total
 	var mine, theirs coll.Buf
 	if mine, err = v.reduceHome(s, send, op); err != nil {
 		return err
