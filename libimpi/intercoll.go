@@ -223,7 +223,7 @@ func (v Collectives) interReduceScatterV(send, recv coll.Buf, counts []int64, op
 		total += n
 	}
 	return v.interReduceScatter(send, recv, total, op, func(sum coll.Buf) error {
-		return v.own().Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type}, recv, 0)
+		return v.own().Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type.Plain()}, recv, 0)
 	})
 }
 
