@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -69,8 +70,17 @@ func (t *Type) Plain() *Type {
 	return t
 }
 
-// Room is how many bytes of virtual memory a view has, from element 0 on.
-func (t *Type) Room() int64 { return t.view.section.Size() - t.view.off }
+// Reach is which bytes of a view's virtual memory its first so many elements take, from lo to hi, and how many bytes
+// that memory has.
+func (t *Type) Reach(count int64) (lo, hi, room int64) {
+	var m safeMath
+	last := m.mul(max(count-1, 0), t.extent())
+	lo, hi = m.add(t.view.off+t.lo, min(last, 0)), m.add(t.view.off+t.hi, max(last, 0))
+	if room = t.view.section.Size(); m.overflow {
+		hi = math.MaxInt64
+	}
+	return lo, hi, room
+}
 
 // beyond is a view whose element 0 is so many virtual bytes behind that of t, and by how many bytes its address
 // differs.

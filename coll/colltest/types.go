@@ -42,10 +42,10 @@ var (
 
 	// Sections of arrays: columns of three doubles from the last to the first, in two more dimensions, and of structures;
 	// elements of Affine in rows of five, and elements that are half in one element of the section and half in the next.
-	Section      = view(8, Double, datatype.Side{N: 3, Stride: -16}, datatype.Side{N: 5, Stride: 96}, endless(640))
-	SectionMixed = view(8, Mixed, datatype.Side{N: 11, Stride: 24}, endless(400))
-	MapRows      = view(8, Map, datatype.Side{N: 5, Stride: 24}, endless(160))
-	MapTorn      = view(4, Map, datatype.Side{N: 7, Stride: 12}, endless(-100))
+	Section      = view(8, Double, datatype.Side{N: 3, Stride: -16}, datatype.Side{N: 5, Stride: 56}, endless(288))
+	SectionMixed = view(8, Mixed, datatype.Side{N: 11, Stride: 16}, endless(184))
+	MapRows      = view(8, Map, datatype.Side{N: 5, Stride: 16}, endless(80))
+	MapTorn      = view(4, Map, datatype.Side{N: 7, Stride: 8}, endless(-60))
 )
 
 func endless(stride int64) datatype.Side { return datatype.Side{N: 1 << 20, Stride: stride} }
