@@ -82,7 +82,7 @@ endfunction()
 add_custom_target(stage ALL)
 add_dependencies(stage library)
 go_tool(./cmd/impirun impirun mpirun mpiexec)
-go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi)
+go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi mpifort mpif77 mpif90 mpifort_abi)
 go_tool(./cmd/impi-info impi-info)
 go_tool(./cmd/impi-conform impi-conform)
 
