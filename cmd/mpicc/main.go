@@ -47,12 +47,12 @@ func do() (code int, err error) {
 	}
 	fmt.Print(answer.Print)
 	for _, compiler := range answer.Install {
-		if err := installModules(modules, compiler); err != nil {
-			return 1, err
+		if failed := installModules(modules, compiler); failed != nil {
+			code, err = 1, errors.Join(err, failed)
 		}
 	}
 	if len(answer.Run) == 0 {
-		return 0, nil
+		return code, err
 	}
 	return run(answer)
 }

@@ -61,15 +61,29 @@ func Identify(words []string, says string) Compiler {
 // String is the compiler in a sentence.
 func (c Compiler) String() string { return c.Family + " " + c.Version }
 
+// major is the first number of the version, 0 if there is none.
+func (c Compiler) major() int {
+	first, _, _ := strings.Cut(c.Version, ".")
+	n, _ := strconv.Atoi(first)
+	return n
+}
+
+// Lenient are options with which the compiler takes calls of procedures that it knows nothing of, those of mpif.h, with
+// buffers of different types. gfortran 10 began to take that for an error.
+func (c Compiler) Lenient() []string {
+	if c.Family == "gfortran" && c.known && c.major() >= 10 {
+		return []string{"-fallow-argument-mismatch"}
+	}
+	return nil
+}
+
 // oldestF08 is the first gfortran whose descriptors are those of the standard. Older ones translate mpi_f08, and then
 // pass descriptors of their own.
 const oldestF08 = 9
 
 // lacksF08 reports whether programs of this compiler cannot have module mpi_f08.
 func (c Compiler) lacksF08() bool {
-	first, _, _ := strings.Cut(c.Version, ".")
-	major, err := strconv.Atoi(first)
-	return c.Family == "gfortran" && err == nil && major < oldestF08
+	return c.Family == "gfortran" && c.known && c.major() < oldestF08
 }
 
 // sum is a short sum over texts.

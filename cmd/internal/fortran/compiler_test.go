@@ -7,7 +7,7 @@ import (
 
 func TestCompilersAreToldByWhatTheySay(t *testing.T) {
 	for _, c := range []struct{ says, want string }{
-		{"GNU Fortran (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.", "gfortran 12.2.0"},
+		{"GNU Fortran (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software", "gfortran 12.2.0"},
 		{"GNU Fortran (GCC) 13.2.1 20231011 (Red Hat 13.2.1-4)\n", "gfortran 13.2.1"},
 		{"GNU Fortran (crosstool-NG 1.23 (x)) 8.3.0\n", "gfortran 8.3.0"},
 		{"Debian flang-new version 19.1.7 (3~deb12u1)\nTarget: x86_64-pc-linux-gnu\n", "flang 19.1.7"},
@@ -42,12 +42,24 @@ func TestUnknownCompilersAndSnapshotsHaveASumForAVersion(t *testing.T) {
 
 func TestOldGfortransLackTheDescriptorsOfMpiF08(t *testing.T) {
 	for version, lacks := range map[string]bool{"4.9.4": true, "8.3.0": true, "9.1.0": false, "12.2.0": false} {
-		if got := (Compiler{Family: "gfortran", Version: version}).lacksF08(); got != lacks {
+		if got := (Compiler{Family: "gfortran", Version: version, known: true}).lacksF08(); got != lacks {
 			t.Errorf("gfortran %s: %v", version, got)
 		}
 	}
-	if (Compiler{Family: "flang", Version: "7.0.0"}).lacksF08() {
+	if (Compiler{Family: "flang", Version: "7.0.0", known: true}).lacksF08() {
 		t.Error("flang's versions are others")
+	}
+}
+
+func TestNewGfortransTakeBuffersOfAllTypes(t *testing.T) {
+	for _, c := range []struct {
+		family, version string
+		want            int
+	}{{"gfortran", "9.4.0", 0}, {"gfortran", "10.2.1", 1}, {"gfortran", "15.1.0", 1}, {"flang", "19.1.7", 0}} {
+		got := (Compiler{Family: c.family, Version: c.version, known: true}).Lenient()
+		if len(got) != c.want {
+			t.Errorf("%s %s: %q", c.family, c.version, got)
+		}
 	}
 }
 

@@ -81,6 +81,9 @@ func (s Store) Install(c Compiler) (folders []string, err error) {
 				return folders, err
 			}
 		}
+		if m.Lacks != "" && k.suffix() == "" {
+			s.Say(m.Lacks)
+		}
 		folders = append(folders, m.Folder)
 	}
 	return folders, s.present(folders[0])
@@ -169,11 +172,19 @@ func (s Store) own() []string {
 	// All users write there: a folder that another one has made, or may change, is not ours.
 	if err := os.Mkdir(temporary, 0o700); err == nil || errors.Is(err, os.ErrExist) {
 		info, err := os.Lstat(temporary)
-		if err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Getuid()) {
+		if err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && owner(info) == os.Getuid() {
 			roots = append(roots, temporary)
 		}
 	}
 	return roots
+}
+
+func owner(info os.FileInfo) int {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return -1
+	}
+	return int(stat.Uid)
 }
 
 // open looks into a folder of modules. A folder of that name is complete.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// place is an installation with sources, a user with a home, and a compiler that is a script: it writes what it was told
-// into mpi.mod and the like.
+// place is an installation with sources, a user with a home, and a compiler that is a script: it writes what it was
+// told into mpi.mod and the like.
 type place struct {
 	Store
 	home, prefix string
@@ -80,7 +80,8 @@ func TestModulesAreMadeOnceInTheCacheAndItIsSaidOnce(t *testing.T) {
 	if first.Lacks != "" || first != again || files(t, first.Folder) != "mpi.mod mpi_f08.mod mpi_types.mod" {
 		t.Errorf("%+v, %+v, %s", first, again, files(t, first.Folder))
 	}
-	if want := filepath.Join(p.home, ".cache", "libimpi", "fortran", "gfortran-12.2.0-"); !strings.HasPrefix(first.Folder, want) {
+	want := filepath.Join(p.home, ".cache", "libimpi", "fortran", "gfortran-12.2.0-")
+	if !strings.HasPrefix(first.Folder, want) {
 		t.Errorf("%s is not %s...", first.Folder, want)
 	}
 	if len(p.said) != 1 || !strings.Contains(p.said[0], "built MPI's modules for gfortran 12.2.0 in "+first.Folder) {
@@ -88,7 +89,7 @@ func TestModulesAreMadeOnceInTheCacheAndItIsSaidOnce(t *testing.T) {
 	}
 	long := p.Find(p.compiler, KindsOf([]string{"-freal-4-real-8", "-i8"}))
 	text, err := os.ReadFile(filepath.Join(long.Folder, "mpi.mod"))
-	want := "-fdefault-integer-8 -fdefault-real-8 -fdefault-double-8 -DIMPI_INTEGER8 -DIMPI_REAL8 -DIMPI_DOUBLE8 -c "
+	want = "-fdefault-integer-8 -fdefault-real-8 -fdefault-double-8 -DIMPI_INTEGER8 -DIMPI_REAL8 -DIMPI_DOUBLE8 -c "
 	if err != nil || string(text) != want+p.source("mpi")+"\n" || !strings.Contains(long.Folder, "-i8r8d8-") {
 		t.Errorf("%s: %q, %v", long.Folder, text, err)
 	}
@@ -129,7 +130,8 @@ func TestModulesOfTheInstallationComeFirst(t *testing.T) {
 	if err != nil || len(folders) != len(Variants) {
 		t.Fatal(folders, err)
 	}
-	if m := p.Find(p.compiler, Usual); m.Folder != folders[0] || filepath.Dir(m.Folder) != p.Installed || len(p.said) != 0 {
+	m := p.Find(p.compiler, Usual)
+	if m.Folder != folders[0] || filepath.Dir(m.Folder) != p.Installed || len(p.said) != 0 {
 		t.Errorf("%+v, said %q", m, p.said)
 	}
 	if _, err := os.Stat(stale); err == nil {

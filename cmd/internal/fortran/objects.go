@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Every object that was compiled with MPI's Fortran names the common block of MPI_STATUS_IGNORE, a status of 8 INTEGERs.
+// Every object that was compiled with MPI's Fortran names the common block of MPI_STATUS_IGNORE, a status of 8
+// INTEGERs.
 const (
 	statusBlock = "mpi_abi_status_ignore"
 	statusSize  = 8

@@ -32,8 +32,8 @@ func (l language) options() []usage.Option {
 	list := append([]usage.Option{{Names: named, Values: []string{"COMPILER"}, Joined: true, Help: "the compiler to run"}},
 		questions...)
 	if l.fortran() {
-		list = append(list, usage.Option{Names: []string{strings.TrimPrefix(installModules, "-")}, Help: "make the modules of " +
-			"this compiler, or of all that are found, in the installation, so that users need not make them"})
+		list = append(list, usage.Option{Names: []string{strings.TrimPrefix(installModules, "-")}, Help: "make the " +
+			"modules of this compiler, or of all that are found, in the installation, so that users need not make them"})
 	}
 	return list
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/fortran"
 )
 
-// fortranFlags finds those of mpifort: the modules of the compiler in use, mpif.h, and the library of both, in the variant
-// that words ask for. If the words are not run, nobody is told what was built for the answer, or is missing.
+// fortranFlags finds those of mpifort: the modules of the compiler in use, mpif.h, and the library of both, in the
+// variant that words ask for. If the words are not run, nobody is told what was built for the answer, or is missing.
 func (c *call) fortranFlags(words []string, question string) error {
 	kinds := fortran.KindsOf(slices.Concat(c.compiler, words))
 	variant, err := kinds.Variant()
@@ -18,6 +18,7 @@ func (c *call) fortranFlags(words []string, question string) error {
 	}
 	if compilesFortran(words) || namesFolders(question) && !namesFiles(words, kinds) {
 		if found, err := c.system.Identify(c.compiler); err == nil {
+			c.options = found.Lenient()
 			modules := c.system.Modules(found, kinds, question != "")
 			if modules.Folder != "" {
 				c.folders = append(c.folders, modules.Folder)
@@ -74,8 +75,11 @@ func (m *mixed) Error() string {
 
 // namesFolders reports whether the answer to a question has folders of include files and modules.
 func namesFolders(question string) bool {
-	return strings.HasPrefix(question, "show") && !strings.HasPrefix(question, "showme:") || strings.Contains(question, "info") ||
-		question == "showme:compile" || question == "showme:incdirs"
+	switch question {
+	case "show", "showme", "showme:compile", "showme:incdirs", "show-incdir":
+		return true
+	}
+	return strings.HasSuffix(question, "info")
 }
 
 // namesFiles reports whether there are words that are not options, which say what is to be compiled.
@@ -86,7 +90,8 @@ func namesFiles(words []string, kinds fortran.Kinds) bool {
 }
 
 // suffixes are those of files that compilers take for Fortran, in small letters.
-var suffixes = []string{".f", ".for", ".ftn", ".fpp", ".f77", ".f90", ".f95", ".f03", ".f08", ".f18", ".f23", ".i90", ".cuf"}
+var suffixes = []string{".f", ".for", ".ftn", ".fpp", ".f77", ".f90", ".f95", ".f03", ".f08", ".f18", ".f23", ".i90",
+	".cuf"}
 
 // compilesFortran reports whether words compile something that may use a module.
 func compilesFortran(words []string) bool {

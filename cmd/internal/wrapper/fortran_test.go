@@ -145,6 +145,18 @@ func TestMpifortAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 	}
 }
 
+func TestGfortranIsToldThatBuffersHaveAllTypes(t *testing.T) {
+	on := fortranSystem(nil)
+	on.Identify = func(compiler []string) (fortran.Compiler, error) {
+		return fortran.Identify(compiler, "GNU Fortran (GCC) 12.2.0"), nil
+	}
+	got, err := Decide("mpifort", []string{"-c", "a.f"}, Place{"/p"}, on)
+	want := "gfortran -fallow-argument-mismatch -I/m/gfortran-4 -I/p/include -c a.f"
+	if err != nil || strings.Join(got.Run, " ") != want {
+		t.Errorf("%q, %v", got.Run, err)
+	}
+}
+
 func TestOnlyWhatCompilesFortranNeedsModulesAndQuestionsAreQuiet(t *testing.T) {
 	for _, c := range []struct{ words, want string }{
 		{"a.f90", "gfortran 4 quiet false"},

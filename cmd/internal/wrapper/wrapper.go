@@ -1,5 +1,5 @@
-// Package wrapper decides what mpicc, mpicxx, mpifort and their other names do: a pure function from the command line and
-// the place of the installation to what is to be printed or run.
+// Package wrapper decides what mpicc, mpicxx, mpifort and their other names do: a pure function from the command line
+// and the place of the installation to what is to be printed or run.
 //
 // Flow: the name it was called by -> C, C++ or Fortran; words -> questions (-show...), -cc=, the rest -> flags of the
 // installation before and behind the user's words, as far as the compiler will do that step. For Fortran the flags name
@@ -100,6 +100,7 @@ type call struct {
 	lang     language
 	compiler []string
 
+	options            []string // of the compiler
 	folders, libraries []string // for -I, -l
 	lacks              string   // for Answer
 }
@@ -269,7 +270,7 @@ func isLibrary(word string) bool {
 	return false
 }
 
-func (c *call) compileFlags() []string { return prefixed("-I", c.folders) }
+func (c *call) compileFlags() []string { return append(c.options, prefixed("-I", c.folders)...) }
 
 func (c *call) linkFlags() []string {
 	lib := c.at.lib()
