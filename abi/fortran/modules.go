@@ -26,6 +26,7 @@ func (in input) types() string {
 	for k := range strings.FieldsSeq(kindParameters) {
 		fmt.Fprintf(&b, "integer, parameter :: %s\n", k)
 	}
+	b.WriteString("integer, parameter :: MPI_INTEGER_KIND=kind(0)\n")
 	for _, n := range in.numbers() {
 		kind := ""
 		if n.kind != "" {
