@@ -75,11 +75,10 @@ chmod 755 old && rm -rf "$TMPDIR"/libimpi-fortran-*
 if "$mpifort" -fc=./old "$source/new.f90" -o program 2>said; then exit 1; fi
 tail -1 said | grep -q "^mpifort: gfortran 8.5.0 is too old for module mpi_f08" || { cat said; exit 1; }
 
-# An installation that has modules needs no other place for them, wherever it is moved.
-cp -a "$stage" first
-first/bin/mpifort -install-modules >folders
-mv first "moved here"
+# make install makes modules, and an installation that has them needs no other place for them, wherever it is moved.
+DESTDIR=$work/first IMPI_FC=$fc cmake --install "$stage/.." --prefix /opt/x >folders 2>&1
+grep -q "^-- Modules: [a-z]*-[0-9]" folders || { cat folders; exit 1; }
+mv first/opt/x "moved here"
 "moved here/bin/mpifort" "$source/new.f90" -o program 2>said && runs program && [ ! -s said ]
-grep -q "^$work/first/lib/fortran/" folders
 case $("moved here/bin/mpifort" -show) in *"-I\"$work/moved here/lib/fortran/"*) ;; *) exit 1 ;; esac
 if grep -rlF "$stage" "moved here"; then echo "these files name the folder they were built in"; exit 1; fi
