@@ -4,6 +4,7 @@
 //	functions.tsv, constants.tsv, fortran/arguments.tsv, fortran/kinds.tsv
 //	-entries FILE  the C functions that Fortran's procedures are, for INTEGERs of 4 bytes, or -integer 8
 //	-modules DIR   mpif.h, mpi.F90, mpi_f08.F90
+//	-calls DIR     programs that call all procedures, and a library that finds out whether they do it right
 //
 // The entries need no Fortran compiler: the modules have interfaces only, which each compiler translates for itself.
 package main
@@ -20,14 +21,15 @@ func main() {
 	entries := flag.String("entries", "", "write the C functions to this file")
 	integer := flag.Int("integer", 4, "bytes of an INTEGER for them: 4 or 8")
 	modules := flag.String("modules", "", "write the modules and mpif.h to this folder")
+	calls := flag.String("calls", "", "write the test of all calls to this folder")
 	flag.Parse()
-	if err := run(*entries, *integer, *modules); err != nil {
+	if err := run(*entries, *integer, *modules, *calls); err != nil {
 		fmt.Fprintln(os.Stderr, "abi/fortran:", err)
 		os.Exit(1)
 	}
 }
 
-func run(entries string, integer int, modules string) error {
+func run(entries string, integer int, modules, calls string) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
@@ -41,11 +43,20 @@ func run(entries string, integer int, modules string) error {
 			return err
 		}
 	}
-	if modules == "" {
-		return nil
+	if modules != "" {
+		if err := writeAll(modules, in.modules()); err != nil {
+			return err
+		}
 	}
-	for name, text := range in.modules() {
-		if err := write(filepath.Join(modules, name), text); err != nil {
+	if calls != "" {
+		return writeAll(calls, in.calls())
+	}
+	return nil
+}
+
+func writeAll(dir string, files map[string]string) error {
+	for name, text := range files {
+		if err := write(filepath.Join(dir, name), text); err != nil {
 			return err
 		}
 	}

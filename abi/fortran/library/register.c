@@ -126,7 +126,7 @@ ALSO(grequest_start, grequest_start_f08)
     void F_(lower)(const char *datarep, procedure read, procedure write, procedure extent, const MPI_Aint *extra, \
                    Fint *ierror, size_t datarep_len) \
     { \
-        struct room room = ROOM; \
+        ROOM(room); \
         char *name = string_in(&room, datarep, datarep_len); \
         struct datarep *d = (struct datarep *)malloc(sizeof *d); \
         int e = MPI_ERR_NO_MEM; \
