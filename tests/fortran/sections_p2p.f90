@@ -5,6 +5,7 @@ module sections_p2p_checks
   use mpi_f08
   implicit none
   integer :: rank, ranks, right, left
+  integer, parameter :: bytes = storage_size(0) / 8 ! of an INTEGER
 contains
   subroutine check(ok, what)
     logical, intent(in) :: ok
@@ -236,13 +237,13 @@ contains
   subroutine structures ! elements of a derived type of Fortran
     type particle
       sequence
-      double precision :: x
+      real(8) :: x
       integer :: kind, charge
     end type
     type(particle), asynchronous :: mine(5, 5), theirs(5, 5)
     type(MPI_Datatype) :: t
     integer :: i, j
-    call MPI_Type_create_struct(2, [1, 2], [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND], [MPI_DOUBLE_PRECISION, MPI_INTEGER], t)
+    call MPI_Type_create_struct(2, [1, 2], [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND], [MPI_REAL8, MPI_INTEGER], t)
     call MPI_Type_commit(t)
     do j = 1, 5
       do i = 1, 5
@@ -270,21 +271,21 @@ contains
 
   subroutine packed
     integer :: position
-    character :: room(400)
+    character :: room(800)
     call start
     position = 0
-    call MPI_Pack(a(3, 2:6:2, :), 21, MPI_INTEGER, room, 400, position, MPI_COMM_WORLD)
-    call check(position == 84, 'packed bytes')
-    call MPI_Pack(a(1, 1, 1), 1, MPI_INTEGER, room, 400, position, MPI_COMM_WORLD)
+    call MPI_Pack(a(3, 2:6:2, :), 21, MPI_INTEGER, room, 800, position, MPI_COMM_WORLD)
+    call check(position == 21 * bytes, 'packed bytes')
+    call MPI_Pack(a(1, 1, 1), 1, MPI_INTEGER, room, 800, position, MPI_COMM_WORLD)
     position = 0
-    call MPI_Unpack(room, 400, position, b(7:1:-3, 1, :), 21, MPI_INTEGER, MPI_COMM_WORLD)
+    call MPI_Unpack(room, 800, position, b(7:1:-3, 1, :), 21, MPI_INTEGER, MPI_COMM_WORLD)
     want(7:1:-3, 1, :) = a(3, 2:6:2, :)
     call check(all(b == want), 'packed and unpacked')
     call start
     position = 0
-    call MPI_Pack(a(:, 2, 2), n, MPI_INTEGER, b(::2, 1, 1:7:6), 32, position, MPI_COMM_WORLD)
+    call MPI_Pack(a(:, 2, 2), n, MPI_INTEGER, b(::2, 1, 1:7:6), 8 * bytes, position, MPI_COMM_WORLD)
     position = 0
-    call MPI_Unpack(b(::2, 1, 1:7:6), 32, position, want(3, 3, :), n, MPI_INTEGER, MPI_COMM_WORLD)
+    call MPI_Unpack(b(::2, 1, 1:7:6), 8 * bytes, position, want(3, 3, :), n, MPI_INTEGER, MPI_COMM_WORLD)
     call check(all(want(3, 3, :) == a(:, 2, 2)), 'packed into a section')
   end subroutine
 
@@ -340,7 +341,7 @@ contains
     call MPI_Send(a(1, :, 1), 8, MPI_INTEGER, MPI_PROC_NULL, 1, MPI_COMM_WORLD, e)
     call MPI_Error_class(e, class)
     call check(class == MPI_ERR_BUFFER, 'more elements than the section has')
-    call MPI_Send(a(1, :, 1), 2, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, e)
+    call MPI_Send(a(1, :, 1), 2, MPI_DOUBLE_COMPLEX, MPI_PROC_NULL, 1, MPI_COMM_WORLD, e)
     call MPI_Error_class(e, class)
     call check(class == MPI_ERR_BUFFER, 'elements in pieces')
     call MPI_Send(a(1, :, 1), 2, MPI_DATATYPE_NULL, MPI_PROC_NULL, 1, MPI_COMM_WORLD, e)
