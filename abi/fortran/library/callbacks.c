@@ -56,8 +56,19 @@ static void give_back(void *cell)
 /* C says predefined attributes by the address of an int, or of an MPI_Aint; a window's memory by its address. */
 static int is_int(int keyval)
 {
-    return keyval >= MPI_TAG_UB && keyval < MPI_WIN_BASE ? 1
-           : keyval == MPI_WIN_DISP_UNIT || keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+    switch (keyval) {
+    case MPI_TAG_UB:
+    case MPI_IO:
+    case MPI_HOST:
+    case MPI_WTIME_IS_GLOBAL:
+    case MPI_APPNUM:
+    case MPI_LASTUSEDCODE:
+    case MPI_UNIVERSE_SIZE:
+    case MPI_WIN_DISP_UNIT:
+    case MPI_WIN_CREATE_FLAVOR:
+    case MPI_WIN_MODEL: return 1;
+    }
+    return 0;
 }
 
 int impi_fortran_value(int keyval, void *attribute, MPI_Aint *value)
@@ -264,10 +275,10 @@ int impi_fortran_query(void *state, MPI_Status *status)
 {
     struct grequest *g = (struct grequest *)state;
     struct room room = ROOM;
-    Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, MPI_F_STATUS_SIZE);
+    Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, STATUS_INTEGERS);
     if (!f_status) return MPI_ERR_NO_MEM;
     ((void (*)(MPI_Aint *, Fint *, Fint *))g->query)(&g->extra, f_status, &ierror);
-    NUMBERS_OUT((int *)status, f_status, MPI_F_STATUS_SIZE);
+    NUMBERS_OUT((int *)status, f_status, STATUS_INTEGERS);
     leave(&room);
     return int_in(ierror);
 }

@@ -102,7 +102,9 @@ void impi_fortran_numbers_out(void *a, size_t size, const void *c, size_t c_size
     for (int64_t i = 0; c && i < n; i++) set_number(a, size, i, number(c, c_size, i));
 }
 
+#ifndef impi_fortran_true
 Fint impi_fortran_true = 1;
+#endif
 
 void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n)
 {
@@ -139,12 +141,12 @@ int64_t impi_fortran_neighbors(MPI_Comm comm, int out)
 
 MPI_Status *impi_fortran_statuses(struct room *r, const Fint *a, int64_t n)
 {
-    return (MPI_Status *)impi_fortran_numbers(r, a, sizeof *a, sizeof(int), MPI_F_STATUS_SIZE * n);
+    return (MPI_Status *)impi_fortran_numbers(r, a, sizeof *a, sizeof(int), STATUS_INTEGERS * n);
 }
 
 void impi_fortran_statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 {
-    impi_fortran_numbers_out(a, sizeof *a, c, sizeof(int), MPI_F_STATUS_SIZE * n);
+    impi_fortran_numbers_out(a, sizeof *a, c, sizeof(int), STATUS_INTEGERS * n);
 }
 
 /* Strings. */
