@@ -3,10 +3,10 @@ c mpif.h of another MPI: statuses, constants that are addresses, arrays of reque
       module counted
       integer :: copies = 0, deletes = 0, errors = 0, last = 0
       contains
-      subroutine weigh(in, inout, n, t)
+      subroutine first(in, inout, n, t)
       integer n, t, in(n), inout(n), i
       do i = 1, n
-        inout(i) = 10 * in(i) + inout(i)
+        inout(i) = in(i)
       end do
       end subroutine
       subroutine copied(comm, key, extra, in, out, flag, ierr)
@@ -145,13 +145,9 @@ c Strings.
       call check(i == MPI_INFO_NULL, 24)
 
 c Operators, keys, error handlers.
-      call mpi_op_create(weigh, .false., op, ierr)
+      call mpi_op_create(first, .false., op, ierr)
       call mpi_reduce(rank + 1, got, 1, MPI_INTEGER, op, 0, comm, ierr)
-      many = 0
-      do i = 1, n
-        many = 10 * many + i
-      end do
-      call check(rank /= 0 .or. got == many, 25)
+      call check(rank /= 0 .or. got == 1, 25)
       call mpi_op_free(op, ierr)
       call check(op == MPI_OP_NULL, 26)
       extent = 5
