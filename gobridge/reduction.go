@@ -11,7 +11,6 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -150,9 +149,6 @@ func impi_Reduce_local(inbuf, inoutbuf uintptr, count int64, datatype, opHandle 
 	}
 	return 0
 }
-
-//export impi_Op_toint
-func impi_Op_toint(op uintptr) int32 { return handle.Int(op) }
 
 //export impi_Op_fromint
 func impi_Op_fromint(op int32) uintptr { return fromIntOr(&ops, op, abi.MPI_OP_NULL) }

@@ -464,9 +464,6 @@ func impi_Type_ub(dt, displacement uintptr) int32 {
 	return typeBound("MPI_Type_ub", dt, displacement, "displacement", (*datatype.Type).UB)
 }
 
-//export impi_Type_toint
-func impi_Type_toint(datatype uintptr) int32 { return handle.Int(datatype) }
-
 //export impi_Type_fromint
 func impi_Type_fromint(datatype int32) uintptr {
 	if datatype == handleLB || datatype == handleUB {
