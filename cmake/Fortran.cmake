@@ -42,8 +42,8 @@ endfunction()
 fortran_library(4 libmpifort_abi.so.1)
 fortran_library(8 libmpifort_abi_i8.so.1)
 
-# The libraries of MPICH's and Open MPI's Fortran, which call their front's C (abi/front): all names are in one file. Open
-# MPI has in its C library what libraries in C refer to.
+# The libraries of MPICH's and Open MPI's Fortran, which call their front's C (abi/front): all names are in one file.
+# Open MPI has in its C library what libraries in C refer to.
 function(fortran_front abi soname)
   string(TOUPPER ${abi} upper)
   set(folder ${FORTRAN}/${abi})
@@ -78,7 +78,8 @@ function(fortran_front abi soname)
     $<TARGET_OBJECTS:fortran-${abi}-profile>)
   set_target_properties(front-${abi}-fortran PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} LINKER_LANGUAGE C
     LIBRARY_OUTPUT_DIRECTORY ${STAGE}/lib/${abi} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN:$ORIGIN/..")
-  target_link_options(front-${abi}-fortran PRIVATE -Wl,--no-as-needed,-soname,${soname},--disable-new-dtags,-z,now,-z,defs)
+  target_link_options(front-${abi}-fortran PRIVATE -Wl,--no-as-needed,-soname,${soname},--disable-new-dtags
+    -Wl,-z,now,-z,defs)
   target_link_libraries(front-${abi}-fortran PRIVATE front-${abi} ${LIBRARY})
   add_dependencies(stage front-${abi}-fortran)
   foreach(name IN LISTS ARGN)

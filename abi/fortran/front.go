@@ -91,7 +91,7 @@ func frontHeader(root, front string) (string, error) {
 	return b.String(), nil
 }
 
-// handleValues lists the values of predefined handles in Fortran: FORTRAN_HANDLES(X) with X(name, value). The rows may be
+// handleValues lists the values of predefined handles in Fortran: FORTRAN_HANDLES(X) with X(name, value). Rows may be
 // about other constants, too: header says what is a handle, or has no such name.
 func handleValues(b *strings.Builder, header string, rows [][]string) {
 	isHandle := map[string]bool{}

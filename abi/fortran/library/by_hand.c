@@ -1,5 +1,5 @@
-/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that are
- * written from tables. */
+/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that
+ * are written from tables. */
 #include "fortran.h"
 
 void F_(init)(Fint *ierror) { done(ierror, C_(Init)(NULL, NULL)); }
@@ -26,7 +26,11 @@ void F_(info_create_env)(Fint *info, Fint *ierror)
 NAMES(info_create_env, INFO_CREATE_ENV)
 ALSO_F08(info_create_env)
 
-void F_(pcontrol)(const Fint *level) { C_(Pcontrol)(int_in(*level)); }
+void F_(pcontrol)(const Fint *level)
+{
+    C_(Pcontrol)
+    (int_in(*level));
+}
 NAMES(pcontrol, PCONTROL)
 ALSO_F08(pcontrol)
 
@@ -37,7 +41,10 @@ NAMES(f_sync_reg, F_SYNC_REG)
 #ifdef FORTRAN_OPENMPI
 ALSO_F08(f_sync_reg)
 #else
-void F08TS_(f_sync_reg)(const struct descriptor *buf) { (void)buf; }
+void F08TS_(f_sync_reg)(const struct descriptor *buf)
+{
+    (void)buf;
+}
 #endif
 
 #if !defined FORTRAN_MPICH && !defined FORTRAN_OPENMPI
@@ -238,7 +245,7 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     int64_t n = is_root(c_comm, int_in(*root)) ? at_least_0(*count) : 0;
     char **c_commands = (char **)allocate(&room, n, sizeof *c_commands);
     char ***c_argvs = is_argvs_null(argvs) ? MPI_ARGVS_NULL
-                                                   : (char ***)allocate(&room, n, sizeof *c_argvs);
+                                           : (char ***)allocate(&room, n, sizeof *c_argvs);
     for (int64_t i = 0; i < n && !room.full; i++) {
         c_commands[i] = string_in(&room, commands + i * (int64_t)commands_len, commands_len);
         if (c_argvs) c_argvs[i] = arguments(&room, argvs + i * (int64_t)argvs_len, argvs_len, n * (int64_t)argvs_len);

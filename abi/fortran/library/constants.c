@@ -1,10 +1,10 @@
-/* The common blocks whose addresses are constants of Fortran, and procedures that are constants. Those of Open MPI are in
- * the C library of its front: libraries in C refer to them. */
+/* The common blocks whose addresses are constants of Fortran, and procedures that are constants. Those of Open MPI are
+ * in the C library of its front: libraries in C refer to them. */
 #include "callbacks.h"
 
 #if !defined FORTRAN_MPICH && !defined FORTRAN_OPENMPI
-Fint mpi_abi_bottom_, mpi_abi_in_place_, mpi_abi_buffer_automatic_, mpi_abi_status_ignore_[8], mpi_abi_statuses_ignore_[8],
-    mpi_abi_errcodes_ignore_[1], mpi_abi_unweighted_[1], mpi_abi_weights_empty_[1];
+Fint mpi_abi_bottom_, mpi_abi_in_place_, mpi_abi_buffer_automatic_, mpi_abi_status_ignore_[8],
+    mpi_abi_statuses_ignore_[8], mpi_abi_errcodes_ignore_[1], mpi_abi_unweighted_[1], mpi_abi_weights_empty_[1];
 char mpi_abi_argv_null_[1], mpi_abi_argvs_null_[1];
 #elif defined FORTRAN_OPENMPI
 /* As large as programs may have them. */
@@ -15,16 +15,16 @@ char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #endif
 
 #define NULL_COPY(name) \
-    void name(const Fint *object, const Fint *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, Fint *flag, \
-              Fint *ierror) \
+    void name(const Fint *object, const Fint *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, \
+              Fint *flag, Fint *ierror) \
     { \
         (void)object, (void)keyval, (void)extra, (void)in, (void)out; \
         *flag = 0; \
         *ierror = MPI_SUCCESS; \
     }
 #define DUP(name) \
-    void name(const Fint *object, const Fint *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, Fint *flag, \
-              Fint *ierror) \
+    void name(const Fint *object, const Fint *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, \
+              Fint *flag, Fint *ierror) \
     { \
         (void)object, (void)keyval, (void)extra; \
         *out = *in; \
@@ -55,7 +55,8 @@ void mpi_null_copy_fn_(const Fint *comm, const Fint *keyval, const Fint *extra, 
     *ierr = MPI_SUCCESS;
 }
 
-void mpi_dup_fn_(const Fint *comm, const Fint *keyval, const Fint *extra, const Fint *in, Fint *out, Fint *flag, Fint *ierr)
+void mpi_dup_fn_(const Fint *comm, const Fint *keyval, const Fint *extra, const Fint *in, Fint *out, Fint *flag,
+                 Fint *ierr)
 {
     (void)comm, (void)keyval, (void)extra;
     *out = *in;
@@ -75,8 +76,10 @@ void mpi_conversion_fn_null_c_(void) {}
 
 #ifdef FORTRAN_OPENMPI
 #define NAMED(name, UPPER) \
-    ALIAS(mpi_##name##_, mpi_##name##__) ALIAS(mpi_##name##_, mpi_##name) ALIAS(mpi_##name##_, MPI_##UPPER) \
-        ALIAS(mpi_##name##_, ompi_##name##_f)
+    ALIAS(mpi_##name##_, mpi_##name##__) \
+    ALIAS(mpi_##name##_, mpi_##name) \
+    ALIAS(mpi_##name##_, MPI_##UPPER) \
+    ALIAS(mpi_##name##_, ompi_##name##_f)
 NAMED(comm_null_copy_fn, COMM_NULL_COPY_FN)
 NAMED(comm_dup_fn, COMM_DUP_FN)
 NAMED(comm_null_delete_fn, COMM_NULL_DELETE_FN)
@@ -103,9 +106,12 @@ NAMED_F90(aint_add)
 NAMED_F90(aint_diff)
 #elif defined FORTRAN_MPICH
 #define NAMED(name, UPPER) \
-    ALIAS(mpi_##name##_, mpi_##name##__) ALIAS(mpi_##name##_, mpi_##name) ALIAS(mpi_##name##_, MPI_##UPPER) \
-        ALIAS(mpi_##name##_, pmpi_##name##_) ALIAS(mpi_##name##_, pmpi_##name##__) ALIAS(mpi_##name##_, pmpi_##name) \
-            ALIAS(mpi_##name##_, PMPI_##UPPER)
+    ALIAS(mpi_##name##_, mpi_##name##__) \
+    ALIAS(mpi_##name##_, mpi_##name) \
+    ALIAS(mpi_##name##_, MPI_##UPPER) \
+    ALIAS(mpi_##name##_, pmpi_##name##_) \
+    ALIAS(mpi_##name##_, pmpi_##name##__) ALIAS(mpi_##name##_, pmpi_##name) \
+        ALIAS(mpi_##name##_, PMPI_##UPPER)
 NAMED(comm_null_copy_fn, COMM_NULL_COPY_FN)
 NAMED(comm_dup_fn, COMM_DUP_FN)
 NAMED(comm_null_delete_fn, COMM_NULL_DELETE_FN)

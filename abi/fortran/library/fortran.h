@@ -43,18 +43,24 @@ static inline void done(Fint *ierror, int e)
 /* Room for copies, for the time of a call: the first bytes cost nothing. */
 struct room {
     size_t used;
-    int full;    /* there is no memory */
-    void *more;  /* blocks, each of which begins with the address of the next */
+    int full; /* there is no memory */
+    void *more; /* blocks, each of which begins with the address of the next */
     _Alignas(16) char here[1024];
 };
-#define ROOM { .used = 0, .full = 0, .more = NULL }
+#define ROOM \
+    { \
+        .used = 0, .full = 0, .more = NULL \
+    }
 
 HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
 HIDDEN void impi_fortran_leave(struct room *r);
 HIDDEN int impi_fortran_no_room(void);
 #define no_room impi_fortran_no_room
 
-static inline int64_t at_least_0(int64_t n) { return n > 0 ? n : 0; }
+static inline int64_t at_least_0(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
 
 /* Memory of zeros for n elements. */
 static inline void *allocate(struct room *r, int64_t n, size_t size)
@@ -75,7 +81,8 @@ static inline void leave(struct room *r)
 static inline int int_in(Fint n)
 {
 #if FORTRAN_INTEGER == 8
-    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int)n;
+    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN
+                                               : (int)n;
 #else
     return n;
 #endif
@@ -86,7 +93,10 @@ static inline int int_in(Fint n)
 #else
 HIDDEN extern Fint impi_fortran_true;
 #endif
-static inline int logical_in(Fint l) { return l != 0; }
+static inline int logical_in(Fint l)
+{
+    return l != 0;
+}
 static inline Fint logical_out(int l) { return l ? impi_fortran_true : 0; }
 
 /* Fortran counts from one. */
@@ -109,9 +119,9 @@ HIDDEN void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n);
 #define LOGICALS_OUT(a, c, n) impi_fortran_logicals_out(a, c, n)
 
 /* How long arrays are of which no argument says so. */
-HIDDEN int64_t impi_fortran_peers(MPI_Comm comm);               /* processes that a collective call is with */
-HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out);  /* of a topology */
-HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm);          /* of a grid */
+HIDDEN int64_t impi_fortran_peers(MPI_Comm comm); /* processes that a collective call is with */
+HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out); /* of a topology */
+HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm); /* of a grid */
 #define peers impi_fortran_peers
 #define neighbors impi_fortran_neighbors
 #define dimensions impi_fortran_dimensions
@@ -152,7 +162,10 @@ HANDLES(Info)
 HANDLES(Request)
 
 /* Copies that an operation goes on reading lie in a room of their own, kept until its request is no more. */
-#define KEPT { .used = sizeof ((struct room *)0)->here, .full = 0, .more = NULL }
+#define KEPT \
+    { \
+        .used = sizeof((struct room *)0)->here, .full = 0, .more = NULL \
+    }
 HIDDEN extern int impi_fortran_keeps; /* requests that have some */
 HIDDEN void impi_fortran_keep(const struct room *kept, int error, Fint request);
 HIDDEN void impi_fortran_release(Fint request);
@@ -182,7 +195,8 @@ static inline void *buffer_in(void *p)
 }
 
 #define WEIGHTS_IN(type, a, n) \
-    (is_unweighted(a) ? MPI_UNWEIGHTED : is_weights_empty(a) ? MPI_WEIGHTS_EMPTY : NUMBERS_IN(type, a, n))
+    (is_unweighted(a) ? MPI_UNWEIGHTED : is_weights_empty(a) ? MPI_WEIGHTS_EMPTY \
+                                                             : NUMBERS_IN(type, a, n))
 
 /* Statuses: STATUS_INTEGERS INTEGERs in the order of C's. */
 #define SAME_STATUS(a) (sizeof *(a) == sizeof(int) && (uintptr_t)(a) % _Alignof(MPI_Status) == 0)

@@ -7,7 +7,10 @@
 #define F08TS_(name) pmpir_##name##_f08ts_
 #define LARGE_(name) pmpir_##name##_f08_large_
 #define LARGETS_(name) pmpir_##name##_f08ts_large_
-#define NAMES(lower, UPPER) ALIAS(F_(lower), pmpi_##lower##__) ALIAS(F_(lower), pmpi_##lower) ALIAS(F_(lower), PMPI_##UPPER)
+#define NAMES(lower, UPPER) \
+    ALIAS(F_(lower), pmpi_##lower##__) \
+    ALIAS(F_(lower), pmpi_##lower) \
+    ALIAS(F_(lower), PMPI_##UPPER)
 #define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
 #else
 #define F_(name) mpi_##name##_
@@ -16,7 +19,10 @@
 #define F08TS_(name) mpi_##name##_f08ts_
 #define LARGE_(name) mpi_##name##_f08_large_
 #define LARGETS_(name) mpi_##name##_f08ts_large_
-#define NAMES(lower, UPPER) ALIAS(F_(lower), mpi_##lower##__) ALIAS(F_(lower), mpi_##lower) ALIAS(F_(lower), MPI_##UPPER)
+#define NAMES(lower, UPPER) \
+    ALIAS(F_(lower), mpi_##lower##__) \
+    ALIAS(F_(lower), mpi_##lower) \
+    ALIAS(F_(lower), MPI_##UPPER)
 #define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
 #endif
 #define ALSO_F08(name) ALIAS(F_(name), F08_(name))
@@ -57,7 +63,8 @@ extern char LINKED(argv_null), LINKED(argvs_null);
 #define is_argv_null(a) ((a) == &mpiprivc_.argv_null || (a) == &LINKED(argv_null))
 #define is_argvs_null(a) ((a) == &mpiprivc_.argvs_null || (a) == &LINKED(argvs_null))
 #define is_ignored(status) ((status) == MPI_STATUS_IGNORE)
-extern void __mpi_f08_callbacks_MOD_mpi_conversion_fn_null(void), __mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c(void);
+extern void __mpi_f08_callbacks_MOD_mpi_conversion_fn_null(void);
+extern void __mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c(void);
 #define is_conversion_null(f) \
     ((f) == (procedure)mpi_conversion_fn_null_ || (f) == (procedure)__mpi_f08_callbacks_MOD_mpi_conversion_fn_null || \
      (f) == (procedure)__mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c)

@@ -32,9 +32,21 @@ void __mpi_f08_callbacks_MOD_mpi_conversion_fn_null(void) {}
 #define ALSO_SIZEOF(type, rank) ALIAS(mpi_sizeof_##type##_##rank##_, pmpi_sizeof_##type##_##rank##_)
 #define RANKS(type, bytes) \
     RANK(type, scalar, bytes) \
-    RANK(type, r1, bytes) RANK(type, r2, bytes) RANK(type, r3, bytes) RANK(type, r4, bytes) RANK(type, r5, bytes) \
-    RANK(type, r6, bytes) RANK(type, r7, bytes) RANK(type, r8, bytes) RANK(type, r9, bytes) RANK(type, r10, bytes) \
-    RANK(type, r11, bytes) RANK(type, r12, bytes) RANK(type, r13, bytes) RANK(type, r14, bytes) RANK(type, r15, bytes)
+    RANK(type, r1, bytes) \
+    RANK(type, r2, bytes) \
+    RANK(type, r3, bytes) \
+    RANK(type, r4, bytes) \
+    RANK(type, r5, bytes) \
+    RANK(type, r6, bytes) \
+    RANK(type, r7, bytes) \
+    RANK(type, r8, bytes) \
+    RANK(type, r9, bytes) \
+    RANK(type, r10, bytes) \
+    RANK(type, r11, bytes) \
+    RANK(type, r12, bytes) \
+    RANK(type, r13, bytes) \
+    RANK(type, r14, bytes) \
+    RANK(type, r15, bytes)
 RANKS(character, 1)
 RANKS(logical, 4)
 RANKS(int8, 1)

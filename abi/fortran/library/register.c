@@ -5,7 +5,7 @@
 
 /* Keys of attributes. */
 #define KEYVAL(Kind, lower, UPPER, call) \
-    void F_(lower)(procedure copy, procedure delete, Fint *keyval, const MPI_Aint *extra, Fint *ierror) \
+    void F_(lower)(procedure copy, procedure delete, Fint * keyval, const MPI_Aint *extra, Fint *ierror) \
     { \
         int c_keyval = 0, e = MPI_ERR_NO_MEM; \
         struct key *k = impi_fortran_key(copy, delete, *extra, 0); \
@@ -52,7 +52,8 @@ NAMES(keyval_create, KEYVAL_CREATE)
         done(ierror, cell ? C_(c_set)(Kind##_in(*object), keyval_in(*keyval), cell) : no_room()); \
     } \
     NAMES(set, SET)
-ATTRIBUTES(Comm, comm, MPI_Aint, comm_get_attr, COMM_GET_ATTR, comm_set_attr, COMM_SET_ATTR, Comm_get_attr, Comm_set_attr)
+ATTRIBUTES(Comm, comm, MPI_Aint, comm_get_attr, COMM_GET_ATTR, comm_set_attr, COMM_SET_ATTR, Comm_get_attr,
+           Comm_set_attr)
 ATTRIBUTES(Datatype, type, MPI_Aint, type_get_attr, TYPE_GET_ATTR, type_set_attr, TYPE_SET_ATTR, Type_get_attr,
            Type_set_attr)
 ATTRIBUTES(Win, win, MPI_Aint, win_get_attr, WIN_GET_ATTR, win_set_attr, WIN_SET_ATTR, Win_get_attr, Win_set_attr)
@@ -66,7 +67,7 @@ ALSO_F08(win_set_attr)
 
 /* Error handlers. */
 #define ERRHANDLER(kind, lower, UPPER, call) \
-    void F_(lower)(procedure f, Fint *errhandler, Fint *ierror) \
+    void F_(lower)(procedure f, Fint * errhandler, Fint * ierror) \
     { \
         MPI_Errhandler made = MPI_ERRHANDLER_NULL; \
         MPI_##call##_errhandler_function *c = impi_fortran_##kind##_errhandler(f); \
@@ -113,7 +114,7 @@ void F_(grequest_start)(procedure query, procedure free_, procedure cancel, cons
     int e = MPI_ERR_NO_MEM;
     struct grequest *g = (struct grequest *)malloc(sizeof *g);
     if (g) {
-        *g = (struct grequest){ query, free_, cancel, *extra };
+        *g = (struct grequest){query, free_, cancel, *extra};
         e = C_(Grequest_start)(impi_fortran_query, impi_fortran_free, impi_fortran_cancel, g, &made);
     }
     if (e == MPI_SUCCESS) *request = Request_out(made);
@@ -126,14 +127,14 @@ ALSO_F08(grequest_start)
 /* Data representations, which nothing ends. */
 #define DATAREP(entry, call, suffix) \
     void entry(const char *datarep, procedure read, procedure write, procedure extent, const MPI_Aint *extra, \
-                   Fint *ierror, size_t datarep_len) \
+               Fint *ierror, size_t datarep_len) \
     { \
         struct room room = ROOM; \
         char *name = string_in(&room, datarep, datarep_len); \
         struct datarep *d = (struct datarep *)malloc(sizeof *d); \
         int e = MPI_ERR_NO_MEM; \
         if (d && name) { \
-            *d = (struct datarep){ read, write, extent, *extra }; \
+            *d = (struct datarep){read, write, extent, *extra}; \
             e = C_(call)(name, is_conversion_null(read) ? NULL : impi_fortran_read##suffix, \
                          is_conversion_null(write) ? NULL : impi_fortran_write##suffix, impi_fortran_extent, d); \
         } \

@@ -44,7 +44,7 @@ int impi_fortran_keeps;
 
 void impi_fortran_keep(const struct room *room, int error, Fint request)
 {
-    struct room r = { .more = room->more };
+    struct room r = {.more = room->more};
     struct kept *k = error || !r.more ? NULL : (struct kept *)malloc(sizeof *k);
     if (!k) { /* without memory the copies are never given back */
         if (error) impi_fortran_leave(&r);
@@ -85,7 +85,8 @@ static int64_t number(const void *a, size_t size, int64_t i)
 static void set_number(void *a, size_t size, int64_t i, int64_t n)
 {
     if (size == 4)
-        ((int32_t *)a)[i] = n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int32_t)n;
+        ((int32_t *)a)[i] = n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN
+                                                                : (int32_t)n;
     else
         ((int64_t *)a)[i] = n;
 }

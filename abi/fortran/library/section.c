@@ -25,8 +25,8 @@ static int over(const struct descriptor *c, int d, int64_t n, MPI_Datatype eleme
     if (!rest) return MPI_SUCCESS;
     e = over(c, d - 1, rest, element, &some, &some_made);
     if (!e) {
-        MPI_Datatype both[2] = { all, some };
-        e = PMPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, whole * stride(c, d) }, both, type);
+        MPI_Datatype both[2] = {all, some};
+        e = PMPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, whole * stride(c, d)}, both, type);
     }
     if (some_made) PMPI_Type_free(&some);
     PMPI_Type_free(&all);
@@ -44,7 +44,7 @@ static int64_t items(const struct descriptor *c, MPI_Datatype datatype)
 
 struct section impi_fortran_section(const struct descriptor *c, int64_t count, MPI_Datatype datatype)
 {
-    struct section s = { c->base, count, datatype, 0, MPI_SUCCESS };
+    struct section s = {c->base, count, datatype, 0, MPI_SUCCESS};
     int64_t each = items(c, datatype);
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return s; /* C refuses what is wrong */
     if (!each || count % each) {
@@ -82,7 +82,7 @@ void *impi_fortran_copy(struct room *r, const struct descriptor *c)
     int64_t n = 1;
     for (int i = 0; i < c->rank; i++) n *= extent(c, i);
     char *copy = (char *)allocate(r, n, c->elem_len), *to = copy;
-    struct walk w = { .p = (char *)c->base };
+    struct walk w = {.p = (char *)c->base};
     if (copy) do {
             memcpy(to, w.p, c->elem_len);
             to += c->elem_len;
@@ -93,7 +93,7 @@ void *impi_fortran_copy(struct room *r, const struct descriptor *c)
 void impi_fortran_copy_out(const struct descriptor *c, const void *copy)
 {
     const char *from = (const char *)copy;
-    struct walk w = { .p = (char *)c->base };
+    struct walk w = {.p = (char *)c->base};
     do {
         memcpy(w.p, from, c->elem_len);
         from += c->elem_len;
