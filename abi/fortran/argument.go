@@ -181,7 +181,7 @@ func (e *entry) handles(a Argument, kind string) {
 func (e *entry) keep() {
 	if !e.keeps {
 		e.keeps = true
-		e.before = append(e.before, "struct room kept = KEPT;")
+		e.before = append(e.before, "KEPT(kept);")
 		e.after = append(e.after, "keep(&kept, e, request);")
 	}
 }

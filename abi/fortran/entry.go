@@ -110,7 +110,7 @@ func (e *entry) text(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "void %s(%s)\n{\n", name, strings.Join(append(e.params, e.lengths...), ", "))
 	if e.room {
-		b.WriteString("    struct room room = ROOM;\n")
+		b.WriteString("    ROOM(room);\n")
 	}
 	for _, s := range e.before {
 		b.WriteString("    " + s + "\n")

@@ -6,6 +6,7 @@
 //	-front NAME    of the front mpich or openmpi
 //	-header FILE   mpi.h with the ABI of that front
 //	-modules DIR   mpif.h, mpi.F90, mpi_f08.F90
+//	-calls DIR     programs that call all procedures, and a library that finds out whether they do it right
 //
 // The entries need no Fortran compiler: the modules have interfaces only, which each compiler translates for itself.
 package main
@@ -24,14 +25,15 @@ func main() {
 	front := flag.String("front", "", "write what the front mpich or openmpi needs")
 	header := flag.String("header", "", "write the C header of that front to this file")
 	modules := flag.String("modules", "", "write the modules and mpif.h to this folder")
+	calls := flag.String("calls", "", "write the test of all calls to this folder")
 	flag.Parse()
-	if err := run(*entries, target{*integer, *front}, *header, *modules); err != nil {
+	if err := run(*entries, target{*integer, *front}, *header, *modules, *calls); err != nil {
 		fmt.Fprintln(os.Stderr, "abi/fortran:", err)
 		os.Exit(1)
 	}
 }
 
-func run(entries string, t target, header, modules string) error {
+func run(entries string, t target, header, modules, calls string) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
@@ -54,11 +56,20 @@ func run(entries string, t target, header, modules string) error {
 			return err
 		}
 	}
-	if modules == "" {
-		return nil
+	if modules != "" {
+		if err := writeAll(modules, in.modules()); err != nil {
+			return err
+		}
 	}
-	for name, text := range in.modules() {
-		if err := write(filepath.Join(modules, name), text); err != nil {
+	if calls != "" {
+		return writeAll(calls, in.calls())
+	}
+	return nil
+}
+
+func writeAll(dir string, files map[string]string) error {
+	for name, text := range files {
+		if err := write(filepath.Join(dir, name), text); err != nil {
 			return err
 		}
 	}

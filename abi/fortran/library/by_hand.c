@@ -101,7 +101,7 @@ ALSO_F08(abi_set_fortran_booleans)
 void F_(info_get_string)(const Fint *info, const char *key, Fint *buflen, char *value, Fint *flag, Fint *ierror,
                          size_t key_len, size_t value_len)
 {
-    struct room room = ROOM;
+    ROOM(room);
     char *c_key = trimmed_in(&room, key, key_len);
     int n = int_in(*buflen), c_buflen = n > 0 && n < INT_MAX ? n + 1 : n, c_flag = 0;
     char *c_value = allocate(&room, c_buflen, 1);
@@ -120,7 +120,7 @@ ALSO_F08(info_get_string)
 void F_(session_get_nth_pset)(const Fint *session, const Fint *info, const Fint *n, Fint *pset_len, char *pset_name,
                               Fint *ierror, size_t pset_name_len)
 {
-    struct room room = ROOM;
+    ROOM(room);
     int most = int_in(*pset_len), c_len = most > 0 && most < INT_MAX ? most + 1 : most;
     char *c_name = allocate(&room, c_len, 1);
     int e = room.full ? no_room()
@@ -219,7 +219,7 @@ static void codes_out(Fint *codes, const int *c, int64_t n)
 void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs, const Fint *info, const Fint *root,
                     const Fint *comm, Fint *intercomm, Fint *codes, Fint *ierror, size_t command_len, size_t argv_len)
 {
-    struct room room = ROOM;
+    ROOM(room);
     MPI_Comm c_comm = Comm_in(*comm), c_intercomm = MPI_COMM_NULL;
     int mine = is_root(c_comm, int_in(*root));
     char *c_command = mine ? string_in(&room, command, command_len) : NULL;
@@ -240,7 +240,7 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
                              const Fint *infos, const Fint *root, const Fint *comm, Fint *intercomm, Fint *codes,
                              Fint *ierror, size_t commands_len, size_t argvs_len)
 {
-    struct room room = ROOM;
+    ROOM(room);
     MPI_Comm c_comm = Comm_in(*comm), c_intercomm = MPI_COMM_NULL;
     int64_t n = is_root(c_comm, int_in(*root)) ? at_least_0(*count) : 0;
     char **c_commands = (char **)allocate(&room, n, sizeof *c_commands);

@@ -276,7 +276,7 @@ FIND_HANDLER(Session, SESSION, session)
 int impi_fortran_query(void *state, MPI_Status *status)
 {
     struct grequest *g = (struct grequest *)state;
-    struct room room = ROOM;
+    ROOM(room);
     Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, STATUS_INTEGERS);
     if (!f_status) return MPI_ERR_NO_MEM;
     ((void (*)(MPI_Aint *, Fint *, Fint *))g->query)(&g->extra, f_status, &ierror);

@@ -47,10 +47,9 @@ struct room {
     void *more; /* blocks, each of which begins with the address of the next */
     _Alignas(16) char here[1024];
 };
-#define ROOM \
-    { \
-        .used = 0, .full = 0, .more = NULL \
-    }
+#define ROOM(name) \
+    struct room name; \
+    name.used = 0, name.full = 0, name.more = NULL
 
 HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
 HIDDEN void impi_fortran_leave(struct room *r);
@@ -162,10 +161,9 @@ HANDLES(Info)
 HANDLES(Request)
 
 /* Copies that an operation goes on reading lie in a room of their own, kept until its request is no more. */
-#define KEPT \
-    { \
-        .used = sizeof((struct room *)0)->here, .full = 0, .more = NULL \
-    }
+#define KEPT(name) \
+    ROOM(name); \
+    name.used = sizeof name.here
 HIDDEN extern int impi_fortran_keeps; /* requests that have some */
 HIDDEN void impi_fortran_keep(const struct room *kept, int error, Fint request);
 HIDDEN void impi_fortran_release(Fint request);

@@ -6,7 +6,8 @@
     X(comm) \
     X(datatype) \
     X(errhandler) \
-    X(file) X(group) X(info) X(message) X(op) X(request) X(session) X(win)
+    X(file) \
+    X(group) X(info) X(message) X(op) X(request) X(session) X(win)
 
 #define SAME(name) \
     Fint name(const Fint *a, const Fint *b) { return *a == *b; }

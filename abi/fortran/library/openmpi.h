@@ -13,7 +13,8 @@
     ALIAS(F_(lower), pmpix_##lower##__) \
     ALIAS(F_(lower), pmpix_##lower) \
     ALIAS(F_(lower), PMPIX_##UPPER) \
-    ALIAS(F_(lower), pompix_##lower##_f) ALIAS(F_(lower), pmpix_##lower##_f08_)
+    ALIAS(F_(lower), pompix_##lower##_f) \
+    ALIAS(F_(lower), pmpix_##lower##_f08_)
 #define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
 #define CPTR(lower, UPPER) \
     ALIAS(F_(lower), pmpi_##lower##_cptr_) \
@@ -34,7 +35,8 @@
     ALIAS(F_(lower), mpix_##lower##__) \
     ALIAS(F_(lower), mpix_##lower) \
     ALIAS(F_(lower), MPIX_##UPPER) \
-    ALIAS(F_(lower), ompix_##lower##_f) ALIAS(F_(lower), mpix_##lower##_f08_)
+    ALIAS(F_(lower), ompix_##lower##_f) \
+    ALIAS(F_(lower), mpix_##lower##_f08_)
 #define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
 #define CPTR(lower, UPPER) \
     ALIAS(F_(lower), mpi_##lower##_cptr_) \

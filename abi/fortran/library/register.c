@@ -129,7 +129,7 @@ ALSO_F08(grequest_start)
     void entry(const char *datarep, procedure read, procedure write, procedure extent, const MPI_Aint *extra, \
                Fint *ierror, size_t datarep_len) \
     { \
-        struct room room = ROOM; \
+        ROOM(room); \
         char *name = string_in(&room, datarep, datarep_len); \
         struct datarep *d = (struct datarep *)malloc(sizeof *d); \
         int e = MPI_ERR_NO_MEM; \
