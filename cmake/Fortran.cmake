@@ -42,6 +42,10 @@ endfunction()
 fortran_library(4 libmpifort_abi.so.1)
 fortran_library(8 libmpifort_abi_i8.so.1)
 
+# Modules that compilers can read are made by mpifort when it needs them, and by make install.
+file(WRITE ${STAGE}/lib/fortran/README "Modules for Fortran compilers. mpifort -install-modules makes them, and links to those of the
+first compiler for pkg-config; users of other compilers have them in their caches.
+")
 # The libraries of MPICH's and Open MPI's Fortran, which call their front's C (abi/front): all names are in one file.
 # Open MPI has in its C library what libraries in C refer to.
 function(fortran_front abi soname)

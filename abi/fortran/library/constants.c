@@ -112,7 +112,7 @@ NAMED_F90(aint_diff)
     ALIAS(mpi_##name##_, pmpi_##name##_) \
     ALIAS(mpi_##name##_, pmpi_##name##__) \
     ALIAS(mpi_##name##_, pmpi_##name) \
-        ALIAS(mpi_##name##_, PMPI_##UPPER)
+    ALIAS(mpi_##name##_, PMPI_##UPPER)
 NAMED(comm_null_copy_fn, COMM_NULL_COPY_FN)
 NAMED(comm_dup_fn, COMM_DUP_FN)
 NAMED(comm_null_delete_fn, COMM_NULL_DELETE_FN)

@@ -7,7 +7,8 @@
     X(datatype) \
     X(errhandler) \
     X(file) \
-    X(group) X(info) X(message) X(op) X(request) X(session) X(win)
+    X(group) \
+    X(info) X(message) X(op) X(request) X(session) X(win)
 
 #define SAME(name) \
     Fint name(const Fint *a, const Fint *b) { return *a == *b; }
