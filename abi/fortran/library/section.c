@@ -5,8 +5,11 @@
 
 #include "fortran.h"
 
-/* gobridge/section.go */
+#ifdef HAVE_SECTIONS /* gobridge/section.go, if the library is libimpi */
 extern __attribute__((weak)) uintptr_t impi_section(int64_t *layout, int64_t count, uintptr_t datatype);
+#else
+static uintptr_t (*const impi_section)(int64_t *layout, int64_t count, uintptr_t datatype) = NULL;
+#endif
 
 /* What each thread has made last, by count, datatype and layout: a program sends the same sections over and over. */
 enum { RECENT = 8, WORDS = 3 + 2 * (2 + 2 * MAX_RANK) };
@@ -43,7 +46,7 @@ static int64_t *describe(int64_t *w, const struct descriptor *d)
     *w++ = (int64_t)d->elem_len;
     if (contiguous(d)) return *w = 0, w + 1;
     *w++ = d->rank;
-    for (int i = 0; i < d->rank; i++) *w++ = d->dim[i].extent, *w++ = d->dim[i].stride;
+    for (int i = 0; i < d->rank; i++) *w++ = extent(d, i), *w++ = stride(d, i);
     return w;
 }
 
@@ -66,22 +69,22 @@ static MPI_Datatype made(int64_t *words, size_t bytes)
 static int64_t bytes(const struct descriptor *d)
 {
     int64_t n = (int64_t)d->elem_len;
-    for (int i = 0; i < d->rank; i++) n *= d->dim[i].extent;
+    for (int i = 0; i < d->rank; i++) n *= extent(d, i);
     return n;
 }
 
 /* All elements as so many items of a datatype without gaps; MPI_ERR_BUFFER if they are not as simple. */
 static int nest(const struct descriptor *d, int64_t count, MPI_Datatype datatype, MPI_Datatype *type)
 {
-    MPI_Count lb, extent, size;
+    MPI_Count lb, ends, size;
     MPI_Datatype one;
     int e = PMPI_Type_size_c(datatype, &size);
-    if (e || (e = PMPI_Type_get_extent_c(datatype, &lb, &extent))) return e;
-    if (!size || size != extent || lb || (int64_t)d->elem_len % size || count * size != bytes(d)) return MPI_ERR_BUFFER;
+    if (e || (e = PMPI_Type_get_extent_c(datatype, &lb, &ends))) return e;
+    if (!size || size != ends || lb || (int64_t)d->elem_len % size || count * size != bytes(d)) return MPI_ERR_BUFFER;
     if ((e = PMPI_Type_contiguous_c((int64_t)d->elem_len / size, datatype, type))) return e;
     for (int i = 0; i < d->rank && !e; i++) {
         one = *type;
-        e = PMPI_Type_create_hvector_c(d->dim[i].extent, 1, d->dim[i].stride, one, type);
+        e = PMPI_Type_create_hvector_c(extent(d, i), 1, stride(d, i), one, type);
         PMPI_Type_free(&one);
     }
     return e ? e : PMPI_Type_commit(type);
