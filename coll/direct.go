@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/choose"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Operations of few ranks that are far from each other: one of each IMPI client. What costs is how often a message has
 // to wait for another one from far away, and so each rank sends to all that need its data at once, without waiting:
@@ -16,25 +19,41 @@ import "github.com/libimpi/libimpi/coll/choose"
 //
 // Source: IMPI 0.0, 4.10 to 4.18, whose linear forms of operations with a root these are; Traff 2010, 9.3.
 
-// exchangeAll starts to send `out` to all other ranks, and to receive from each what in(rank) is for; then it waits.
+// exchangeAll starts to send out(rank) to each other rank, and to receive from it what in(rank) is for; then it waits.
+// Both sides of a message have the same elements, and between distant ranks it goes in pieces, all of them at once.
 func (s *Scratch) exchangeAll(c Comm, out, in func(rank int) Buf, tag int) error {
-	p, r := c.Size(), c.Rank()
+	p, r, far := c.Size(), c.Rank(), distant(c)
 	for i := 1; i < p; i++ {
 		to, from := (r+i)%p, (r-i+p)%p
-		if s.Full() {
-			if err := s.Wait(c); err != nil {
-				return err
+		sent, received := out(to), in(from)
+		nOut, nIn := 1, 1
+		if far {
+			most := max(1, farWindow/2/(p-1))
+			nOut, nIn = min(most, choose.Pieces(sent.Size())), min(most, choose.Pieces(received.Size()))
+		}
+		for at := range max(nOut, nIn) {
+			if len(s.reqs) >= farWindow || !far && s.Full() {
+				if err := s.Wait(c); err != nil {
+					return err
+				}
 			}
-		}
-		if err := s.Add(c.Isend(out(to), to, tag)); err != nil {
-			return err
-		}
-		if err := s.Add(c.Irecv(in(from), from, tag)); err != nil {
-			return err
+			if at < nOut {
+				if err := s.Add(c.Isend(sent.Pieces(nOut, at, at+1), to, tag)); err != nil {
+					return err
+				}
+			}
+			if at < nIn {
+				if err := s.Add(c.Irecv(received.Pieces(nIn, at, at+1), from, tag)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return s.Wait(c)
 }
+
+// farWindow is how many messages with distant ranks are under way at once.
+const farWindow = 4 * window
 
 func nothing(int) Buf { return Bytes(nil) }
 
@@ -279,7 +298,46 @@ func (s *Scratch) allgathervDirect(c Comm, recv VBuf) error {
 	return s.exchangeBlocks(c, &Blocks{v: recv, kind: varying})
 }
 
+// exchangeBlocks sends blocks as bytes, so that both sides cut them in the same pieces, whatever their types.
 func (s *Scratch) exchangeBlocks(c Comm, b *Blocks) error {
-	own := b.At(c.Rank())
-	return s.exchangeAll(c, func(int) Buf { return own }, b.At, tagAllgather)
+	p, r := c.Size(), c.Rank()
+	at, err := s.Counts(p + 1)
+	if err != nil {
+		return err
+	}
+	at[0] = 0
+	gaps := false
+	for i := range p {
+		_, ok := buffer.Contiguous(b.At(i))
+		gaps, at[i+1] = gaps || !ok, at[i]+b.size(i)
+	}
+	if !gaps {
+		return s.exchangeAll(c, func(int) Buf { return bytesOf(b, r) }, func(i int) Buf { return bytesOf(b, i) }, tagAllgather)
+	}
+	mem, err := s.Alloc(at[p])
+	if err != nil {
+		return err
+	}
+	packed := func(i int) Buf { return Bytes(mem[at[i]:at[i+1]]) }
+	if err := c.Pack(mem[at[r]:at[r+1]], b.At(r), 0); err != nil {
+		return err
+	}
+	if err := s.exchangeAll(c, func(int) Buf { return packed(r) }, packed, tagAllgather); err != nil {
+		return err
+	}
+	for i := range p {
+		if i == r {
+			continue
+		}
+		if err := c.Unpack(b.At(i), mem[at[i]:at[i+1]], 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytesOf is a block without gaps.
+func bytesOf(b *Blocks, i int) Buf {
+	m, _ := buffer.Contiguous(b.At(i))
+	return m
 }
