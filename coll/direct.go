@@ -114,10 +114,21 @@ func (s *Scratch) bcastStar(c Comm, m Buf, n, root int, below []handOn) error {
 	return s.Wait(c)
 }
 
-// reduceLinear: root gets all vectors at once, and combines them in rank order.
+// reduceLinear: root gets all vectors at once. It combines them in rank order, or if that does not matter, as they come.
 func (s *Scratch) reduceLinear(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
-	if r != root {
+	switch {
+	case op.Commutative():
+		acc := own
+		if r == root {
+			if acc = recv; own.Base != recv.Base {
+				if err := c.Copy(recv, own); err != nil {
+					return err
+				}
+			}
+		}
+		return s.reduceStar(c, acc, op, piecesOf(acc), root, nil)
+	case r != root:
 		return c.Send(own, root, tagReduce)
 	}
 	all, err := s.Typed(int64(p)*own.Count, own.Type)
@@ -149,6 +160,9 @@ func (s *Scratch) reduceLinear(c Comm, own, recv Buf, op Op, root int) error {
 	}
 	return c.Copy(recv, sum)
 }
+
+// piecesOf is in how many pieces a vector goes to distant ranks.
+func piecesOf(b Buf) int { return int(min(int64(choose.Pieces(b.Size())), b.Count)) }
 
 // star is what root receives in a reduction of pieces: of each other rank no more than `slots` at a time.
 type star struct {
@@ -239,6 +253,9 @@ const leastSlots = 8
 
 // allreduceDirect: p-1 messages of each rank, at once.
 func (s *Scratch) allreduceDirect(c Comm, own, acc Buf, op Op) error {
+	if c.Size() == 2 {
+		return s.allreduceTwo(c, own, acc, op)
+	}
 	sum, err := s.foldBlocks(c, func(int) Buf { return own }, op, tagAllreduce)
 	if err != nil {
 		return err
@@ -246,11 +263,35 @@ func (s *Scratch) allreduceDirect(c Comm, own, acc Buf, op Op) error {
 	return c.Copy(acc, sum)
 }
 
-// scanDirect: each rank sends its vector to all above, and combines those from below in rank order. p-1 messages of the
-// first rank, at once.
+// allreduceTwo: two ranks exchange their vectors. That of rank 0 is the left operand, the right one is where the result
+// arises, and what comes goes to acc if it may.
+func (s *Scratch) allreduceTwo(c Comm, own, acc Buf, op Op) (err error) {
+	in, first := acc, c.Rank() == 0
+	if !first || own.Base == acc.Base {
+		if in, err = s.Typed(acc.Count, acc.Type); err != nil {
+			return err
+		}
+	}
+	if err := s.exchangeAll(c, func(int) Buf { return own }, func(int) Buf { return in }, tagAllreduce); err != nil {
+		return err
+	}
+	if first {
+		if err := c.Combine(op, own, in); err != nil {
+			return err
+		}
+		return c.Copy(acc, in)
+	}
+	if err := c.Copy(acc, own); err != nil {
+		return err
+	}
+	return c.Combine(op, in, acc)
+}
+
+// scanDirect: each rank sends its vector to all above, and combines its own with those from below, from the nearest
+// one on; if apart, the nearest takes the place of its own. p-1 messages of the first rank, at once.
 func (s *Scratch) scanDirect(c Comm, own, recv Buf, op Op, apart bool) error {
 	p, r := c.Size(), c.Rank()
-	all, err := s.Typed(int64(r+1)*own.Count, own.Type)
+	all, err := s.Typed(int64(r)*own.Count, own.Type)
 	if err != nil {
 		return err
 	}
@@ -272,21 +313,22 @@ func (s *Scratch) scanDirect(c Comm, own, recv Buf, op Op, apart bool) error {
 			}
 		}
 	}
-	n := r
-	if !apart {
-		n++
-		if err := c.Copy(of(r), own); err != nil {
+	if err := s.Wait(c); err != nil || apart && r == 0 {
+		return err
+	}
+	n, last := r, own
+	if apart {
+		n, last = r-1, of(r-1)
+	}
+	if err := c.Copy(recv, last); err != nil {
+		return err
+	}
+	for i := n - 1; i >= 0; i-- {
+		if err := c.Combine(op, of(i), recv); err != nil {
 			return err
 		}
 	}
-	if err := s.Wait(c); err != nil || n == 0 {
-		return err
-	}
-	sum, err := foldAll(c, op, n, of)
-	if err != nil {
-		return err
-	}
-	return c.Copy(recv, sum)
+	return nil
 }
 
 // allgatherDirect: p-1 messages of each rank, at once. allgathervDirect is the same for blocks of any size.
