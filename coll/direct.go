@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/choose"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Operations of few ranks that are far from each other: one of each IMPI client. What costs is how often a message has
 // to wait for another one from far away, and so each rank sends to all that need its data at once, without waiting:
@@ -16,25 +19,41 @@ import "github.com/libimpi/libimpi/coll/choose"
 //
 // Source: IMPI 0.0, 4.10 to 4.18, whose linear forms of operations with a root these are; Traff 2010, 9.3.
 
-// exchangeAll starts to send `out` to all other ranks, and to receive from each what in(rank) is for; then it waits.
+// exchangeAll starts to send out(rank) to each other rank, and to receive from it what in(rank) is for; then it waits.
+// Both sides of a message have the same elements, and between distant ranks it goes in pieces, all of them at once.
 func (s *Scratch) exchangeAll(c Comm, out, in func(rank int) Buf, tag int) error {
-	p, r := c.Size(), c.Rank()
+	p, r, far := c.Size(), c.Rank(), distant(c)
 	for i := 1; i < p; i++ {
 		to, from := (r+i)%p, (r-i+p)%p
-		if s.Full() {
-			if err := s.Wait(c); err != nil {
-				return err
+		sent, received := out(to), in(from)
+		nOut, nIn := 1, 1
+		if far {
+			most := max(1, farWindow/2/(p-1))
+			nOut, nIn = min(most, choose.Pieces(sent.Size())), min(most, choose.Pieces(received.Size()))
+		}
+		for at := range max(nOut, nIn) {
+			if len(s.reqs) >= farWindow || !far && s.Full() {
+				if err := s.Wait(c); err != nil {
+					return err
+				}
 			}
-		}
-		if err := s.Add(c.Isend(out(to), to, tag)); err != nil {
-			return err
-		}
-		if err := s.Add(c.Irecv(in(from), from, tag)); err != nil {
-			return err
+			if at < nOut {
+				if err := s.Add(c.Isend(sent.Pieces(nOut, at, at+1), to, tag)); err != nil {
+					return err
+				}
+			}
+			if at < nIn {
+				if err := s.Add(c.Irecv(received.Pieces(nIn, at, at+1), from, tag)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return s.Wait(c)
 }
+
+// farWindow is how many messages with distant ranks are under way at once.
+const farWindow = 4 * window
 
 func nothing(int) Buf { return Bytes(nil) }
 
@@ -95,10 +114,22 @@ func (s *Scratch) bcastStar(c Comm, m Buf, n, root int, below []handOn) error {
 	return s.Wait(c)
 }
 
-// reduceLinear: root gets all vectors at once, and combines them in rank order.
+// reduceLinear: root gets all vectors at once. It combines them in rank order, or if that does not matter, as they
+// come.
 func (s *Scratch) reduceLinear(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
-	if r != root {
+	switch {
+	case op.Commutative():
+		acc := own
+		if r == root {
+			if acc = recv; own.Base != recv.Base {
+				if err := c.Copy(recv, own); err != nil {
+					return err
+				}
+			}
+		}
+		return s.reduceStar(c, acc, op, piecesOf(acc), root, nil)
+	case r != root:
 		return c.Send(own, root, tagReduce)
 	}
 	all, err := s.Typed(int64(p)*own.Count, own.Type)
@@ -130,6 +161,9 @@ func (s *Scratch) reduceLinear(c Comm, own, recv Buf, op Op, root int) error {
 	}
 	return c.Copy(recv, sum)
 }
+
+// piecesOf is in how many pieces a vector goes to distant ranks.
+func piecesOf(b Buf) int { return int(min(int64(choose.Pieces(b.Size())), b.Count)) }
 
 // star is what root receives in a reduction of pieces: of each other rank no more than `slots` at a time.
 type star struct {
@@ -220,6 +254,9 @@ const leastSlots = 8
 
 // allreduceDirect: p-1 messages of each rank, at once.
 func (s *Scratch) allreduceDirect(c Comm, own, acc Buf, op Op) error {
+	if c.Size() == 2 {
+		return s.allreduceTwo(c, own, acc, op)
+	}
 	sum, err := s.foldBlocks(c, func(int) Buf { return own }, op, tagAllreduce)
 	if err != nil {
 		return err
@@ -227,11 +264,35 @@ func (s *Scratch) allreduceDirect(c Comm, own, acc Buf, op Op) error {
 	return c.Copy(acc, sum)
 }
 
-// scanDirect: each rank sends its vector to all above, and combines those from below in rank order. p-1 messages of the
-// first rank, at once.
+// allreduceTwo: two ranks exchange their vectors. That of rank 0 is the left operand, the right one is where the result
+// arises, and what comes goes to acc if it may.
+func (s *Scratch) allreduceTwo(c Comm, own, acc Buf, op Op) (err error) {
+	in, first := acc, c.Rank() == 0
+	if !first || own.Base == acc.Base {
+		if in, err = s.Typed(acc.Count, acc.Type); err != nil {
+			return err
+		}
+	}
+	if err := s.exchangeAll(c, func(int) Buf { return own }, func(int) Buf { return in }, tagAllreduce); err != nil {
+		return err
+	}
+	if first {
+		if err := c.Combine(op, own, in); err != nil {
+			return err
+		}
+		return c.Copy(acc, in)
+	}
+	if err := c.Copy(acc, own); err != nil {
+		return err
+	}
+	return c.Combine(op, in, acc)
+}
+
+// scanDirect: each rank sends its vector to all above, and combines its own with those from below, from the nearest
+// one on; if apart, the nearest takes the place of its own. p-1 messages of the first rank, at once.
 func (s *Scratch) scanDirect(c Comm, own, recv Buf, op Op, apart bool) error {
 	p, r := c.Size(), c.Rank()
-	all, err := s.Typed(int64(r+1)*own.Count, own.Type)
+	all, err := s.Typed(int64(r)*own.Count, own.Type)
 	if err != nil {
 		return err
 	}
@@ -253,21 +314,22 @@ func (s *Scratch) scanDirect(c Comm, own, recv Buf, op Op, apart bool) error {
 			}
 		}
 	}
-	n := r
-	if !apart {
-		n++
-		if err := c.Copy(of(r), own); err != nil {
+	if err := s.Wait(c); err != nil || apart && r == 0 {
+		return err
+	}
+	n, last := r, own
+	if apart {
+		n, last = r-1, of(r-1)
+	}
+	if err := c.Copy(recv, last); err != nil {
+		return err
+	}
+	for i := n - 1; i >= 0; i-- {
+		if err := c.Combine(op, of(i), recv); err != nil {
 			return err
 		}
 	}
-	if err := s.Wait(c); err != nil || n == 0 {
-		return err
-	}
-	sum, err := foldAll(c, op, n, of)
-	if err != nil {
-		return err
-	}
-	return c.Copy(recv, sum)
+	return nil
 }
 
 // allgatherDirect: p-1 messages of each rank, at once. allgathervDirect is the same for blocks of any size.
@@ -279,7 +341,47 @@ func (s *Scratch) allgathervDirect(c Comm, recv VBuf) error {
 	return s.exchangeBlocks(c, &Blocks{v: recv, kind: varying})
 }
 
+// exchangeBlocks sends blocks as bytes, so that both sides cut them in the same pieces, whatever their types.
 func (s *Scratch) exchangeBlocks(c Comm, b *Blocks) error {
-	own := b.At(c.Rank())
-	return s.exchangeAll(c, func(int) Buf { return own }, b.At, tagAllgather)
+	p, r := c.Size(), c.Rank()
+	at, err := s.Counts(p + 1)
+	if err != nil {
+		return err
+	}
+	at[0] = 0
+	gaps := false
+	for i := range p {
+		_, ok := buffer.Contiguous(b.At(i))
+		gaps, at[i+1] = gaps || !ok, at[i]+b.size(i)
+	}
+	if !gaps {
+		return s.exchangeAll(c, func(int) Buf { return bytesOf(b, r) }, func(i int) Buf { return bytesOf(b, i) },
+			tagAllgather)
+	}
+	mem, err := s.Alloc(at[p])
+	if err != nil {
+		return err
+	}
+	packed := func(i int) Buf { return Bytes(mem[at[i]:at[i+1]]) }
+	if err := c.Pack(mem[at[r]:at[r+1]], b.At(r), 0); err != nil {
+		return err
+	}
+	if err := s.exchangeAll(c, func(int) Buf { return packed(r) }, packed, tagAllgather); err != nil {
+		return err
+	}
+	for i := range p {
+		if i == r {
+			continue
+		}
+		if err := c.Unpack(b.At(i), mem[at[i]:at[i+1]], 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytesOf is a block without gaps.
+func bytesOf(b *Blocks, i int) Buf {
+	m, _ := buffer.Contiguous(b.At(i))
+	return m
 }

@@ -135,11 +135,9 @@ func (s *Scratch) allreduceFold(c Comm, own, acc Buf, op Op) error {
 	if err != nil {
 		return err
 	}
-	for i := 1; i < p; i++ {
-		to, from := (r+i)%p, (r-i+p)%p
-		if err := s.Exchange(c, sum, to, acc.Pieces(p, from, from+1), from, tagAllreduce); err != nil {
-			return err
-		}
+	if err := s.exchangeAll(c, func(int) Buf { return sum },
+		func(i int) Buf { return acc.Pieces(p, i, i+1) }, tagAllreduce); err != nil {
+		return err
 	}
 	return c.Copy(acc.Pieces(p, r, r+1), sum)
 }

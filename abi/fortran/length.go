@@ -12,8 +12,9 @@ var lengths = map[string]string{
 	"MPI_Dist_graph_create weights":                "sum(degrees, *n)",
 	"MPI_Dist_graph_create_adjacent sourceweights": "*indegree",
 	"MPI_Dist_graph_create_adjacent destweights":   "*outdegree",
-	"MPI_Dist_graph_neighbors sourceweights":       "*maxindegree", "MPI_Dist_graph_neighbors destweights": "*maxoutdegree",
-	"MPI_Graph_create edges": "last(index, *nnodes)", "MPI_Graph_map edges": "last(index, *nnodes)",
+	"MPI_Dist_graph_neighbors sourceweights":       "*maxindegree",
+	"MPI_Dist_graph_neighbors destweights":         "*maxoutdegree",
+	"MPI_Graph_create edges":                       "last(index, *nnodes)", "MPI_Graph_map edges": "last(index, *nnodes)",
 	"MPI_Waitall array_of_statuses": "*count", "MPI_Testall array_of_statuses": "*count",
 	"MPI_Request_get_status_all array_of_statuses": "*count",
 }

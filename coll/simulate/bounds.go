@@ -31,7 +31,7 @@ var Bounds = []Bound{
 	{"barrier", "direct", "p-1", others, "0", none, "Träff 2010, 9.2", false},
 
 	{"bcast", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Johnsson, Ho 1989; Träff 2010, 9.3", false},
-	{"bcast", "linear", "(p-1)⌈n/32 KiB⌉", inPieces, "n(p-1)", bytes(others), "IMPI 0.0, 4.11", false},
+	{"bcast", "linear", "(p-1)⌈n/64 KiB⌉", inPieces, "n(p-1)", bytes(others), "IMPI 0.0, 4.11", false},
 	{"bcast", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
 		"Träff, Ripke 2008; Träff 2024", false},
 	{"bcast", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
@@ -41,6 +41,7 @@ var Bounds = []Bound{
 
 	{"reduce", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", false},
 	{"reduce", "binomial", "⌈log p⌉ + 1", sum(log, one), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", true},
+	{"reduce", "linear", "(p-1)⌈n/64 KiB⌉", inPieces, "n(p-1)", bytes(others), "IMPI 0.0, 4.16", false},
 	{"reduce", "linear", "p-1", others, "n(p-1)", bytes(others), "IMPI 0.0, 4.16", true},
 	{"reduce", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
 		"Träff, Ripke 2008; Träff 2024", false},
