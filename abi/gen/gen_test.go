@@ -127,7 +127,7 @@ func TestTheVersionScriptNamesEachFunctionTwice(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+2 {
+	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+len(forFortran)+2 {
 		t.Errorf("%d entries for %d functions", n, len(in.functions))
 	}
 }
