@@ -114,7 +114,8 @@ func (s *Scratch) bcastStar(c Comm, m Buf, n, root int, below []handOn) error {
 	return s.Wait(c)
 }
 
-// reduceLinear: root gets all vectors at once. It combines them in rank order, or if that does not matter, as they come.
+// reduceLinear: root gets all vectors at once. It combines them in rank order, or if that does not matter, as they
+// come.
 func (s *Scratch) reduceLinear(c Comm, own, recv Buf, op Op, root int) error {
 	p, r := c.Size(), c.Rank()
 	switch {
@@ -354,7 +355,8 @@ func (s *Scratch) exchangeBlocks(c Comm, b *Blocks) error {
 		gaps, at[i+1] = gaps || !ok, at[i]+b.size(i)
 	}
 	if !gaps {
-		return s.exchangeAll(c, func(int) Buf { return bytesOf(b, r) }, func(i int) Buf { return bytesOf(b, i) }, tagAllgather)
+		return s.exchangeAll(c, func(int) Buf { return bytesOf(b, r) }, func(i int) Buf { return bytesOf(b, i) },
+			tagAllgather)
 	}
 	mem, err := s.Alloc(at[p])
 	if err != nil {

@@ -68,6 +68,7 @@ type process struct {
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
+	starts      atomic.Bool                  // a thread is in its MPI_Init
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
@@ -431,7 +432,7 @@ func endJob(why startup.Abort) {
 	if status == 0 {
 		status = 1
 	}
-	p.awaitManager(why.Answer && why.Client == nil) // of another client it knows nothing
+	p.awaitManager(why.Answer && why.Client == nil, lossTime) // of another client it knows nothing
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)

@@ -46,7 +46,7 @@ const joinTime = 60 * time.Second
 // start finds the job and joins it.
 func (p *process) start() (err error) {
 	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
-		return err
+		return p.declines(err)
 	}
 	link, w, err := startup.Attach(lookupEnv)
 	if err == nil && environment(startup.EnvJoin) != "" {
@@ -295,25 +295,30 @@ func (p *process) startManaged(m manager.Manager) error {
 		if first && among != nil && among.Methods.Mask() != 0 {
 			among.Decline(err)
 		}
-		p.awaitManager(!first) // all ranks have the same settings
+		p.awaitManager(!first, joinLossTime) // all ranks have the same settings
 		return err
+	}
+	known := make(chan struct{}) // closed when this process knows what Join has returned
+	if among != nil {
+		among.Ended = func(err *client.LostError) {
+			<-known
+			lostClient(err)
+		}
 	}
 	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
 	}, manager.Options{Apart: p.sharesNothing(), Among: among})
 	if own := (*manager.CauseError)(nil); err != nil {
-		p.awaitManager(!errors.As(err, &own)) // if others have gone meanwhile, it ends the job and knows why
+		p.awaitManager(!errors.As(err, &own), joinLossTime) // if others have gone meanwhile, it ends the job and knows why
 		return err
 	}
 	if w.Listener != nil {
 		defer w.Listener.Close()
 	}
 	p.universe, p.among = w.Universe, among
-	if p.session = w.Session; p.session != nil {
-		p.session.Watch(lostClient)
-	}
-	p.agent = w.Agent
+	p.session, p.agent = w.Session, w.Agent
+	close(known)
 	return p.join(w.Job, w.Welcome, w.Listener, w.Pipes)
 }
 
@@ -358,12 +363,9 @@ func lostHost(of int32, err error) {
 	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &of})
 }
 
-// lostClient ends the job because another client has ended. The loss of the server ends nothing (IMPI 0.0, 2.4).
-func lostClient(err error) {
-	var other *client.LostError
-	if errors.As(err, &other) {
-		endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &other.Client})
-	}
+// lostClient ends the job because another client has ended.
+func lostClient(err *client.LostError) {
+	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &err.Client})
 }
 
 // finishManaged tells the manager that this process ends in order.
@@ -382,10 +384,13 @@ func (p *process) finishManaged() error {
 // lossTime is how long a process that has lost another waits for the manager, which may know better why the job ends.
 const lossTime = 3 * time.Second
 
+// joinLossTime is the same before it has joined: another process may have to tell a server why first.
+const joinLossTime = lossTime + client.DeclineTime
+
 // awaitManager gives the manager time to end the job, and this process with it, if another is lost.
-func (p *process) awaitManager(loss bool) {
+func (p *process) awaitManager(loss bool, limit time.Duration) {
 	if loss && p != nil && p.manager != nil && p.manager.Identity().Size > 1 {
-		time.Sleep(lossTime)
+		time.Sleep(limit)
 	}
 }
 
@@ -439,11 +444,11 @@ func unread(fd int) int {
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {
 	if err := p.launchVendor(); err != nil {
-		return err
+		return p.declines(err)
 	}
 	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
 		if foreign.Size > 1 {
-			return p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin))
+			return p.declines(p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin)))
 		}
 		return none
 	}
@@ -452,7 +457,30 @@ func (p *process) startByVendor(none error) error {
 
 func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
+	if environment(startup.EnvJoin) != "" {
+		watchStart()
+	}
+	p.starts.Store(true)
+	defer p.starts.Store(false)
 	return p.vendor.Start()
+}
+
+// declines tells the server of the clients why this one will not come, if it is one, and returns that. Each of its
+// processes does, as none knows of the others.
+func (p *process) declines(why error) error {
+	if c, _ := p.amongClients(); c != nil && c.Methods.Mask() != 0 {
+		c.Decline(why)
+	}
+	return why
+}
+
+// exits is called in a process that exits with no thread of its own inside. Many libraries end the process if they
+// cannot start, and have said why.
+func exits() {
+	if p := joining.Load(); p != nil && p.starts.Load() {
+		p.declines(fmt.Errorf("MPI_Init of %s has ended a process: %s=%s", p.vendor.Name(), startup.EnvLocal,
+			environment(startup.EnvLocal)))
+	}
 }
 
 // alone reports whether the user wants each process to be alone.

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	pointer "github.com/mattn/go-pointer"
 )
@@ -139,11 +138,18 @@ func (p *process) watchExit() {
 	}
 }
 
+// watchStart lets exits know if the process exits.
+func watchStart() { C.impi_watch_exit(0) }
+
 // impi_process_ends is the end of a process all of whose sessions are finalized, and which MPI_Finalize has not ended:
-// only now it is certain that no other session begins. The others may go on. It gets back what watchExit gave.
+// only now it is certain that no other session begins. The others may go on. It gets back what watchExit gave, or 0.
 //
 //export impi_process_ends
 func impi_process_ends(exit uintptr) {
+	if exit == 0 {
+		exits()
+		return
+	}
 	if !starting.TryLock() { // a thread is inside: not an end in order
 		return
 	}
@@ -298,9 +304,6 @@ func impi_Session_get_errhandler(session, errhandler uintptr) int32 {
 	}
 	return k.answer(k.s.errhandler().hold(), errhandler)
 }
-
-//export impi_Session_toint
-func impi_Session_toint(session uintptr) int32 { return handle.Int(session) }
 
 //export impi_Session_fromint
 func impi_Session_fromint(session int32) uintptr {

@@ -10,8 +10,8 @@ import (
 type runner func(part string, clients, streams int, via string) (figures, error)
 
 // optimum is how many round trips cannot be beaten, for the collectives of wan.c (overlap: of iallreduce, beyond the
-// time that all ranks stay out of MPI; 1 MiB takes 0.2 round trips at the usual rate); allowance is how many more of them a barrier and a broadcast may take, and
-// share how much of the link, in percent, the longest messages shall use.
+// time that all ranks stay out of MPI; 1 MiB takes 0.2 round trips at the usual rate); allowance is how many more of
+// them a barrier and a broadcast may take, and share how much of the link, in percent, the longest messages shall use.
 var optimum = []struct {
 	name  string
 	trips float64

@@ -168,8 +168,8 @@ func Direct(ranks int, n int64) bool {
 // LongBetween is a vector, in bytes, of which each rank of a client sends a slice to others.
 func LongBetween() int64 { return longBetween }
 
-// Pieces is in how many pieces n bytes go to distant ranks: of 64 KiB each, which no rank has to ask for (IMPI 0.0, 3.7:
-// messages of one packet), or longer ones, all of which can be under way at once.
+// Pieces is in how many pieces n bytes go to distant ranks: of 64 KiB each, which no rank has to ask for (IMPI 0.0,
+// 3.7: messages of one packet), or longer ones, all of which can be under way at once.
 func Pieces(n int64) int { return int(max(1, min(mostPieces, (n+pieceBetween-1)/pieceBetween))) }
 
 const mostPieces, pieceBetween = 64, 64 << 10

@@ -35,9 +35,9 @@ const slicesFrom = 1 << 10
 // rank combines them; vendor is another MPI library; machines is made of other operations, within machines and between.
 const board, rootBoard, vendor, machines = "board", "board-root", "vendor", "machines"
 
-// direct and linear have each rank send to all that need its data at once (coll/direct.go), which takes least where they
-// are far from each other: one of each IMPI client. For few of them, or for fewClients if what they send is shorter than
-// longBetween bytes: that is what 1 Gbit/s carries in the 2 ms of one more way.
+// direct and linear have each rank send to all that need its data at once (coll/direct.go), which takes least where
+// they are far from each other: one of each IMPI client. For few of them, or for fewClients if what they send is
+// shorter than longBetween bytes: that is what 1 Gbit/s carries in the 2 ms of one more way.
 const (
 	direct, linear, fold = "direct", "linear", "fold"
 	veryFew              = 4

@@ -6,6 +6,7 @@
 //	load.c      loading it, and finding out which ABI it has
 //	library.go  its calls, as Go sees them
 //	vendor.go   loading and starting it; the transport's MPI
+//	elf.go      for which machines a file is
 //	manager.go  the manager.Manager over it
 package vendor
 
@@ -71,6 +72,9 @@ func Load(setting string) (*Library, error) {
 			startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
+		if elsewhere := ofAnotherKind(file, self); elsewhere != nil {
+			err = elsewhere
+		}
 		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
 	}
 	switch name := version(); {

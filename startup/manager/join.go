@@ -58,7 +58,7 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at),
 		pipes: [2]int{-1, -1}}
 	if among != nil {
-		j.mine.client = uint8(among.Rank) + 1
+		j.mine.client, j.mine.gate = uint8(among.Rank)+1, among.Via == client.ViaOne
 	}
 	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
@@ -67,6 +67,9 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	}
 	err := j.settle(j.run(ctx, &w))
 	if err != nil {
+		if j.outside != nil {
+			j.outside.Close()
+		}
 		w.letGo(err)
 		j.decline(err)
 	}
@@ -95,7 +98,12 @@ func (w *Joined) letGo(why error) {
 		w.Pipes = nil
 	}
 	if w.Session != nil {
-		w.Session.Fail(why.Error(), nil)
+		var blamed *int32
+		var other *client.LostError
+		if errors.As(why, &other) {
+			blamed = &other.Client
+		}
+		w.Session.Fail(why.Error(), blamed)
 		w.Session = nil
 	}
 }
@@ -118,19 +126,23 @@ func (j *joining) alike(err error) error {
 // joining is one Join.
 type joining struct {
 	Manager
-	id     Identity
-	among  *Client          // nil: there are no other clients
-	met    bool             // the server has been asked
-	hands  map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
-	pipes  [2]int           // those that have come with it; -1: none
-	mine   card
-	cards  []card // by rank, once all are there
-	cancel context.CancelCauseFunc
-	gone   func(error)
+	id    Identity
+	among *Client          // nil: there are no other clients
+	met   bool             // the server has been asked
+	hands map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
+	pipes [2]int           // those that have come with it; -1: none
+
+	outside *tcp.Listener // of the one process to which other clients connect (gate.go); nil: this one is not it
+	mine    card
+	cards   []card // by rank, once all are there
+	cancel  context.CancelCauseFunc
+	gone    func(error)
 
 	mu     sync.Mutex
 	joined bool  // Join has returned without an error
 	loss   error // of the manager
+
+	ended *client.LostError // another client; nil: none
 }
 
 // lost takes the loss of the manager: it ends Join, or is the caller's afterwards.
@@ -152,6 +164,9 @@ func (j *joining) settle(err error) error {
 	defer j.mu.Unlock()
 	if err == nil && j.loss != nil {
 		err = fmt.Errorf("%s is lost: %w", j.Name(), j.loss)
+	}
+	if j.ended != nil { // whatever came of it
+		err = &CauseError{j.ended}
 	}
 	j.joined = err == nil
 	return err
