@@ -49,7 +49,7 @@ func unsizedOf(c Comm) choose.Case {
 	if m := machinesOf(c); m != nil {
 		k.Distant = m.spans()
 		k.Machines, k.Ordered, k.Aligned = true, m.ordered, m.ordered && m.Outer == nil && !m.Distant
-		k.Together = k.Ranks / m.Count()
+		k.Together, k.Ragged = k.Ranks/m.Count(), m.each == 0
 	}
 	return k
 }

@@ -19,6 +19,7 @@ type Case struct {
 	Machines bool  // several ranks share machines, of which there are several
 	Ordered  bool  // and those of each machine follow one another
 	Aligned  bool  // and there is no level above, and no long way between them
+	Ragged   bool  // machines do not all have as many ranks
 	Distant  bool  // ranks are in several IMPI clients
 	Together int   // ranks of a machine then, in the mean
 }
@@ -73,6 +74,7 @@ type rule struct {
 	apart    bool  // and those of a machine do not follow one another, or there is a level above
 	distant  bool  // ranks are in several IMPI clients
 	most     int   // ranks at most; 0: any number
+	ragged   bool  // machines do not all have as many ranks
 
 	algorithm int // which one of the operation it uses
 }
@@ -82,7 +84,7 @@ func (r *rule) fits(k *Case) bool {
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) &&
 		(!r.twoCores || k.TwoCores) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines) && k.Together >= r.together && (!r.apart || !k.Aligned) &&
-		(!r.distant || k.Distant) && (r.most == 0 || k.Ranks <= r.most)
+		(!r.distant || k.Distant) && (!r.ragged || k.Ragged) && (r.most == 0 || k.Ranks <= r.most)
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -109,6 +111,7 @@ func (r *rule) String() string {
 	say(r.shared, "if ranks share machines")
 	say(r.together > 0, "%d or more on each", r.together)
 	say(r.apart, "and do not follow one another there")
+	say(r.ragged, "if these have different numbers of ranks")
 	say(r.distant, "between clients")
 	return strings.Replace(text, ", ", ": ", 1)
 }

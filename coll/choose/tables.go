@@ -186,13 +186,15 @@ func newChain(name string, onBoardBelow int64) *Operation {
 }
 
 var (
-	Gather  = newRooted("gather", gatherPieces, pairPieces)
-	Scatter = newRooted("scatter", 0, 0)
+	Gather  = newRooted("gather", gatherPieces, pairPieces, 8)
+	Scatter = newRooted("scatter", 0, 0, 4)
 )
 
 // newRooted makes an operation between a root and all, of blocks of one length. Ranks that outnumber their cores use
-// their board for blocks that are shorter than crowdedBelow, and two ranks below pairBelow; 0: for all.
-func newRooted(name string, crowdedBelow, pairBelow int64) *Operation {
+// their board for blocks that are shorter than crowdedBelow, and two ranks below pairBelow; 0: for all. Blocks go by
+// machine if they are so many times shorter than those of a tree: they pass twice, and no longer one behind the other
+// through the port of root's machine. Computed by coll/simulate.
+func newRooted(name string, crowdedBelow, pairBelow, machinesBelow int64) *Operation {
 	return newOperation(name, "a block", []*Algorithm{
 		{Name: "binomial", needs: threeRanks}, {Name: linear}, {Name: board, needs: onBoard},
 		{Name: machines, needs: severalMachines},
@@ -201,7 +203,8 @@ func newRooted(name string, crowdedBelow, pairBelow int64) *Operation {
 			bySlots,
 			{use: board, ranks: 3, below: crowdedBelow, crowded: true},
 			{use: board, pair: true, below: pairBelow},
-			{use: machines, below: b.gatherLong, shared: true},
+			{use: machines, below: b.gatherLong / machinesBelow, shared: true},
+			{use: linear, shared: true},
 			{use: linear, distant: true},
 			{use: "binomial", ranks: 3, below: b.gatherLong},
 			{use: linear},
@@ -229,6 +232,7 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 		{use: direct, distant: true, most: fewClients},
 		{use: machines, below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
+		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
 		{use: machines, shared: true, together: fewTogether},
 		{use: "bruck-ring", bytes: b.allgatherLong},
 		{use: "doubling"},
@@ -249,6 +253,7 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 		{use: machines, shared: true, together: fewTogether, uneven: true},
 		{use: machines, below: b.allgatherLong, shared: true, apart: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong, shared: true},
+		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
 		{use: machines, shared: true, together: fewTogether},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
