@@ -83,8 +83,8 @@ func (s *Scratch) allreduceVendor(c Comm, own, acc Buf, op Op) error {
 	return c.(Vendored).Leave(o)
 }
 
-// flatVendor lets an operation have copies of vectors that are views: the library knows nothing of these. gets says that
-// the rank gets the result.
+// flatVendor lets an operation have copies of vectors that are views, of which the library knows nothing. gets says
+// that the rank gets the result.
 func (s *Scratch) flatVendor(c Comm, own, recv Buf, gets bool, run func(own, recv Buf) error) error {
 	flat, err := s.Typed(own.Count, own.Type)
 	if err != nil {
