@@ -127,6 +127,11 @@ func TestTheVersionScriptNamesEachFunctionTwice(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range forFortran {
+		if n := strings.Count(script, " "+name+";\n"); n != 1 {
+			t.Errorf("%s appears %d times", name, n)
+		}
+	}
 	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+len(forFortran)+2 {
 		t.Errorf("%d entries for %d functions", n, len(in.functions))
 	}
