@@ -68,6 +68,9 @@ func barrierDirect(c Comm) (err error) {
 func bcastLinear(c Comm, b Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
+	if b.Size() >= wholeFrom {
+		return s.bcastWhole(c, b, root)
+	}
 	m, err := s.flat(c, b, c.Rank() == root)
 	if err != nil {
 		return err
@@ -76,6 +79,30 @@ func bcastLinear(c Comm, b Buf, root int) (err error) {
 		return err
 	}
 	return unflat(c, b, m, c.Rank() == root)
+}
+
+// wholeFrom is how many bytes go as one message, of which no rank has a copy: beside them one more way is nothing.
+const wholeFrom = 4 << 20
+
+func (s *Scratch) bcastWhole(c Comm, b Buf, root int) error {
+	if c.Rank() != root {
+		req, err := c.Irecv(b, root, tagBcast)
+		if err != nil {
+			return err
+		}
+		return c.Wait(req)
+	}
+	for j := 1; j < c.Size(); j++ {
+		if s.Full() {
+			if err := s.Wait(c); err != nil {
+				return err
+			}
+		}
+		if err := s.Add(c.Isend(b, (root+j)%c.Size(), tagBcast)); err != nil {
+			return err
+		}
+	}
+	return s.Wait(c)
 }
 
 // bcastStar sends n pieces of a message to all. Meanwhile a rank hands on those that it has at other levels.

@@ -36,6 +36,7 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Foreign = c.engine.foreignJobs(c.group)
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
 		own.Discard()

@@ -56,6 +56,7 @@ type Config struct {
 	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
+	Foreign    bool             // members are of several jobs: a fence asks them, and counts nothing
 	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
@@ -114,7 +115,7 @@ func (w *Window) open(config *Config) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
-	w.counts = w.words == nil && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC
+	w.counts = w.words == nil && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC && !config.Foreign
 	bases := make([]uint64, n)
 	for r := range bases {
 		bases[r] = all[each*r+2]
