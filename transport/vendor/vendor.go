@@ -92,7 +92,7 @@ const (
 const (
 	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than the
 	// round trip that finds out where a message belongs.
-	maxPacket = 128 << 10
+	maxPacket = 64 << 10
 	maxStream = 4 << 20 // of one that is not
 
 	window    = 64 // packets under way to one process that it has not acknowledged
