@@ -493,4 +493,7 @@ const (
 	IMPI_CLIENT_COLOR = 65538
 	IMPI_HOST_SIZE    = 65539
 	IMPI_HOST_COLOR   = 65540
+
+	// datatypes: Fortran value-index pairs
+	IMPI_2INTEGER8 = 0x00010233
 )

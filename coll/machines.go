@@ -54,7 +54,7 @@ func bcastMachines(c Comm, b Buf, root int) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := s.bcastLevels(c, m, root, choose.Blocks(m.Count, rounds(c.Size())), s); err != nil {
+		if err := s.bcastLevels(c, m, root, blocksOf(c, m.Count), s); err != nil {
 			return err
 		}
 		return unflat(c, b, m, c.Rank() == root)
@@ -72,7 +72,11 @@ func bcastMachines(c Comm, b Buf, root int) (err error) {
 // machines hands it on within its own while the next one comes. below has the levels at which the rank does so. It
 // takes n-1 rounds, and ceil(log2 p) for each level.
 func (s *Scratch) bcastLevels(c Comm, m Buf, root, n int, below *Scratch) (err error) {
-	if machinesOf(c) == nil {
+	switch {
+	case machinesOf(c) != nil:
+	case isStar(c, m.Count):
+		return s.bcastStar(c, m, n, root, below.handOns)
+	default:
 		return s.bcastBlocks(c, m, n, root, below.handOns)
 	}
 	k := s.levels(c, root)
@@ -87,6 +91,17 @@ func (s *Scratch) bcastLevels(c Comm, m Buf, root, n int, below *Scratch) (err e
 	defer outer.Done(&err)
 	return outer.bcastLevels(&k.between, m, k.m.Of(root), n, below)
 }
+
+// blocksOf is in how many blocks n bytes pass through the levels.
+func blocksOf(c Comm, n int64) int {
+	if machinesOf(c).spans() {
+		return choose.Pieces(n)
+	}
+	return choose.Blocks(n, rounds(c.Size()))
+}
+
+// isStar reports whether n bytes go from one rank to all, or from all to one, directly.
+func isStar(c Comm, n int64) bool { return distant(c) && choose.Direct(c.Size(), n) }
 
 // handOn is a level at which a rank is the root of the broadcast.
 type handOn struct {
@@ -165,13 +180,17 @@ func (s *Scratch) reducePipelined(c Comm, own, recv Buf, op Op, root int) (err e
 	if err := c.Copy(acc, own); err != nil {
 		return err
 	}
-	n := int(min(int64(choose.Blocks(own.Size(), rounds(c.Size()))), own.Count))
+	n := int(min(int64(blocksOf(c, own.Size())), own.Count))
 	return s.reduceLevels(c, acc, op, root, n, s)
 }
 
 // reduceLevels combines the vectors of all ranks in acc at root. below has the levels at which the rank is a root.
 func (s *Scratch) reduceLevels(c Comm, acc Buf, op Op, root, n int, below *Scratch) (err error) {
-	if machinesOf(c) == nil {
+	switch {
+	case machinesOf(c) != nil:
+	case isStar(c, acc.Size()):
+		return s.reduceStar(c, acc, op, n, root, below.fanIns)
+	default:
 		return s.reduceBlocks(c, acc, op, n, root, below.fanIns)
 	}
 	k := s.levels(c, root)

@@ -27,6 +27,7 @@ type Scratch struct {
 	handOns []handOn        // of a broadcast through several levels
 	fanIns  []fanIn         // of a reduction through several levels
 	fanIn   fanIn           // of a reduction
+	coming  []Req           // pieces from far away, in their order
 	small   [smallScratch]byte
 }
 
@@ -78,7 +79,8 @@ func (s *Scratch) release() {
 	clear(s.handOns)
 	clear(s.fanIns)
 	s.handOns, s.fanIns = s.handOns[:0], s.fanIns[:0]
-	s.chunks, s.reqs, s.used, s.kept, s.sketch = s.chunks[:0], s.reqs[:0], 0, false, nil
+	s.chunks, s.reqs, s.coming = s.chunks[:0], s.reqs[:0], s.coming[:0]
+	s.used, s.kept, s.sketch = 0, false, nil
 	scratches.Put(s)
 }
 

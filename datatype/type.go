@@ -13,7 +13,7 @@
 //	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> sweep -> kernels
 //
 // A Cursor also tells where pieces of the stream are in memory, and how much of it is in a piece of memory
-// (navigate.go).
+// (navigate.go). A view is a type over the elements of a section of an array, wherever these lie (view.go).
 //
 // All sizes, extents and displacements are bytes unless said otherwise.
 package datatype
@@ -40,6 +40,7 @@ type Type struct {
 	dense bool // consecutive elements are one run of memory
 	run   bool // one element is one run of memory
 	runAt int64
+	view  *view // nil: none
 	shape
 
 	handle    int    // ABI value, 0 for a derived type
@@ -90,7 +91,7 @@ func (t *Type) Commit() {
 		return
 	}
 	p := t.program(Native)
-	t.run = p.root == nil || p.root.op == opRun
+	t.run = t.view == nil && (p.root == nil || p.root.op == opRun)
 	if p.root != nil {
 		t.runAt = p.at
 	}

@@ -379,9 +379,6 @@ func impi_Comm_get_name(comm, comm_name, resultlen uintptr) int32 {
 	return 0
 }
 
-//export impi_Comm_toint
-func impi_Comm_toint(comm uintptr) int32 { return handle.Int(comm) }
-
 //export impi_Comm_fromint
 func impi_Comm_fromint(comm int32) uintptr { return fromIntOr(&comms, comm, abi.MPI_COMM_NULL) }
 

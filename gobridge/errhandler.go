@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -328,9 +327,6 @@ func impi_Remove_error_string(errorcode int32) int32 {
 	}
 	return 0
 }
-
-//export impi_Errhandler_toint
-func impi_Errhandler_toint(errhandler uintptr) int32 { return handle.Int(errhandler) }
 
 //export impi_Errhandler_fromint
 func impi_Errhandler_fromint(errhandler int32) uintptr {

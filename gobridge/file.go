@@ -15,7 +15,6 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/file/disk"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -401,14 +400,8 @@ func impi_File_call_errhandler(fh uintptr, errorcode int32) int32 {
 	return callHandler(k.f.errhandler(), fh, errorcode)
 }
 
-//export impi_File_toint
-func impi_File_toint(file uintptr) int32 { return handle.Int(file) }
-
 //export impi_File_fromint
 func impi_File_fromint(file int32) uintptr { return fromIntOr(&files, file, abi.MPI_FILE_NULL) }
-
-//export impi_File_c2f
-func impi_File_c2f(file uintptr) int32 { return handle.Int(file) }
 
 //export impi_File_f2c
 func impi_File_f2c(file int32) uintptr { return fromIntOr(&files, file, abi.MPI_FILE_NULL) }

@@ -4,7 +4,6 @@ import "C"
 
 import (
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -248,9 +247,6 @@ func impi_Group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 
 	}
 	return 0
 }
-
-//export impi_Group_toint
-func impi_Group_toint(group uintptr) int32 { return handle.Int(group) }
 
 //export impi_Group_fromint
 func impi_Group_fromint(group int32) uintptr { return fromIntOr(&groups, group, abi.MPI_GROUP_NULL) }

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/gobridge/handle"
 )
 
 // Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
@@ -307,9 +306,6 @@ func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
 	putText(key, name, abi.MPI_MAX_INFO_KEY)
 	return 0
 }
-
-//export impi_Info_toint
-func impi_Info_toint(info uintptr) int32 { return handle.Int(info) }
 
 //export impi_Info_fromint
 func impi_Info_fromint(info int32) uintptr { return fromIntOr(&infos, info, abi.MPI_INFO_NULL) }

@@ -5,7 +5,6 @@ import "C"
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -357,9 +356,6 @@ func imrecv(fn string, buf uintptr, count int64, datatype, message uintptr, requ
 	*request = m.Imrecv(at(buf), count, a.t)
 	return 0
 }
-
-//export impi_Message_toint
-func impi_Message_toint(message uintptr) int32 { return handle.Int(message) }
 
 //export impi_Message_fromint
 func impi_Message_fromint(message int32) uintptr {

@@ -270,14 +270,6 @@ func startFrom(k *check, ids []uint64, first int) int32 {
 	return 0
 }
 
-//export impi_Request_toint
-func impi_Request_toint(request uintptr) int32 {
-	if request < handle.First {
-		return int32(request)
-	}
-	return int32(uint32(request)) + handle.First
-}
-
 //export impi_Request_fromint
 func impi_Request_fromint(request int32) uintptr {
 	if request < handle.First || engine() == nil {

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	pointer "github.com/mattn/go-pointer"
 )
@@ -305,9 +304,6 @@ func impi_Session_get_errhandler(session, errhandler uintptr) int32 {
 	}
 	return k.answer(k.s.errhandler().hold(), errhandler)
 }
-
-//export impi_Session_toint
-func impi_Session_toint(session uintptr) int32 { return handle.Int(session) }
 
 //export impi_Session_fromint
 func impi_Session_fromint(session int32) uintptr {

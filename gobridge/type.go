@@ -21,6 +21,8 @@ type dataType struct {
 	attrs attributes
 	fixed bool // of MPI_Type_create_f90_x: the program cannot free it
 
+	section *section // of Fortran's library, for a buffer of the program's
+
 	// What brings it back (types.go).
 	memory int32   // in bytes, 0 if not known yet
 	call   []int64 // nil: nothing does
@@ -463,9 +465,6 @@ func impi_Type_lb(dt, displacement uintptr) int32 {
 func impi_Type_ub(dt, displacement uintptr) int32 {
 	return typeBound("MPI_Type_ub", dt, displacement, "displacement", (*datatype.Type).UB)
 }
-
-//export impi_Type_toint
-func impi_Type_toint(datatype uintptr) int32 { return handle.Int(datatype) }
 
 //export impi_Type_fromint
 func impi_Type_fromint(datatype int32) uintptr {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
-	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/onesided"
 )
@@ -403,14 +402,8 @@ func impi_Win_call_errhandler(win uintptr, errorcode int32) int32 {
 	return callHandler(k.w.handler.Load(), win, errorcode)
 }
 
-//export impi_Win_toint
-func impi_Win_toint(win uintptr) int32 { return handle.Int(win) }
-
 //export impi_Win_fromint
 func impi_Win_fromint(win int32) uintptr { return fromIntOr(&windows, win, abi.MPI_WIN_NULL) }
-
-//export impi_Win_c2f
-func impi_Win_c2f(win uintptr) int32 { return handle.Int(win) }
 
 //export impi_Win_f2c
 func impi_Win_f2c(win int32) uintptr { return fromIntOr(&windows, win, abi.MPI_WIN_NULL) }

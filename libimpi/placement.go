@@ -300,6 +300,18 @@ func (e *Engine) machinesWithin(l *span.Layout, g *Group) []*coll.Machines {
 	return list
 }
 
+// machinesOfClients are numbers of the machines of each client, in the order of ranks; nil: each is on one.
+func (e *Engine) machinesOfClients(l *span.Layout, g *Group) []int32 {
+	if !e.position.spread {
+		return nil
+	}
+	numbers := e.machineNumbers(g.Worlds())
+	for r := range numbers {
+		numbers[r] = numbers[r]*int32(l.Clients()) + int32(l.Client(r))
+	}
+	return numbers
+}
+
 // together are the members that share memory with this process, by their ranks; none if there is no such memory. All of
 // them answer the same.
 func (c *Comm) together() (ranks []int) {

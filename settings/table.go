@@ -34,7 +34,8 @@ var All = []Setting{
 	{Name: "IMPI_PORT", Default: "unset", Group: "transport", Detail: Detailed,
 		Meaning: "with `IMPI_JOIN`, the ports at which ranks listen for other clients: `7000-7999`; unset, any"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
-		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}, {3, "one", "one"}},
+		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"},
+			{3, "one", "one"}},
 		Meaning: "which processes connect to other clients: `direct`, every rank; `agent`, one process for all ranks " +
 			"(under another launcher: for those of each machine); `one`, under another launcher, rank 0 for all ranks; " +
 			"`auto`, an agent if the round trip to the server is 2 ms or more (`-via`)"},
@@ -113,6 +114,9 @@ var All = []Setting{
 		Meaning: "the compiler that `mpicc` runs; `MPICH_CC`, `OMPI_CC` and `I_MPI_CC` do the same"},
 	{Name: "IMPI_CXX", Default: "c++", Group: "launcher",
 		Meaning: "the compiler that `mpicxx` runs; `MPICH_CXX`, `OMPI_CXX` and `I_MPI_CXX` do the same"},
+	{Name: "IMPI_FC", Default: "gfortran", Group: "launcher",
+		Meaning: "the compiler that `mpifort` runs; `MPICH_FC`, `OMPI_FC` and `I_MPI_FC` do the same, and " +
+			"`MPICH_F77`, `MPICH_F90` and the like for `mpif77` and `mpif90`"},
 	{Name: "IMPI_PMIX", Default: "unset", Group: "launcher",
 		Meaning: "the file of the PMIx library, `libpmix.so.2`, for processes that Open MPI's `mpirun`, `prterun` or " +
 			"`srun --mpi=pmix` starts; unset, the launcher's own, or the system's"},

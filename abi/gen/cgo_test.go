@@ -32,6 +32,9 @@ func impi_Comm_fromint(comm int32) uintptr { return uintptr(comm) }
 //export impi_Wtick
 func impi_Wtick() float64 { return 0.5 }
 
+//export impi_section
+func impi_section(layout uintptr, count int64, datatype uintptr) uintptr { return datatype }
+
 func main() {}
 `
 

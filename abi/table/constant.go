@@ -85,7 +85,7 @@ func ReadConstants(abiTSV, ownTSV string) ([]Constant, error) {
 }
 
 func readConstants(tsv string) ([]Constant, error) {
-	rows, err := readTSV(tsv, "name", "kind", "value", "group", "note")
+	rows, err := ReadTSV(tsv, "name", "kind", "value", "group", "note")
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func readConstants(tsv string) ([]Constant, error) {
 	return all, nil
 }
 
-// readTSV splits a table with a header line; the header must be as expected.
-func readTSV(text string, columns ...string) ([][]string, error) {
+// ReadTSV splits a table with a header line; the header must be as expected.
+func ReadTSV(text string, columns ...string) ([][]string, error) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if got, want := lines[0], strings.Join(columns, "\t"); got != want {
 		return nil, fmt.Errorf("header is %q, want %q", got, want)

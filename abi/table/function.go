@@ -112,7 +112,7 @@ func NewTypes(constants []Constant) Types {
 
 // ReadFunctions parses functions.tsv.
 func ReadFunctions(tsv string, types Types) ([]Function, error) {
-	rows, err := readTSV(tsv, "name", "since", "status", "area", "collective", "prototype", "in_abi")
+	rows, err := ReadTSV(tsv, "name", "since", "status", "area", "collective", "prototype", "in_abi")
 	if err != nil {
 		return nil, err
 	}

@@ -160,4 +160,18 @@ func Blocks(n int64, extra int) int {
 // Overlapped is how many bytes pass through the levels of machines in one pipeline, from which on.
 func Overlapped() int64 { return tuned.bcastLong }
 
+// Direct reports whether so many distant ranks send n bytes directly.
+func Direct(ranks int, n int64) bool {
+	return ranks <= veryFew || ranks <= fewClients && n < longBetween
+}
+
+// LongBetween is a vector, in bytes, of which each rank of a client sends a slice to others.
+func LongBetween() int64 { return longBetween }
+
+// Pieces is in how many pieces n bytes go to distant ranks: of 64 KiB each, which no rank has to ask for (IMPI 0.0,
+// 3.7: messages of one packet), or longer ones, all of which can be under way at once.
+func Pieces(n int64) int { return int(max(1, min(mostPieces, (n+pieceBetween-1)/pieceBetween))) }
+
+const mostPieces, pieceBetween = 64, 64 << 10
+
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter

@@ -88,11 +88,11 @@ func TestTunedTablesShowTheirBounds(t *testing.T) {
 	slow.Latency *= 4
 	slow.Overhead *= 4
 	Tune(slow)
-	if got := Bcast.Table()[5]; got != "circulant: from 3 ranks on, from 131072 bytes on" {
+	if got := Bcast.Table()[7]; got != "circulant: from 3 ranks on, from 131072 bytes on" {
 		t.Errorf("4 times as slow: %s", got)
 	}
 	Tune(BuiltIn)
-	if got := Bcast.Table()[5]; got != "circulant: from 3 ranks on, from 32768 bytes on" {
+	if got := Bcast.Table()[7]; got != "circulant: from 3 ranks on, from 32768 bytes on" {
 		t.Errorf("built in: %s", got)
 	}
 }

@@ -46,6 +46,15 @@ func Placed(p int, spans ...int) *coll.Machines {
 	return all
 }
 
+// Clients are Placed ranks where the last of several spans is that of an IMPI client, far from the others.
+func Clients(p int, spans ...int) *coll.Machines {
+	m := Placed(p, spans...)
+	if m != nil && m.Outer != nil {
+		m.Outer.Distant = true
+	}
+	return m
+}
+
 func (k Case) String() string {
 	name := k.Operation
 	if k.Algorithm != "" {

@@ -56,7 +56,7 @@ type shape struct {
 
 // The blocks of 16 ints are 64 bytes; with the XSIZE of 100 that the tests use, some shapes are short and some long.
 var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int}, {5, colltest.Gapped},
-	{20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
+	{20, colltest.Long}, {4, colltest.SectionMixed}, {900, colltest.Section}}
 
 // mostClients is how many clients there are at most in a test: fewer under the race detector, which is slow.
 func mostClients() int {
@@ -83,6 +83,7 @@ func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setti
 			if err != nil {
 				t.Fatal(err)
 			}
+			together(t, m, style, twice, f)
 			for i, sh := range append(shapes, shapes...) {
 				if w.Recorded = i >= len(shapes); (m > 3 || race) && (m+style+i)%3 != 0 {
 					continue
@@ -98,6 +99,36 @@ func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setti
 					}
 				}
 			}
+		}
+	}
+}
+
+// together runs f where all clients are libimpi's and alike: each on one machine, then on several of one or two ranks.
+func together(t *testing.T, m, style int, twice bool, f func(c *colltest.Comm, s setting, sh shape) error) {
+	t.Helper()
+	client := clients(m, style)
+	machine := make([]int32, len(client))
+	for r := range machine {
+		machine[r] = 2*client[r] + int32(r%2)
+	}
+	long := []shape{{5003, colltest.Gapped}, {11_001, colltest.Double}}
+	for i, sh := range append(long[:2*min(1, m%4)], shapes...) { // long ones for most numbers
+		if (m > 3 || race) && (m+style+i)%4 != 0 {
+			continue
+		}
+		w := colltest.New(len(client))
+		w.Log, w.Twice, w.Recorded, w.Eager = true, twice, i%2 == 0, int64(i%3*500)
+		l, err := span.NewLayout(client, 100, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Own, l.Native = true, true; i%3 == 0 {
+			l.Place(nil)
+		} else {
+			l.Place(machine)
+		}
+		if err := w.Run(func(c *colltest.Comm) error { return f(c, setting{client, l, len(client)}, sh) }); err != nil {
+			t.Fatalf("clients %v together, count=%d size=%d: %v", client, sh.count, sh.typ.Size(), err)
 		}
 	}
 }
@@ -340,7 +371,11 @@ func (v vector) combined(n int64, from, to int) []byte {
 }
 
 func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, recv *colltest.Mem) {
-	s, recv := colltest.NewMem(n, v.typ), colltest.NewMem(n, v.typ)
+	from, to := v.typ, v.typ
+	if v.typ == colltest.Map && r%2 == 0 { // some have sections
+		from, to = colltest.MapTorn, colltest.MapRows
+	}
+	s, recv := colltest.NewMem(n, from), colltest.NewMem(n, to)
 	if inPlace {
 		recv.Put(0, v.maps(n, r))
 		return coll.InPlace(), recv
@@ -353,8 +388,11 @@ func reductions(t *testing.T, extension bool,
 	f func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error) {
 	everywhere(t, extension, func(c *colltest.Comm, s setting, sh shape) error {
 		v := vector{sh.count, colltest.MapGapped, sh.count%2 == 0}
-		if sh.count == 3 {
+		switch sh.count {
+		case 3:
 			v.typ = colltest.MapBelow
+		case 5, 900:
+			v.typ = colltest.Map
 		}
 		for _, inPlace := range []bool{false, true} {
 			for _, v.commutes = range []bool{false, true} {

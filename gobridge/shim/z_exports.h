@@ -24,6 +24,7 @@ extern void impi_error_fatal(GoInt32 code);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
 extern void impi_ring(GoInt32 local);
+extern GoUintptr impi_section(GoUintptr layout, GoInt64 count, GoUintptr oldtype);
 extern GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status, GoInt32 replace);
 extern GoInt32 impi_startall_rest(GoInt32 count, GoUintptr array_of_requests, GoInt32 first);
@@ -159,7 +160,6 @@ extern GoInt32 impi_Comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUin
 extern GoInt32 impi_Comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key,
         GoUintptr info, GoUintptr newcomm);
 extern GoInt32 impi_Comm_test_inter(GoUintptr comm, GoUintptr flag);
-extern GoInt32 impi_Comm_toint(GoUintptr comm);
 extern GoInt32 impi_Compare_and_swap(GoUintptr origin_addr, GoUintptr compare_addr,
         GoUintptr result_addr, GoUintptr datatype, GoInt32 target_rank, GoInt64 target_disp,
         GoUintptr win);
@@ -177,7 +177,6 @@ extern GoInt32 impi_Dist_graph_neighbors_count(GoUintptr comm, GoUintptr indegre
         GoUintptr outdegree, GoUintptr weighted);
 extern GoInt32 impi_Errhandler_free(GoUintptr errhandler);
 extern GoUintptr impi_Errhandler_fromint(GoInt32 errhandler);
-extern GoInt32 impi_Errhandler_toint(GoUintptr errhandler);
 extern GoInt32 impi_Error_class(GoInt32 errorcode, GoUintptr errorclass);
 extern GoInt32 impi_Error_string(GoInt32 errorcode, GoUintptr string, GoUintptr resultlen);
 extern GoInt32 impi_Exscan(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count,
@@ -186,7 +185,6 @@ extern GoInt32 impi_Exscan_init(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 co
         GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 impi_Fetch_and_op(GoUintptr origin_addr, GoUintptr result_addr,
         GoUintptr datatype, GoInt32 target_rank, GoInt64 target_disp, GoUintptr op, GoUintptr win);
-extern GoInt32 impi_File_c2f(GoUintptr file);
 extern GoInt32 impi_File_call_errhandler(GoUintptr fh, GoInt32 errorcode);
 extern GoInt32 impi_File_close(GoUintptr fh);
 extern GoInt32 impi_File_create_errhandler(GoUintptr file_errhandler_fn, GoUintptr errhandler);
@@ -258,7 +256,6 @@ extern GoInt32 impi_File_set_size(GoUintptr fh, GoInt64 size);
 extern GoInt32 impi_File_set_view(GoUintptr fh, GoInt64 disp, GoUintptr etype,
         GoUintptr filetype, GoUintptr datarep, GoUintptr info);
 extern GoInt32 impi_File_sync(GoUintptr fh);
-extern GoInt32 impi_File_toint(GoUintptr file);
 extern GoInt32 impi_File_write(GoUintptr fh, GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoUintptr status);
 extern GoInt32 impi_File_write_all(GoUintptr fh, GoUintptr buf, GoInt64 count,
@@ -336,7 +333,6 @@ extern GoInt32 impi_Group_range_incl(GoUintptr group, GoInt32 n, GoUintptr range
         GoUintptr newgroup);
 extern GoInt32 impi_Group_rank(GoUintptr group, GoUintptr rank);
 extern GoInt32 impi_Group_size(GoUintptr group, GoUintptr size);
-extern GoInt32 impi_Group_toint(GoUintptr group);
 extern GoInt32 impi_Group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1,
         GoUintptr group2, GoUintptr ranks2);
 extern GoInt32 impi_Group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
@@ -404,7 +400,6 @@ extern GoInt32 impi_Info_get_string(GoUintptr info, GoUintptr key, GoUintptr buf
 extern GoInt32 impi_Info_get_valuelen(GoUintptr info, GoUintptr key, GoUintptr valuelen,
         GoUintptr flag);
 extern GoInt32 impi_Info_set(GoUintptr info, GoUintptr key, GoUintptr value);
-extern GoInt32 impi_Info_toint(GoUintptr info);
 extern GoInt32 impi_Init(GoUintptr argc, GoUintptr argv);
 extern GoInt32 impi_Init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required,
         GoUintptr provided);
@@ -448,7 +443,6 @@ extern GoInt32 impi_Issend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoI
         GoInt32 tag, GoUintptr comm, GoUintptr request);
 extern GoInt32 impi_Lookup_name(GoUintptr service_name, GoUintptr info, GoUintptr port_name);
 extern GoUintptr impi_Message_fromint(GoInt32 message);
-extern GoInt32 impi_Message_toint(GoUintptr message);
 extern GoInt32 impi_Mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message,
         GoUintptr status);
 extern GoInt32 impi_Mrecv(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message,
@@ -487,7 +481,6 @@ extern GoInt32 impi_Op_commutative(GoUintptr op, GoUintptr commute);
 extern GoInt32 impi_Op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op, GoInt32 wide);
 extern GoInt32 impi_Op_free(GoUintptr op);
 extern GoUintptr impi_Op_fromint(GoInt32 op);
-extern GoInt32 impi_Op_toint(GoUintptr op);
 extern GoInt32 impi_Open_port(GoUintptr info, GoUintptr port_name);
 extern GoInt32 impi_Pack(GoUintptr inbuf, GoInt64 incount, GoUintptr datatype, GoUintptr outbuf,
         GoInt64 outsize, GoUintptr position, GoUintptr comm, GoInt32 wide);
@@ -552,7 +545,6 @@ extern GoInt32 impi_Request_get_status_any(GoInt32 count, GoUintptr array_of_req
         GoUintptr index, GoUintptr flag, GoUintptr status);
 extern GoInt32 impi_Request_get_status_some(GoInt32 incount, GoUintptr array_of_requests,
         GoUintptr outcount, GoUintptr array_of_indices, GoUintptr array_of_statuses);
-extern GoInt32 impi_Request_toint(GoUintptr request);
 extern GoInt32 impi_Rget(GoUintptr origin_addr, GoInt64 origin_count, GoUintptr origin_datatype,
         GoInt32 target_rank, GoInt64 target_disp, GoInt64 target_count,
         GoUintptr target_datatype, GoUintptr win, GoUintptr request);
@@ -610,7 +602,6 @@ extern GoInt32 impi_Session_get_pset_info(GoUintptr session, GoUintptr pset_name
 extern GoInt32 impi_Session_iflush_buffer(GoUintptr session, GoUintptr request);
 extern GoInt32 impi_Session_init(GoUintptr info, GoUintptr errhandler, GoUintptr session);
 extern GoInt32 impi_Session_set_errhandler(GoUintptr session, GoUintptr errhandler);
-extern GoInt32 impi_Session_toint(GoUintptr session);
 extern GoInt32 impi_Ssend(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
         GoInt32 tag, GoUintptr comm);
 extern GoInt32 impi_Ssend_init(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
@@ -769,7 +760,6 @@ extern GoInt32 impi_Type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr d
 extern GoInt32 impi_Type_set_attr(GoUintptr datatype, GoInt32 type_keyval, GoUintptr attribute_val);
 extern GoInt32 impi_Type_set_name(GoUintptr datatype, GoUintptr type_name);
 extern GoInt32 impi_Type_size(GoUintptr datatype, GoUintptr size);
-extern GoInt32 impi_Type_toint(GoUintptr datatype);
 extern GoInt32 impi_Type_ub(GoUintptr datatype, GoUintptr displacement);
 extern GoInt32 impi_Type_vector(GoInt64 count, GoInt64 blocklength, GoInt64 stride,
         GoUintptr oldtype, GoUintptr newtype, GoInt32 wide);
@@ -790,7 +780,6 @@ extern GoInt32 impi_Win_allocate(GoInt64 size, GoInt64 disp_unit, GoUintptr info
 extern GoInt32 impi_Win_allocate_shared(GoInt64 size, GoInt64 disp_unit, GoUintptr info,
         GoUintptr comm, GoUintptr baseptr, GoUintptr win);
 extern GoInt32 impi_Win_attach(GoUintptr win, GoUintptr base, GoInt64 size);
-extern GoInt32 impi_Win_c2f(GoUintptr win);
 extern GoInt32 impi_Win_call_errhandler(GoUintptr win, GoInt32 errorcode);
 extern GoInt32 impi_Win_complete(GoUintptr win);
 extern GoInt32 impi_Win_create(GoUintptr base, GoInt64 size, GoInt64 disp_unit, GoUintptr info,
@@ -828,7 +817,6 @@ extern GoInt32 impi_Win_shared_query(GoUintptr win, GoInt32 rank, GoUintptr size
 extern GoInt32 impi_Win_start(GoUintptr group, GoInt32 assert, GoUintptr win);
 extern GoInt32 impi_Win_sync(GoUintptr win);
 extern GoInt32 impi_Win_test(GoUintptr win, GoUintptr flag);
-extern GoInt32 impi_Win_toint(GoUintptr win);
 extern GoInt32 impi_Win_unlock(GoInt32 rank, GoUintptr win);
 extern GoInt32 impi_Win_unlock_all(GoUintptr win);
 extern GoInt32 impi_Win_wait(GoUintptr win);

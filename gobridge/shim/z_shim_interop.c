@@ -10,82 +10,55 @@
 
 MPI_Fint PMPI_Comm_c2f(MPI_Comm comm)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_c2f"); return 0; }
-    impi_call.names = "MPI_Comm_c2f"
-        "\0";
-    return (MPI_Fint)impi_Comm_toint((uintptr_t)comm);
+    return impi_direct_Comm_toint(comm);
 }
 WEAK(MPI_Comm_c2f);
 
 MPI_Comm PMPI_Comm_f2c(MPI_Fint comm)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_f2c"); return MPI_COMM_NULL; }
-    impi_call.names = "MPI_Comm_f2c"
-        "\0";
-    return (MPI_Comm)impi_Comm_fromint(comm);
+    return impi_direct_Comm_fromint((int)comm);
 }
 WEAK(MPI_Comm_f2c);
 
 MPI_Comm PMPI_Comm_fromint(int comm)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_fromint"); return MPI_COMM_NULL; }
-    impi_call.names = "MPI_Comm_fromint"
-        "\0";
-    return (MPI_Comm)impi_Comm_fromint(comm);
+    return impi_direct_Comm_fromint(comm);
 }
 WEAK(MPI_Comm_fromint);
 
 int PMPI_Comm_toint(MPI_Comm comm)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Comm_toint"); return 0; }
-    impi_call.names = "MPI_Comm_toint"
-        "\0";
-    return (int)impi_Comm_toint((uintptr_t)comm);
+    return impi_direct_Comm_toint(comm);
 }
 WEAK(MPI_Comm_toint);
 
 MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_c2f"); return 0; }
-    impi_call.names = "MPI_Errhandler_c2f"
-        "\0";
-    return (MPI_Fint)impi_Errhandler_toint((uintptr_t)errhandler);
+    return impi_direct_Errhandler_toint(errhandler);
 }
 WEAK(MPI_Errhandler_c2f);
 
 MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
-    impi_call.names = "MPI_Errhandler_f2c"
-        "\0";
-    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
+    return impi_direct_Errhandler_fromint((int)errhandler);
 }
 WEAK(MPI_Errhandler_f2c);
 
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
-    impi_call.names = "MPI_Errhandler_fromint"
-        "\0";
-    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
+    return impi_direct_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_fromint);
 
 int PMPI_Errhandler_toint(MPI_Errhandler errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_toint"); return 0; }
-    impi_call.names = "MPI_Errhandler_toint"
-        "\0";
-    return (int)impi_Errhandler_toint((uintptr_t)errhandler);
+    return impi_direct_Errhandler_toint(errhandler);
 }
 WEAK(MPI_Errhandler_toint);
 
 MPI_Fint PMPI_File_c2f(MPI_File file)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_c2f"); return 0; }
-    impi_call.names = "MPI_File_c2f"
-        "\0";
-    return (MPI_Fint)impi_File_c2f((uintptr_t)file);
+    return impi_direct_File_toint(file);
 }
 WEAK(MPI_File_c2f);
 
@@ -100,235 +73,157 @@ WEAK(MPI_File_f2c);
 
 MPI_File PMPI_File_fromint(int file)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
-    impi_call.names = "MPI_File_fromint"
-        "\0";
-    return (MPI_File)impi_File_fromint(file);
+    return impi_direct_File_fromint(file);
 }
 WEAK(MPI_File_fromint);
 
 int PMPI_File_toint(MPI_File file)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_toint"); return 0; }
-    impi_call.names = "MPI_File_toint"
-        "\0";
-    return (int)impi_File_toint((uintptr_t)file);
+    return impi_direct_File_toint(file);
 }
 WEAK(MPI_File_toint);
 
 MPI_Fint PMPI_Group_c2f(MPI_Group group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_c2f"); return 0; }
-    impi_call.names = "MPI_Group_c2f"
-        "\0";
-    return (MPI_Fint)impi_Group_toint((uintptr_t)group);
+    return impi_direct_Group_toint(group);
 }
 WEAK(MPI_Group_c2f);
 
 MPI_Group PMPI_Group_f2c(MPI_Fint group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
-    impi_call.names = "MPI_Group_f2c"
-        "\0";
-    return (MPI_Group)impi_Group_fromint(group);
+    return impi_direct_Group_fromint((int)group);
 }
 WEAK(MPI_Group_f2c);
 
 MPI_Group PMPI_Group_fromint(int group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
-    impi_call.names = "MPI_Group_fromint"
-        "\0";
-    return (MPI_Group)impi_Group_fromint(group);
+    return impi_direct_Group_fromint(group);
 }
 WEAK(MPI_Group_fromint);
 
 int PMPI_Group_toint(MPI_Group group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_toint"); return 0; }
-    impi_call.names = "MPI_Group_toint"
-        "\0";
-    return (int)impi_Group_toint((uintptr_t)group);
+    return impi_direct_Group_toint(group);
 }
 WEAK(MPI_Group_toint);
 
 MPI_Fint PMPI_Info_c2f(MPI_Info info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_c2f"); return 0; }
-    impi_call.names = "MPI_Info_c2f"
-        "\0";
-    return (MPI_Fint)impi_Info_toint((uintptr_t)info);
+    return impi_direct_Info_toint(info);
 }
 WEAK(MPI_Info_c2f);
 
 MPI_Info PMPI_Info_f2c(MPI_Fint info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
-    impi_call.names = "MPI_Info_f2c"
-        "\0";
-    return (MPI_Info)impi_Info_fromint(info);
+    return impi_direct_Info_fromint((int)info);
 }
 WEAK(MPI_Info_f2c);
 
 MPI_Info PMPI_Info_fromint(int info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
-    impi_call.names = "MPI_Info_fromint"
-        "\0";
-    return (MPI_Info)impi_Info_fromint(info);
+    return impi_direct_Info_fromint(info);
 }
 WEAK(MPI_Info_fromint);
 
 int PMPI_Info_toint(MPI_Info info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_toint"); return 0; }
-    impi_call.names = "MPI_Info_toint"
-        "\0";
-    return (int)impi_Info_toint((uintptr_t)info);
+    return impi_direct_Info_toint(info);
 }
 WEAK(MPI_Info_toint);
 
 MPI_Fint PMPI_Message_c2f(MPI_Message message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_c2f"); return 0; }
-    impi_call.names = "MPI_Message_c2f"
-        "\0";
-    return (MPI_Fint)impi_Message_toint((uintptr_t)message);
+    return impi_direct_Message_toint(message);
 }
 WEAK(MPI_Message_c2f);
 
 MPI_Message PMPI_Message_f2c(MPI_Fint message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
-    impi_call.names = "MPI_Message_f2c"
-        "\0";
-    return (MPI_Message)impi_Message_fromint(message);
+    return impi_direct_Message_fromint((int)message);
 }
 WEAK(MPI_Message_f2c);
 
 MPI_Message PMPI_Message_fromint(int message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
-    impi_call.names = "MPI_Message_fromint"
-        "\0";
-    return (MPI_Message)impi_Message_fromint(message);
+    return impi_direct_Message_fromint(message);
 }
 WEAK(MPI_Message_fromint);
 
 int PMPI_Message_toint(MPI_Message message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_toint"); return 0; }
-    impi_call.names = "MPI_Message_toint"
-        "\0";
-    return (int)impi_Message_toint((uintptr_t)message);
+    return impi_direct_Message_toint(message);
 }
 WEAK(MPI_Message_toint);
 
 MPI_Fint PMPI_Op_c2f(MPI_Op op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_c2f"); return 0; }
-    impi_call.names = "MPI_Op_c2f"
-        "\0";
-    return (MPI_Fint)impi_Op_toint((uintptr_t)op);
+    return impi_direct_Op_toint(op);
 }
 WEAK(MPI_Op_c2f);
 
 MPI_Op PMPI_Op_f2c(MPI_Fint op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
-    impi_call.names = "MPI_Op_f2c"
-        "\0";
-    return (MPI_Op)impi_Op_fromint(op);
+    return impi_direct_Op_fromint((int)op);
 }
 WEAK(MPI_Op_f2c);
 
 MPI_Op PMPI_Op_fromint(int op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
-    impi_call.names = "MPI_Op_fromint"
-        "\0";
-    return (MPI_Op)impi_Op_fromint(op);
+    return impi_direct_Op_fromint(op);
 }
 WEAK(MPI_Op_fromint);
 
 int PMPI_Op_toint(MPI_Op op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_toint"); return 0; }
-    impi_call.names = "MPI_Op_toint"
-        "\0";
-    return (int)impi_Op_toint((uintptr_t)op);
+    return impi_direct_Op_toint(op);
 }
 WEAK(MPI_Op_toint);
 
 MPI_Fint PMPI_Request_c2f(MPI_Request request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_c2f"); return 0; }
-    impi_call.names = "MPI_Request_c2f"
-        "\0";
-    return (MPI_Fint)impi_Request_toint((uintptr_t)request);
+    return impi_direct_Request_toint(request);
 }
 WEAK(MPI_Request_c2f);
 
 MPI_Request PMPI_Request_f2c(MPI_Fint request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
-    impi_call.names = "MPI_Request_f2c"
-        "\0";
-    return (MPI_Request)impi_Request_fromint(request);
+    return impi_direct_Request_fromint((int)request);
 }
 WEAK(MPI_Request_f2c);
 
 MPI_Request PMPI_Request_fromint(int request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
-    impi_call.names = "MPI_Request_fromint"
-        "\0";
-    return (MPI_Request)impi_Request_fromint(request);
+    return impi_direct_Request_fromint(request);
 }
 WEAK(MPI_Request_fromint);
 
 int PMPI_Request_toint(MPI_Request request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_toint"); return 0; }
-    impi_call.names = "MPI_Request_toint"
-        "\0";
-    return (int)impi_Request_toint((uintptr_t)request);
+    return impi_direct_Request_toint(request);
 }
 WEAK(MPI_Request_toint);
 
 MPI_Fint PMPI_Session_c2f(MPI_Session session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_c2f"); return 0; }
-    impi_call.names = "MPI_Session_c2f"
-        "\0";
-    return (MPI_Fint)impi_Session_toint((uintptr_t)session);
+    return impi_direct_Session_toint(session);
 }
 WEAK(MPI_Session_c2f);
 
 MPI_Session PMPI_Session_f2c(MPI_Fint session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
-    impi_call.names = "MPI_Session_f2c"
-        "\0";
-    return (MPI_Session)impi_Session_fromint(session);
+    return impi_direct_Session_fromint((int)session);
 }
 WEAK(MPI_Session_f2c);
 
 MPI_Session PMPI_Session_fromint(int session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
-    impi_call.names = "MPI_Session_fromint"
-        "\0";
-    return (MPI_Session)impi_Session_fromint(session);
+    return impi_direct_Session_fromint(session);
 }
 WEAK(MPI_Session_fromint);
 
 int PMPI_Session_toint(MPI_Session session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_toint"); return 0; }
-    impi_call.names = "MPI_Session_toint"
-        "\0";
-    return (int)impi_Session_toint((uintptr_t)session);
+    return impi_direct_Session_toint(session);
 }
 WEAK(MPI_Session_toint);
 
@@ -424,10 +319,7 @@ WEAK(MPI_Status_f2f08);
 
 MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_c2f"); return 0; }
-    impi_call.names = "MPI_Type_c2f"
-        "\0";
-    return (MPI_Fint)impi_Type_toint((uintptr_t)datatype);
+    return impi_direct_Type_toint(datatype);
 }
 WEAK(MPI_Type_c2f);
 
@@ -475,19 +367,13 @@ WEAK(MPI_Type_create_f90_real);
 
 MPI_Datatype PMPI_Type_f2c(MPI_Fint datatype)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_f2c"); return MPI_DATATYPE_NULL; }
-    impi_call.names = "MPI_Type_f2c"
-        "\0";
-    return (MPI_Datatype)impi_Type_fromint(datatype);
+    return impi_direct_Type_fromint((int)datatype);
 }
 WEAK(MPI_Type_f2c);
 
 MPI_Datatype PMPI_Type_fromint(int datatype)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_fromint"); return MPI_DATATYPE_NULL; }
-    impi_call.names = "MPI_Type_fromint"
-        "\0";
-    return (MPI_Datatype)impi_Type_fromint(datatype);
+    return impi_direct_Type_fromint(datatype);
 }
 WEAK(MPI_Type_fromint);
 
@@ -507,19 +393,13 @@ WEAK(MPI_Type_match_size);
 
 int PMPI_Type_toint(MPI_Datatype datatype)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Type_toint"); return 0; }
-    impi_call.names = "MPI_Type_toint"
-        "\0";
-    return (int)impi_Type_toint((uintptr_t)datatype);
+    return impi_direct_Type_toint(datatype);
 }
 WEAK(MPI_Type_toint);
 
 MPI_Fint PMPI_Win_c2f(MPI_Win win)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_c2f"); return 0; }
-    impi_call.names = "MPI_Win_c2f"
-        "\0";
-    return (MPI_Fint)impi_Win_c2f((uintptr_t)win);
+    return impi_direct_Win_toint(win);
 }
 WEAK(MPI_Win_c2f);
 
@@ -534,18 +414,12 @@ WEAK(MPI_Win_f2c);
 
 MPI_Win PMPI_Win_fromint(int win)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
-    impi_call.names = "MPI_Win_fromint"
-        "\0";
-    return (MPI_Win)impi_Win_fromint(win);
+    return impi_direct_Win_fromint(win);
 }
 WEAK(MPI_Win_fromint);
 
 int PMPI_Win_toint(MPI_Win win)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_toint"); return 0; }
-    impi_call.names = "MPI_Win_toint"
-        "\0";
-    return (int)impi_Win_toint((uintptr_t)win);
+    return impi_direct_Win_toint(win);
 }
 WEAK(MPI_Win_toint);

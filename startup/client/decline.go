@@ -10,8 +10,8 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 )
 
-// DeclineTime bounds all of Decline and Withdraw. Nobody waits for them but a job that has ended; if the server does not
-// hear them, the other clients wait long, so that a machine with much to do must not be the reason.
+// DeclineTime bounds all of Decline and Withdraw. Nobody waits for them but a job that has ended; if the server does
+// not hear them, the other clients wait long, so that a machine with much to do must not be the reason.
 const DeclineTime = 5 * time.Second
 
 // Decline tells the server at addr that client rank will not take part, because of why, so that the other clients need

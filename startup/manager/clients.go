@@ -124,8 +124,8 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 	return j.place(w)
 }
 
-// clientEnded takes the end of another client: it ends Join, or is the caller's afterwards. The end of the server, which
-// comes here, too, ends nothing (IMPI 0.0, 2.4).
+// clientEnded takes the end of another client: it ends Join, or is the caller's afterwards. The end of the server,
+// which comes here, too, ends nothing (IMPI 0.0, 2.4).
 func (j *joining) clientEnded(err error) {
 	var other *client.LostError
 	if !errors.As(err, &other) {

@@ -171,7 +171,8 @@ func TestAClientOfSeveralMachinesIsOneHost(t *testing.T) {
 					t.Fatalf("client %d, rank %d: %v", c, r, j.err)
 				}
 				got += fmt.Sprint(j.w.Job.Me, " ")
-				if len(j.w.Job.Hosts) != 3 || j.w.Pipes == nil || (j.w.Agent != nil) != (j.w.LocalRank == 0) || j.w.Listener != nil {
+				if len(j.w.Job.Hosts) != 3 || j.w.Pipes == nil || (j.w.Agent != nil) != (j.w.LocalRank == 0) ||
+					j.w.Listener != nil {
 					t.Errorf("client %d, rank %d: %d hosts, pipes %v, agent %v", c, r, len(j.w.Job.Hosts), j.w.Pipes, j.w.Agent)
 				}
 				if j.w.Session != nil {

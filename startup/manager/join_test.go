@@ -315,7 +315,8 @@ func TestCardsThatAreNoneAreErrorsThatNameTheRank(t *testing.T) {
 		{"libimpi." + ownVersion() + ".AAAA", "cannot be read"},
 		{"libimpi." + ownVersion() + ".!!!!", "cannot be read"},
 		{"libimpi." + ownVersion() + "." + strings.Repeat("A", 131), "cannot be read"},
-		{"libimpi." + ownVersion() + "." + strings.Repeat("A", base64.RawURLEncoding.EncodedLen(cardSize)), "0 is no process"},
+		{"libimpi." + ownVersion() + "." + strings.Repeat("A", base64.RawURLEncoding.EncodedLen(cardSize)),
+			"0 is no process"},
 	} {
 		list := onMachines(0, 0, 1)
 		list[0].forge = func(rank int, _, value string) string {
