@@ -373,8 +373,8 @@ func (p *process) tellAlgorithms() {
 	}
 }
 
-// agentTime is how long the end of an agent waits for the last words of the others. All are in MPI_Finalize by then, and
-// need no more than their turns on a core.
+// agentTime is how long the end of an agent waits for the last words of the others. All are in MPI_Finalize by then,
+// and need no more than their turns on a core.
 const agentTime = 10 * time.Second
 
 // finishTime bounds the wait for the launcher's acknowledgement.

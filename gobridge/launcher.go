@@ -467,8 +467,8 @@ func (p *process) launchVendor() error {
 	return p.vendor.Start()
 }
 
-// watchTerm looks for SIGTERM, by which a launcher ends processes, before it kills them, if the library has asked it to:
-// the signal does what it did before when the server knows. The result ends that.
+// watchTerm looks for SIGTERM, by which a launcher ends processes before it kills them, if the library has asked it to.
+// When the server knows, the signal does what it did before. The result ends that.
 func (p *process) watchTerm() (stop func()) {
 	term, over := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(term, unix.SIGTERM)
