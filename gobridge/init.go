@@ -373,8 +373,9 @@ func (p *process) tellAlgorithms() {
 	}
 }
 
-// agentTime is how long the end of an agent waits for the last words of the others, whose FINI has been heard.
-const agentTime = 2 * time.Second
+// agentTime is how long the end of an agent waits for the last words of the others. All are in MPI_Finalize by then,
+// and need no more than their turns on a core.
+const agentTime = 10 * time.Second
 
 // finishTime bounds the wait for the launcher's acknowledgement.
 const finishTime = 30 * time.Second

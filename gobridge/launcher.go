@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -459,10 +460,31 @@ func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
 	if environment(startup.EnvJoin) != "" {
 		watchStart()
+		defer p.watchTerm()()
 	}
 	p.starts.Store(true)
 	defer p.starts.Store(false)
 	return p.vendor.Start()
+}
+
+// watchTerm looks for SIGTERM, by which a launcher ends processes before it kills them, if the library has asked it to.
+// When the server knows, the signal does what it did before. The result ends that.
+func (p *process) watchTerm() (stop func()) {
+	term, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(term, unix.SIGTERM)
+	go func() {
+		select {
+		case <-term:
+			p.endsInside()
+			signal.Stop(term)
+			unix.Kill(os.Getpid(), unix.SIGTERM)
+		case <-over:
+		}
+	}()
+	return func() {
+		signal.Stop(term)
+		close(over)
+	}
 }
 
 // declines tells the server of the clients why this one will not come, if it is one, and returns that. Each of its
@@ -477,8 +499,15 @@ func (p *process) declines(why error) error {
 // exits is called in a process that exits with no thread of its own inside. Many libraries end the process if they
 // cannot start, and have said why.
 func exits() {
-	if p := joining.Load(); p != nil && p.starts.Load() {
-		p.declines(fmt.Errorf("MPI_Init of %s has ended a process: %s=%s", p.vendor.Name(), startup.EnvLocal,
+	if p := joining.Load(); p != nil {
+		p.endsInside()
+	}
+}
+
+// endsInside tells the server that a process ends inside the library's MPI_Init, if it does.
+func (p *process) endsInside() {
+	if p.starts.CompareAndSwap(true, false) {
+		p.declines(fmt.Errorf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
 			environment(startup.EnvLocal)))
 	}
 }

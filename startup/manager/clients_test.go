@@ -394,6 +394,14 @@ func TestProcessesOfSeveralClientsAreNotOneClient(t *testing.T) {
 			t.Errorf("rank %d: %s", r, said)
 		}
 	}
+	list = asClient(0, serve(t, 2), 0, 0, 1)
+	list[0].among.Via, list[1].among.Via = client.ViaOne, client.ViaOne
+	joinAll(t, list)
+	for r, j := range list {
+		if said := fmt.Sprint(j.err); !strings.Contains(said, "rank 0 and rank 2 do not agree on IMPI_VIA=one") {
+			t.Errorf("rank %d: %s", r, said)
+		}
+	}
 }
 
 // A client that ends while agents connect with each other is missed at once: its hosts would be waited for.

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -238,6 +239,44 @@ func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
 	}
 	if r := s.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1 ") || !strings.Contains(r.stderr, "IMPI_VIA") {
 		t.Errorf("the server: code %d, %q", r.code, r.stderr)
+	}
+}
+
+// A client whose library is for other programs, or does not start, is missed at once.
+func TestAClusterWhoseLibraryDoesNotStartSaysWhy(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	short := filepath.Join(t.TempDir(), "libmpi.so.12") // the header of a library for 32 bits
+	head := append([]byte("\x7fELF\x01\x01\x01"), make([]byte, 57)...)
+	head[16], head[18] = 3, 3
+	if err := os.WriteFile(short, head, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	library := "IMPI_LOCAL=vendor-only:"
+	for _, c := range []struct {
+		by              cluster
+		pattern, broken string
+		says            string
+	}{
+		{mpich, short, "", "it is for programs of 32 bits, and this one has 64"},
+		{mpich, "/usr/lib/*/libmpich.so.12", "UCX_TLS=none-such", "a process has ended in MPI_Init of MPICH"},
+		{openmpi, "/usr/lib/*/libmpi.so.40", "OMPI_MCA_pml=none-such", "a process has ended in MPI_Init of Open MPI"},
+	} {
+		files, err := filepath.Glob(c.pattern)
+		if err != nil || len(files) == 0 {
+			t.Skipf("there is no %s", c.pattern)
+		}
+		s, address := server(t, with(key), "2")
+		other := startWith(t, with(key), words("-v -client 0", address, "-n 1", program(t, "../coll/scan"))...)
+		other.stderr.await("is waiting for the others", 1)
+		bad := c.by.startClient(t, []string{library + files[0], c.broken}, 1, address, 2, program(t, "../coll/scan"))
+		if r := bad.wait(); r.code == 0 {
+			t.Errorf("%s: code 0, %q", c.pattern, r.stderr)
+		}
+		for _, j := range []*job{other, s} {
+			if r := j.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1 ") || !strings.Contains(r.stderr, c.says) {
+				t.Errorf("%s: code %d, %q, without %q", c.pattern, r.code, r.stderr, c.says)
+			}
+		}
 	}
 }
 
