@@ -1,11 +1,12 @@
 # Fortran's bindings: the C functions that procedures are, in one library for INTEGERs of 4 bytes and one for 8, and the
 # sources of the modules, which each compiler translates for itself (mpifort). No Fortran compiler is needed here.
 set(FORTRAN ${CMAKE_BINARY_DIR}/fortran)
-file(GLOB fortran_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/abi/fortran/*.go ${CMAKE_SOURCE_DIR}/abi/fortran/*.tsv
+file(GLOB fortran_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/abi/fortran/*.go ${CMAKE_SOURCE_DIR}/abi/fortran/write/*.go
+  ${CMAKE_SOURCE_DIR}/abi/fortran/*.tsv
   ${CMAKE_SOURCE_DIR}/abi/*.tsv ${CMAKE_SOURCE_DIR}/abi/table/*.go)
 add_custom_command(OUTPUT ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c
-  COMMAND ${GO} run ./abi/fortran -entries ${FORTRAN}/entries4.c -modules ${STAGE}/share/libimpi/fortran
-  COMMAND ${GO} run ./abi/fortran -entries ${FORTRAN}/entries8.c -integer 8
+  COMMAND ${GO} run ./abi/fortran/write -entries ${FORTRAN}/entries4.c -modules ${STAGE}/share/libimpi/fortran
+  COMMAND ${GO} run ./abi/fortran/write -entries ${FORTRAN}/entries8.c -integer 8
   COMMAND ${CMAKE_COMMAND} -E touch ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${STAGE}/share/libimpi/fortran/mpif.h ${STAGE}/include/mpif.h
   DEPENDS ${fortran_inputs} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings" VERBATIM)
@@ -52,7 +53,7 @@ function(fortran_front abi soname)
   string(TOUPPER ${abi} upper)
   set(folder ${FORTRAN}/${abi})
   add_custom_command(OUTPUT ${folder}/entries.c ${folder}/mpi.h
-    COMMAND ${GO} run ./abi/fortran -front ${abi} -entries ${folder}/entries.c -header ${folder}/mpi.h
+    COMMAND ${GO} run ./abi/fortran/write -front ${abi} -entries ${folder}/entries.c -header ${folder}/mpi.h
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/entries.c ${folder}/mpi.h
     DEPENDS ${fortran_inputs} ${CMAKE_SOURCE_DIR}/abi/front/${abi}.tsv ${CMAKE_SOURCE_DIR}/abi/front/openmpi_fortran.tsv
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings with the ABI of ${abi}" VERBATIM)

@@ -22,7 +22,8 @@ type check struct {
 	f   *openFile // or a file
 	err *libimpi.Error
 
-	numbers, kinds int // how much has been taken of the communicator's lists (collective.go)
+	user           *userOp // the operation of the program that the call makes use of; nil: none
+	numbers, kinds int     // how much has been taken of the communicator's lists (collective.go)
 }
 
 // fail registers the error that was found and returns its code.

@@ -26,6 +26,9 @@ func persistent(info, request uintptr) form { return form{coll.Persistent, info,
 
 // carryOut carries an operation out if its arguments are right, or makes a request for it.
 func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Collectives) error) int32 {
+	if k.user != nil {
+		defer k.letGo(f.Form != coll.Blocking && k.err == nil)
+	}
 	if f.Form == coll.Blocking {
 		if k.err != nil {
 			return k.fail()

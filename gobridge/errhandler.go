@@ -13,22 +13,48 @@ import (
 
 //export impi_Comm_create_errhandler
 func impi_Comm_create_errhandler(comm_errhandler_fn, errhandlerOut uintptr) int32 {
-	return createErrhandler("MPI_Comm_create_errhandler", comm_errhandler_fn, "comm_errhandler_fn", errhandlerOut)
+	return createErrhandler("MPI_Comm_create_errhandler", comm_errhandler_fn, "comm_errhandler_fn", nil, errhandlerOut)
 }
 
 //export impi_Session_create_errhandler
 func impi_Session_create_errhandler(session_errhandler_fn, errhandlerOut uintptr) int32 {
-	return createErrhandler("MPI_Session_create_errhandler", session_errhandler_fn, "session_errhandler_fn", errhandlerOut)
+	return createErrhandler("MPI_Session_create_errhandler", session_errhandler_fn, "session_errhandler_fn", nil,
+		errhandlerOut)
 }
 
-func createErrhandler(name string, fn uintptr, arg string, errhandlerOut uintptr) int32 {
+// createErrhandler makes an error handler of a function, which has a state if it is of mpix.h.
+func createErrhandler(name string, fn uintptr, arg string, s *extension, errhandlerOut uintptr) int32 {
 	k := check{fn: name}
 	k.result(fn, arg)
 	k.result(errhandlerOut, "errhandler")
 	if k.err != nil {
 		return k.fail()
 	}
-	return k.answer(newErrhandler(fn).hold(), errhandlerOut)
+	return k.answer(newErrhandler(fn, s.state()).hold(), errhandlerOut)
+}
+
+//export impi_Comm_create_errhandler_x
+func impi_Comm_create_errhandler_x(comm_errhandler_fn_x, destructor_fn, extra_state, errhandler uintptr) int32 {
+	return createErrhandler("MPIX_Comm_create_errhandler_x", comm_errhandler_fn_x, "comm_errhandler_fn_x",
+		&extension{extra_state, destructor_fn}, errhandler)
+}
+
+//export impi_Win_create_errhandler_x
+func impi_Win_create_errhandler_x(win_errhandler_fn_x, destructor_fn, extra_state, errhandler uintptr) int32 {
+	return createErrhandler("MPIX_Win_create_errhandler_x", win_errhandler_fn_x, "win_errhandler_fn_x",
+		&extension{extra_state, destructor_fn}, errhandler)
+}
+
+//export impi_File_create_errhandler_x
+func impi_File_create_errhandler_x(file_errhandler_fn_x, destructor_fn, extra_state, errhandler uintptr) int32 {
+	return createErrhandler("MPIX_File_create_errhandler_x", file_errhandler_fn_x, "file_errhandler_fn_x",
+		&extension{extra_state, destructor_fn}, errhandler)
+}
+
+//export impi_Session_create_errhandler_x
+func impi_Session_create_errhandler_x(session_errhandler_fn_x, destructor_fn, extra_state, errhandler uintptr) int32 {
+	return createErrhandler("MPIX_Session_create_errhandler_x", session_errhandler_fn_x, "session_errhandler_fn_x",
+		&extension{extra_state, destructor_fn}, errhandler)
 }
 
 //export impi_Comm_set_errhandler
@@ -47,7 +73,9 @@ func (k *check) errhandler(h uintptr) *errhandler {
 	e := errhandlerOf(h)
 	if e == nil {
 		k.badErrhandler(h)
+		return nil
 	}
+	e.attach()
 	return e
 }
 
@@ -72,12 +100,11 @@ func impi_Errhandler_free(errhandler uintptr) int32 {
 		return k.fail()
 	}
 	handle := *ref[uintptr](errhandler)
-	if h := k.errhandler(handle); h != nil && !h.release(handle) {
+	if h := errhandlerOf(handle); h == nil || !h.release(handle) {
 		k.badErrhandler(handle)
-	}
-	if k.err != nil {
 		return k.fail()
 	}
+	endUnused()
 	put[uintptr](errhandler, abi.MPI_ERRHANDLER_NULL)
 	return 0
 }

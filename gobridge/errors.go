@@ -7,8 +7,10 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
@@ -145,7 +147,10 @@ func predefinedClass(code int32) (class int, ok bool) {
 // errhandler is an error handler: one of the three predefined ones, or a function of the program.
 type errhandler struct {
 	action int32   // C.IMPI_FATAL ...
-	fn     uintptr // C.IMPI_CALL: void (*)(MPI_Comm *, int *, ...)
+	fn     uintptr // C.IMPI_CALL: void (*)(MPI_Comm *, int *, ...); C.IMPI_CALL_X: void (*)(MPI_Comm, int, void *)
+	state  *state  // C.IMPI_CALL_X: what it is called with
+	// An object has had it.
+	attached atomic.Bool
 
 	mu     sync.Mutex
 	handle uintptr // of a user's handler, while the program holds one
@@ -153,7 +158,12 @@ type errhandler struct {
 }
 
 // newErrhandler is that of a function of the program.
-func newErrhandler(fn uintptr) *errhandler { return &errhandler{action: C.IMPI_CALL, fn: fn} }
+func newErrhandler(fn uintptr, s *state) *errhandler {
+	if s != nil {
+		return &errhandler{action: C.IMPI_CALL_X, fn: fn, state: s}
+	}
+	return &errhandler{action: C.IMPI_CALL, fn: fn}
+}
 
 var (
 	errorsAreFatal = &errhandler{action: C.IMPI_FATAL, handle: abi.MPI_ERRORS_ARE_FATAL}
@@ -193,6 +203,7 @@ func (h *errhandler) hold() uintptr {
 		if h.handle = errhandlers.Add(h); h.handle == 0 {
 			return 0
 		}
+		h.state.holdHandle()
 	}
 	h.holds++
 	return h.handle
@@ -200,19 +211,35 @@ func (h *errhandler) hold() uintptr {
 
 // release is the program's freeing of the handle; false if the program has freed it already.
 func (h *errhandler) release(handle uintptr) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.action != C.IMPI_CALL {
+	if h.fn == 0 {
 		return true
 	}
+	last, ok := h.free(handle)
+	if last {
+		h.state.releaseHandle()
+	}
+	return ok
+}
+
+func (h *errhandler) free(handle uintptr) (last, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.handle != handle {
-		return false
+		return false, false
 	}
-	if h.holds--; h.holds == 0 {
-		errhandlers.Drop(handle)
-		h.handle = 0
+	if h.holds--; h.holds > 0 {
+		return false, true
 	}
-	return true
+	errhandlers.Drop(handle)
+	h.handle = 0
+	return true, true
+}
+
+// attach has an object refer to the handler, and others that are made of it.
+func (h *errhandler) attach() {
+	if h.state != nil && h.attached.CompareAndSwap(false, true) && h.state.hold() {
+		runtime.AddCleanup(h, (*state).collected, h.state)
+	}
 }
 
 // impi_error_action tells the shim what the error handler of a code wants.
@@ -226,6 +253,9 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	action.what = C.int(r.handler.action)
 	action.fn = C.uintptr_t(r.handler.fn)
 	action.handle = C.uintptr_t(r.object)
+	if s := r.handler.state; s != nil {
+		action.extra = C.uintptr_t(s.extra)
+	}
 	action.code, action.answer = C.int(code), C.int(code)
 	if r.called != nil {
 		action.code, action.answer = C.int(*r.called), abi.MPI_SUCCESS

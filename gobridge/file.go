@@ -368,7 +368,7 @@ func impi_File_get_info(fh, info_used uintptr) int32 {
 
 //export impi_File_create_errhandler
 func impi_File_create_errhandler(file_errhandler_fn, errhandler uintptr) int32 {
-	return createErrhandler("MPI_File_create_errhandler", file_errhandler_fn, "file_errhandler_fn", errhandler)
+	return createErrhandler("MPI_File_create_errhandler", file_errhandler_fn, "file_errhandler_fn", nil, errhandler)
 }
 
 //export impi_File_set_errhandler

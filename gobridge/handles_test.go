@@ -29,7 +29,7 @@ func TestEveryKindHasIntegers(t *testing.T) {
 }
 
 func TestAnErrorHandlerIsFreedAsOftenAsItWasGiven(t *testing.T) {
-	e := newErrhandler(1)
+	e := newErrhandler(1, nil)
 	h := e.hold()
 	if e.hold() != h || errhandlerOf(h) != e {
 		t.Fatal("the second handle is another")

@@ -319,6 +319,7 @@ func impi_Finalize() int32 {
 	if code := self.attrs.deleteAll(abi.MPI_COMM_SELF); code != 0 {
 		return (&check{fn: fn, c: self}).refused(code, "delete")
 	}
+	defer endFreed()
 	starting.Lock()
 	defer starting.Unlock()
 	if k := (&check{fn: fn, c: world}); !k.agree(nil) {

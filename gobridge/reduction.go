@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"math"
+	"runtime"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -18,8 +19,9 @@ import (
 // elements with the handle of their datatype.
 type operation struct {
 	fn      uintptr
-	wide    bool // MPI_User_function_c: 64-bit counts
+	wide    bool // MPI_User_function_c, or with a state: 64-bit counts
 	commute bool
+	state   *state // MPIX_User_function_x: what it is called with; nil: none
 }
 
 // userOp is an operation as the algorithms see it, for one call: it knows the handle under which the program
@@ -47,6 +49,11 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 		h = handleOfType(t)
 		defer endType(h)
 	}
+	if o.state != nil {
+		C.impi_call_op_x(C.uintptr_t(o.fn), C.uintptr_t(uintptr(in)), C.uintptr_t(uintptr(inout)), C.int64_t(count),
+			C.uintptr_t(h), C.uintptr_t(o.state.extra))
+		return nil
+	}
 	for count > 0 {
 		n := min(count, most)
 		// As numbers: the memory may be Go's, which does not move and which the caller holds on to.
@@ -60,8 +67,9 @@ func (o *userOp) Apply(in, inout unsafe.Pointer, count int64, t *datatype.Type) 
 
 // op looks an operation up and checks that it is defined on the datatype.
 func (k *check) op(h, dt uintptr, t *datatype.Type) coll.Op {
-	if o := ops.Find(h); o != nil {
-		return &userOp{o, dt}
+	if o := ops.Find(h); o != nil && o.state.hold() {
+		k.user = &userOp{o, dt}
+		return k.user
 	}
 	o := op.Predefined(int(h))
 	switch {
@@ -92,6 +100,33 @@ func impi_Op_create(user_fn uintptr, commute int32, opOut uintptr, wide int32) i
 	return k.answer(ops.Add(&operation{fn: user_fn, wide: wide != 0, commute: commute != 0}), opOut)
 }
 
+//export impi_Op_create_x
+func impi_Op_create_x(user_fn_x, destructor_fn uintptr, commute int32, extra_state, opOut uintptr) int32 {
+	k := check{fn: "MPIX_Op_create_x"}
+	if !k.notStarted() {
+		k.result(user_fn_x, "user_fn_x")
+		k.result(opOut, "op")
+	}
+	if k.err != nil {
+		return k.fail()
+	}
+	s := (&extension{extra_state, destructor_fn}).state()
+	s.holdHandle()
+	return k.answer(ops.Add(&operation{fn: user_fn_x, wide: true, commute: commute != 0, state: s}), opOut)
+}
+
+// letGo ends the use that a call has made of an operation; an operation that goes on after the call keeps it until
+// nothing refers to it.
+func (k *check) letGo(later bool) {
+	switch {
+	case k.user == nil || k.user.state == nil:
+	case later:
+		runtime.AddCleanup(k.user, (*state).collected, k.user.state)
+	default:
+		k.user.state.release()
+	}
+}
+
 //export impi_Op_free
 func impi_Op_free(opHandle uintptr) int32 {
 	k := check{fn: "MPI_Op_free"}
@@ -99,11 +134,16 @@ func impi_Op_free(opHandle uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](opHandle)
+	o := ops.Find(h)
 	if !ops.Drop(h) {
 		k.set(abi.MPI_ERR_OP, "argument op (%#x) is not an operation that can be freed", h)
 		return k.fail()
 	}
 	put[uintptr](opHandle, abi.MPI_OP_NULL)
+	if o != nil {
+		o.state.releaseHandle()
+		endUnused()
+	}
 	return 0
 }
 
@@ -137,6 +177,7 @@ func impi_Reduce_local(inbuf, inoutbuf uintptr, count int64, datatype, opHandle 
 	k.count(count, "count")
 	from, to, of := k.bothTypes(datatype, "datatype")
 	o := k.op(opHandle, of, to)
+	defer k.letGo(false)
 	k.buffer(inbuf, count, from, "inbuf")
 	k.buffer(inoutbuf, count, to, "inoutbuf")
 	if k.err != nil {

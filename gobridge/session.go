@@ -107,6 +107,7 @@ func impi_Session_finalize(sessionRef uintptr) int32 {
 		return k.fail()
 	}
 	h := *ref[uintptr](sessionRef)
+	defer endFreed()
 	starting.Lock()
 	defer starting.Unlock()
 	if k = sessionQuery(k.fn, h); k.err != nil {

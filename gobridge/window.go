@@ -370,7 +370,7 @@ func impi_Win_delete_attr(win uintptr, win_keyval int32) int32 {
 
 //export impi_Win_create_errhandler
 func impi_Win_create_errhandler(win_errhandler_fn, errhandler uintptr) int32 {
-	return createErrhandler("MPI_Win_create_errhandler", win_errhandler_fn, "win_errhandler_fn", errhandler)
+	return createErrhandler("MPI_Win_create_errhandler", win_errhandler_fn, "win_errhandler_fn", nil, errhandler)
 }
 
 //export impi_Win_set_errhandler

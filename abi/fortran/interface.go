@@ -1,4 +1,4 @@
-package main
+package fortran
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func (b body) text() string {
 	for _, a := range b.args {
 		names = append(names, a.Name)
 	}
-	if b.result == "" && !b.bare {
+	if b.error() {
 		names = append(names, "ierror")
 	}
 	head := "subroutine " + b.name
@@ -48,7 +48,7 @@ func (b body) text() string {
 			}
 		}
 	}
-	if b.result == "" && !b.bare {
+	if b.error() {
 		if b.form == old {
 			out.WriteString("  integer, intent(out) :: ierror\n")
 		} else {
@@ -60,11 +60,13 @@ func (b body) text() string {
 	return out.String()
 }
 
+// error reports whether the last argument is MPI's error code.
+func (b body) error() bool { return b.result == "" && !b.bare }
+
 // declare is the declaration of an argument.
 func (b body) declare(a Argument) string {
 	typ := strings.ToLower(a.types[b.form])
 	shape := a.shape()
-	var attributes string
 	switch {
 	case a.Kind == "BUFFER" && b.form == old:
 		return fmt.Sprintf("  type(*), dimension(*) :: %s\n"+
@@ -74,18 +76,10 @@ func (b body) declare(a Argument) string {
 			a.Name)
 	case a.Kind == "BUFFER":
 		typ = "type(*), dimension(..)"
-		if a.Flags["constant"] {
-			attributes = ", intent(in)"
-		}
 	case strings.HasPrefix(a.Kind, "C_BUFFER") && (b.pointer || b.form != old):
 		typ = strings.ToLower(a.types[f08])
-		attributes = b.intent(a)
-		if strings.Contains(typ, "value") {
-			attributes = ""
-		}
-	case a.Kind == "STRING" || a.Kind == "STRING_ARRAY" || a.Kind == "STRING_2DARRAY":
+	case a.text():
 		typ = "character(len=*)"
-		attributes = b.intent(a)
 	case strings.Contains(a.Kind, "FUNCTION") && b.form == old:
 		return fmt.Sprintf("  external :: %s\n", a.Name)
 	case strings.Contains(a.Kind, "FUNCTION"):
@@ -96,14 +90,32 @@ func (b body) declare(a Argument) string {
 		if a.Length != "" {
 			shape = "(MPI_STATUS_SIZE, *)"
 		}
-	case a.Kind == "STATUS" && a.Dir != "in", a.Flags["no-intent-in-f08"]:
-	default:
-		attributes = b.intent(a)
+	}
+	return fmt.Sprintf("  %s%s :: %s%s\n", typ, b.attributes(a), a.Name, shape)
+}
+
+// attributes are those of an argument: whether it comes in or goes out, and may change behind the procedure's back.
+func (b body) attributes(a Argument) string {
+	attributes := b.intent(a)
+	switch {
+	case a.Kind == "BUFFER":
+		attributes = ""
+		if a.Flags["constant"] {
+			attributes = ", intent(in)"
+		}
+	case strings.HasPrefix(a.Kind, "C_BUFFER") && (b.pointer || b.form != old):
+		if strings.Contains(a.types[f08], "VALUE") {
+			attributes = ""
+		}
+	case a.text():
+	case strings.Contains(a.Kind, "FUNCTION"), a.Kind == "STATUS" && b.form == old, a.Kind == "F90_STATUS",
+		a.Kind == "STATUS" && a.Dir != "in", a.Flags["no-intent-in-f08"]:
+		attributes = ""
 	}
 	if a.Flags["asynchronous"] && b.form != old {
 		attributes += ", asynchronous"
 	}
-	return fmt.Sprintf("  %s%s :: %s%s\n", typ, attributes, a.Name, shape)
+	return attributes
 }
 
 // callback is the interface of a procedure that a program provides.
@@ -119,6 +131,11 @@ func (b body) intent(a Argument) string {
 		return ""
 	}
 	return ", intent(" + a.Dir + ")"
+}
+
+// text reports whether the argument is a string, or an array of them.
+func (a Argument) text() bool {
+	return a.Kind == "STRING" || a.Kind == "STRING_ARRAY" || a.Kind == "STRING_2DARRAY"
 }
 
 func (a Argument) shape() string {

@@ -1,4 +1,4 @@
-package main
+package fortran
 
 import (
 	"fmt"
@@ -198,7 +198,7 @@ func (p Procedure) overloads(prefix string) string {
 		return generic(name, bodies)
 	}
 	second := p.body(name+"_c"+suffix, large, symbol(name+"_c"+suffix)).text()
-	if p.Name == "MPI_Op_create" || p.Name == "MPI_Register_datarep" { // no argument tells them apart
+	if p.separate() {
 		return generic(name, bodies) + generic(name+"_c", second)
 	}
 	if !p.distinct() {
@@ -216,6 +216,11 @@ func (p Procedure) distinct() bool {
 		}
 	}
 	return false
+}
+
+// separate reports whether the large form has a name of its own: no argument tells the forms apart.
+func (p Procedure) separate() bool {
+	return p.Name == "MPI_Op_create" || p.Name == "MPI_Register_datarep"
 }
 
 // isOld reports whether mpi_f08 does not have a procedure: what MPI-3 removed, and what was deprecated before.

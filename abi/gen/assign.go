@@ -48,6 +48,9 @@ func substitute(f table.Function) string {
 	if strings.HasPrefix(f.Name, "MPI_Status_") && f.Name != "MPI_Status_set_elements_x" {
 		return "" // conversions of statuses, not of handles
 	}
+	if f.Extension() {
+		return ""
+	}
 	for old, now := range map[string]string{"_x": "_c", "_c2f": "_toint", "_f2c": "_fromint"} {
 		if base, ok := strings.CutSuffix(f.Name, old); ok {
 			return base + now
@@ -63,11 +66,11 @@ func assign(functions []table.Function, calls []table.Call, found implementation
 	for _, f := range functions {
 		byName[f.Name] = f
 	}
-	callOf := map[string]*table.Call{} // by the name of either form
-	exportable := map[string]bool{}
+	callOf := map[string]*table.Call{}     // by the name of either form
+	exportable := map[string]*table.Call{} // by the name without prefix
 	for i := range calls {
 		c := &calls[i]
-		exportable[c.Small.Short()] = true
+		exportable[c.Small.Short()] = c
 		callOf[c.Small.Name] = c
 		if c.Large != nil {
 			callOf[c.Large.Name] = c
@@ -129,13 +132,13 @@ func (found implementations) executorOf(name string) (executor string, shared bo
 	return name, found.exports[blocking].where != "" && !has(blocking)
 }
 
-func checkFound(byName map[string]table.Function, exportable map[string]bool, callOf map[string]*table.Call,
+func checkFound(byName map[string]table.Function, exportable map[string]*table.Call, callOf map[string]*table.Call,
 	found implementations) error {
 	var problems []string
 	for name, e := range found.exports {
 		switch {
-		case exportable[name]:
-			if err := checkExport(*callOf["MPI_"+name], e); err != nil {
+		case exportable[name] != nil:
+			if err := checkExport(*exportable[name], e); err != nil {
 				problems = append(problems, err.Error())
 			}
 		case byName["MPI_"+name].Name != "":

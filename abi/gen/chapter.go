@@ -18,6 +18,9 @@ var chapters = []chapter{
 	{"interop", "language interoperability"},
 }
 
+// extensions is the chapter of functions of mpix.h.
+var extensions = chapter{"extension", "extensions, in mpix.h"}
+
 var chapterOfArea = map[string]string{
 	"abi": "environment", "environment": "environment", "errhandling": "environment",
 	"info": "environment", "sessions": "environment", "process-management": "environment",
@@ -36,6 +39,9 @@ var chapterOfArea = map[string]string{
 // area is unknown, which check refuses.
 func chapterOf(f table.Function) chapter {
 	area := f.Areas[0]
+	if f.Extension() {
+		return extensions
+	}
 	if area == "abi" && len(f.Areas) > 1 {
 		return chapters[len(chapters)-1] // handle conversions of the ABI
 	}

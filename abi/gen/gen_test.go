@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/abi/fortran"
 	"github.com/libimpi/libimpi/abi/table"
 )
 
@@ -26,6 +27,12 @@ func tables(t *testing.T) input {
 	var err error
 	in.constants, in.functions, in.calls, err = table.Load("..")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if in.extensions, in.more, err = table.LoadExtensions("..", in.constants); err != nil {
+		t.Fatal(err)
+	}
+	if in.procedures, err = fortran.Synopses("../.."); err != nil {
 		t.Fatal(err)
 	}
 	in.found = implementations{exports: map[string]goExport{}, direct: map[string]string{}, executors: map[string]string{}}
@@ -119,8 +126,8 @@ func TestAChangedOrForeignFileIsNotUpToDate(t *testing.T) {
 
 func TestTheVersionScriptNamesEachFunctionTwice(t *testing.T) {
 	in := tables(t)
-	script := string(versionScript(in.functions))
-	for _, f := range in.functions {
+	script := string(versionScript(in.allFunctions()))
+	for _, f := range in.allFunctions() {
 		for _, name := range []string{f.Name, "P" + f.Name} {
 			if n := strings.Count(script, " "+name+";\n"); n != 1 {
 				t.Errorf("%s appears %d times", name, n)
@@ -132,8 +139,8 @@ func TestTheVersionScriptNamesEachFunctionTwice(t *testing.T) {
 			t.Errorf("%s appears %d times", name, n)
 		}
 	}
-	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+len(forFortran)+2 {
-		t.Errorf("%d entries for %d functions", n, len(in.functions))
+	if n := strings.Count(script, ";\n"); n != 2*len(in.allFunctions())+len(forFortran)+2 {
+		t.Errorf("%d entries for %d functions", n, len(in.allFunctions()))
 	}
 }
 
@@ -174,7 +181,7 @@ func exportOf(c table.Call) goExport {
 }
 
 func everyExport(in input) input {
-	for _, c := range in.calls {
+	for _, c := range in.allCalls() {
 		in.found.exports[c.Small.Short()] = exportOf(c)
 	}
 	return in

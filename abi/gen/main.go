@@ -2,9 +2,11 @@
 // binding:
 //
 //	functions.tsv, constants.tsv, extensions.tsv  (what MPI and its ABI say)
+//	mpix.tsv        (functions that no standard has)
 //	gobridge/*.go  with //export impi_X           (what the engine offers)
 //	gobridge/*/*.c with a definition of impi_direct_X or impi_exec_X
 //	  -> mpi.h                      the public header
+//	  -> mpix.h                     that of extensions
 //	  -> abi/z_constants.go         the constants, for Go
 //	  -> gobridge/shim/z_shim_*.c   PMPI_X and its weak alias MPI_X
 //	  -> gobridge/shim/z_exports.h  the exports as C calls them
@@ -34,9 +36,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
+	"github.com/libimpi/libimpi/abi/fortran"
 	"github.com/libimpi/libimpi/abi/table"
 	"github.com/libimpi/libimpi/tools/roff"
 )
@@ -70,7 +74,7 @@ func run(signatures, check bool) error {
 		return err
 	}
 	if signatures {
-		for _, c := range in.calls {
+		for _, c := range in.allCalls() {
 			fmt.Println(c.GoSignature())
 		}
 		return nil
@@ -94,6 +98,9 @@ func runManual(dir string, of roff.Software) error {
 	if err != nil {
 		return err
 	}
+	if in.procedures, err = fortran.Synopses(root); err != nil {
+		return err
+	}
 	w, err := readWords(filepath.Join(root, "abi"))
 	if err != nil {
 		return err
@@ -107,18 +114,24 @@ func runManual(dir string, of roff.Software) error {
 
 // input is all that the generated files depend on.
 type input struct {
-	constants []table.Constant
-	functions []table.Function
-	calls     []table.Call
-	found     implementations
-	foreign   map[string]map[string]foreign // constants of other ABIs (front_tables.go)
-	fortran   map[string]foreign            // numbers of handles in Open MPI's Fortran
+	constants  []table.Constant
+	functions  []table.Function
+	calls      []table.Call
+	extensions []table.Function // of mpix.h
+	more       []table.Call     // what they need
+	found      implementations
+	foreign    map[string]map[string]foreign // constants of other ABIs (front_tables.go)
+	procedures map[string]fortran.Synopsis   // of Fortran
+	fortran    map[string]foreign            // numbers of handles in Open MPI's Fortran
 }
 
 func readInput(root string) (input, error) {
 	var in input
 	var err error
 	if in.constants, in.functions, in.calls, err = table.Load(filepath.Join(root, "abi")); err != nil {
+		return in, err
+	}
+	if in.extensions, in.more, err = table.LoadExtensions(filepath.Join(root, "abi"), in.constants); err != nil {
 		return in, err
 	}
 	if in.found, err = scan(filepath.Join(root, "gobridge")); err != nil {
@@ -136,9 +149,14 @@ func readInput(root string) (input, error) {
 	return in, nil
 }
 
+// allFunctions are MPI's and the extensions.
+func (in input) allFunctions() []table.Function { return slices.Concat(in.functions, in.extensions) }
+
+func (in input) allCalls() []table.Call { return slices.Concat(in.calls, in.more) }
+
 // generate returns the content of every generated file under its path in the module.
 func generate(in input) (map[string][]byte, error) {
-	impl, err := assign(in.functions, in.calls, in.found)
+	impl, err := assign(in.allFunctions(), in.allCalls(), in.found)
 	if err != nil {
 		return nil, err
 	}
@@ -148,20 +166,21 @@ func generate(in input) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["mpi.h"] = header
+	files["mpix.h"] = extensionHeader(in.constants, in.extensions)
 	if files["abi/z_constants.go"], err = goConstants(in.constants); err != nil {
 		return nil, err
 	}
-	for name, text := range shims(in.functions, impl) {
+	for name, text := range shims(in.allFunctions(), impl) {
 		files["gobridge/shim/"+name] = text
 	}
-	files["gobridge/shim/z_exports.h"] = exportsHeader(in.calls, in.found)
+	files["gobridge/shim/z_exports.h"] = exportsHeader(in.allCalls(), in.found)
 	files["gobridge/shim/z_direct.h"] = directHeader(in.functions, in.calls)
 	if files["gobridge/shim/z_callbacks.h"], err = callbacksHeader(in.constants); err != nil {
 		return nil, err
 	}
 	files["gobridge/shim/z_shim.h"] = shimHeader(header)
-	files["gobridge/shim/z_exports.map"] = versionScript(in.functions)
-	files["docs/functions.md"] = functionsPage(in.functions, impl)
+	files["gobridge/shim/z_exports.map"] = versionScript(in.allFunctions())
+	files["docs/functions.md"] = functionsPage(in.functions, in.extensions, impl)
 	files["tests/errors/z_wrong_calls.h"] = wrongCalls(in.functions, impl)
 	if files["abi/front/z_functions.c"], err = frontFunctions(in.functions); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/abi/fortran"
 	"github.com/libimpi/libimpi/abi/table"
 	"github.com/libimpi/libimpi/tools/roff"
 )
@@ -22,16 +23,16 @@ type page struct{ text, link string }
 
 // manualPages are all pages by their path below share/man.
 func manualPages(in input, w words, of roff.Software) (map[string]page, error) {
-	impl, err := assign(in.functions, in.calls, in.found)
+	impl, err := assign(in.allFunctions(), in.allCalls(), in.found)
 	if err != nil {
 		return nil, err
 	}
-	m := manual{in.functions, impl, w, of, map[string]bool{}}
-	for _, f := range in.functions {
+	m := manual{in.allFunctions(), impl, w, of, map[string]bool{}, in.procedures}
+	for _, f := range m.functions {
 		m.names[f.Name] = true
 	}
 	pages := map[string]page{"man3/MPI_Constants.3": {text: constantsPage(in.constants, of)}}
-	for _, c := range in.calls {
+	for _, c := range in.allCalls() {
 		text, err := m.page(c)
 		if err != nil {
 			return nil, err
@@ -39,6 +40,15 @@ func manualPages(in input, w words, of roff.Software) (map[string]page, error) {
 		pages["man3/"+c.Small.Name+".3"] = page{text: text}
 		if c.Large != nil {
 			pages["man3/"+c.Large.Name+".3"] = page{link: c.Small.Name + ".3"}
+		}
+	}
+	for _, s := range in.procedures {
+		if s.OnlyF {
+			text, err := m.fortranPage(s)
+			if err != nil {
+				return nil, err
+			}
+			pages["man3/"+s.Name+".3"] = page{text: text}
 		}
 	}
 	return pages, nil
@@ -50,6 +60,7 @@ type manual struct {
 	words     words
 	of        roff.Software
 	names     map[string]bool
+	fortran   map[string]fortran.Synopsis
 }
 
 func (m manual) page(c table.Call) (string, error) {
@@ -65,7 +76,13 @@ func (m manual) page(c table.Call) (string, error) {
 	p := roff.New(f.Name, "3", m.of, "MPI "+mpiVersion)
 	p.Names(names, purpose)
 	p.Section("Synopsis")
-	p.Lines("#include <mpi.h>\n\n" + m.prototypes(c))
+	header := "mpi.h"
+	if f.Extension() {
+		header = "mpix.h"
+	}
+	p.Lines("#include <" + header + ">\n\n" + m.prototypes(c))
+	s, bound := m.fortran[f.Name]
+	showFortran(p, s)
 	p.Section("Description")
 	for _, text := range m.description(c) {
 		p.Paragraph(text)
@@ -73,6 +90,9 @@ func (m manual) page(c table.Call) (string, error) {
 	m.arguments(p, c)
 	p.Section("Return value")
 	p.Paragraph(returns(f))
+	if bound && f.ReturnsCode() {
+		p.Paragraph("Procedures of Fortran store it in ierror, which is optional in mpi_f08.")
+	}
 	m.errors(p, f)
 	p.Section("Standard")
 	p.Paragraph(standard(c))
@@ -211,6 +231,8 @@ func standard(c table.Call) string {
 	f := c.Small
 	text := ""
 	switch {
+	case f.Extension():
+		return "It is in no standard. MPICH and Open MPI have it in some versions, with the same arguments."
 	case f.Since == "-":
 		return "It is not in MPI " + mpiVersion + "; headers of the ABI have it."
 	case f.Since == "":

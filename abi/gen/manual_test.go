@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/abi/table"
 	"github.com/libimpi/libimpi/tools/roff"
 )
 
@@ -19,7 +20,12 @@ func allWords(t *testing.T) words {
 func TestEveryFunctionHasAPurposeAndNoOtherNameHas(t *testing.T) {
 	in, w := tables(t), allWords(t)
 	names := map[string]bool{}
-	for _, c := range in.calls {
+	for _, s := range in.procedures {
+		if names[s.Name] = true; s.OnlyF && w.purpose(s.Name) == "" {
+			t.Errorf("abi/purposes.tsv does not say what %s is for", s.Name)
+		}
+	}
+	for _, c := range in.allCalls() {
 		names[c.Small.Name] = true
 		switch purpose := w.purpose(c.Small.Name); {
 		case purpose == "":
@@ -38,7 +44,7 @@ func TestEveryFunctionHasAPurposeAndNoOtherNameHas(t *testing.T) {
 func TestEveryMeaningIsThatOfSomeArgument(t *testing.T) {
 	in, w := tables(t), allWords(t)
 	used := make([]bool, len(w.meanings))
-	for _, f := range in.functions {
+	for _, f := range in.allFunctions() {
 		for _, p := range f.Params {
 			if row := w.meaningRow(f, p); row >= 0 {
 				used[row] = true
@@ -82,8 +88,8 @@ func TestThePagesShowBothFormsAndWhatTheTablesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(in.functions) + 1; len(pages) != want {
-		t.Errorf("%d pages, want one for each function and one for the constants: %d", len(pages), want)
+	if want := len(in.allFunctions()) + 3; len(pages) != want {
+		t.Errorf("%d pages, want one for each function, two of Fortran, and one for the constants: %d", len(pages), want)
 	}
 	send := pages["man3/MPI_Send.3"].text
 	for _, part := range []string{"MPI_Send, MPI_Send_c \\- send a message\n",
@@ -133,4 +139,53 @@ func TestWhereAParameterIsOutputTheKeySaysSo(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, keys[name], want)
 		}
 	}
+}
+
+// Each page shows the bindings that there are. What MPI-3 removed, and the old names of attributes, mpi_f08 has not.
+func TestPagesShowEachBinding(t *testing.T) {
+	in := tables(t)
+	pages, err := manualPages(in, allWords(t), roff.Software{Name: "libimpi 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range in.procedures {
+		text := pages["man3/"+name+".3"].text
+		shows := func(part string) bool { return strings.Contains(text, "\n"+part) }
+		if !shows("USE mpi\n") && !shows("USE mpi  !") || !shows(roff.Escape(firstLine(s.Old))) {
+			t.Errorf("%s: not as mpif.h and mpi have it:\n%s", name, s.Old)
+		}
+		if s.F08 == "" {
+			f := function(in, name)
+			if !strings.HasPrefix(f.Status, "removed") && !strings.HasPrefix(f.Status, "deprecated 2.0") {
+				t.Errorf("%s: not as mpi_f08 has it", name)
+			}
+		} else if !shows("USE mpi_f08\n") || !shows(roff.Escape(firstLine(s.F08))) {
+			t.Errorf("%s: not as mpi_f08 has it:\n%s", name, s.F08)
+		}
+	}
+	for _, f := range in.functions {
+		for _, ending := range []string{"_c", "_c2f", "_f2c", "_toint", "_fromint", "_c2f08", "_f082c"} {
+			if strings.HasSuffix(f.Name, ending) || f.Tool() {
+				goto next
+			}
+		}
+		if in.procedures[f.Name].Old == "" {
+			t.Errorf("%s has no binding of Fortran", f.Name)
+		}
+	next:
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func function(in input, name string) table.Function {
+	for _, f := range in.functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	return table.Function{}
 }

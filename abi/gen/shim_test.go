@@ -151,7 +151,7 @@ func build(t *testing.T, in input, recorded, driver string) {
 	var cgo, fakes strings.Builder
 	cgo.WriteString("#include <stddef.h>\ntypedef int GoInt32;\ntypedef long long GoInt64;\n" +
 		"typedef size_t GoUintptr;\ntypedef double GoFloat64;\n")
-	for _, c := range in.calls {
+	for _, c := range in.allCalls() {
 		if _, ok := in.found.exports[c.Small.Short()]; ok {
 			writeFake(&cgo, &fakes, c)
 		}
@@ -188,13 +188,13 @@ func writeFake(header, source *strings.Builder, c table.Call) {
 func TestEveryFunctionCallsItsExportWithItsArguments(t *testing.T) {
 	in := everyExport(tables(t))
 	byName, calls := map[string]table.Function{}, map[string]table.Call{}
-	for _, f := range in.functions {
+	for _, f := range in.allFunctions() {
 		byName[f.Name] = f
 		if substitute(f) != "" {
 			delete(in.found.exports, f.Short())
 		}
 	}
-	for _, c := range in.calls {
+	for _, c := range in.allCalls() {
 		calls[c.Small.Name] = c
 	}
 	var b strings.Builder
@@ -202,7 +202,7 @@ func TestEveryFunctionCallsItsExportWithItsArguments(t *testing.T) {
 		"int MPI_Barrier(MPI_Comm comm) { intercepted++; return PMPI_Barrier(comm); }\n")
 	b.WriteString(conversions)
 	b.WriteString("int main(void)\n{\n")
-	for _, f := range in.functions {
+	for _, f := range in.allFunctions() {
 		as := f
 		if name := substitute(f); name != "" {
 			as = byName[name]
@@ -402,7 +402,7 @@ func TestAFunctionWithoutImplementationSaysSo(t *testing.T) {
 	kinds := map[string]int{"Comm": 1, "Win": 2, "File": 3, "Session": 4}
 	var b strings.Builder
 	b.WriteString(directChecks + "int main(void)\n{\n")
-	for _, f := range in.functions {
+	for _, f := range in.allFunctions() {
 		if isDirect[f.Name] {
 			continue
 		}

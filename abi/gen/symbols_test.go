@@ -58,11 +58,7 @@ func compareSymbols(library string, functions []table.Function, others ...string
 
 func allFunctions(t *testing.T) []table.Function {
 	t.Helper()
-	_, all, _, err := table.Load("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return tables(t).allFunctions()
 }
 
 // The library that the build made: IMPI_LIB, or where the build puts it. Before

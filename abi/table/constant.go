@@ -52,7 +52,8 @@ func spaceStars(t string) string {
 }
 
 // ReadConstants merges the ABI's constants with those of libimpi's own. An own
-// row takes the place of the ABI's row of that name, which must have no value; names that begin with IMPI_ are new.
+// row takes the place of the ABI's row of that name, which must have no value; names that begin with IMPI_ or MPIX_ are
+// new.
 func ReadConstants(abiTSV, ownTSV string) ([]Constant, error) {
 	abi, err := readConstants(abiTSV)
 	if err != nil {
@@ -69,7 +70,7 @@ func ReadConstants(abiTSV, ownTSV string) ([]Constant, error) {
 	for _, c := range own {
 		c.Own = true
 		i, found := index[c.Name]
-		if !found && strings.HasPrefix(c.Name, "IMPI_") {
+		if !found && (strings.HasPrefix(c.Name, "IMPI_") || strings.HasPrefix(c.Name, "MPIX_")) {
 			abi = append(abi, c)
 			continue
 		}

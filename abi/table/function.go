@@ -1,5 +1,5 @@
 // Package table reads the tables of the MPI 5.0 C binding: functions.tsv,
-// constants.tsv, extensions.tsv.
+// constants.tsv, extensions.tsv, mpix.tsv.
 //
 // A row's prototype becomes a Function (function.go). A function and its
 // large-count form MPI_X_c are compared parameter by parameter (pair.go); what
@@ -50,8 +50,14 @@ type Param struct {
 	Class Class
 }
 
-// Short is the name without its MPI_ prefix: Send.
-func (f Function) Short() string { return strings.TrimPrefix(f.Name, "MPI_") }
+// Short is the name without its prefix MPI_ or MPIX_: Send.
+func (f Function) Short() string {
+	_, short, _ := strings.Cut(f.Name, "_")
+	return short
+}
+
+// Extension reports whether the function is of mpix.h: no standard has it.
+func (f Function) Extension() bool { return strings.HasPrefix(f.Name, "MPIX_") }
 
 // ReturnsCode reports whether the result is an error code, and not a value.
 func (f Function) ReturnsCode() bool {
@@ -135,7 +141,7 @@ func ReadFunctions(tsv string, types Types) ([]Function, error) {
 }
 
 var (
-	prototypeForm = regexp.MustCompile(`^(\w+) (MPI_\w+)\(([^()]*)\)$`)
+	prototypeForm = regexp.MustCompile(`^(\w+) (MPIX?_\w+)\(([^()]*)\)$`)
 	paramForm     = regexp.MustCompile(`^(const )?(\w+) (\**)(\w+)((?:\[\d*\])*)$`)
 )
 

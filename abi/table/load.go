@@ -26,3 +26,17 @@ func Load(dir string) ([]Constant, []Function, []Call, error) {
 	calls, err := Calls(functions)
 	return constants, functions, calls, err
 }
+
+// LoadExtensions reads the functions of mpix.h, which no standard has, and derives the engine's entries.
+func LoadExtensions(dir string, constants []Constant) ([]Function, []Call, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "mpix.tsv"))
+	if err != nil {
+		return nil, nil, err
+	}
+	functions, err := ReadFunctions(string(text), NewTypes(constants))
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, err := Calls(functions)
+	return functions, calls, err
+}

@@ -2,10 +2,11 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* a095444738186205 gobridge/shim/shim.h */
+/* c8160f5a72a90521 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
-/* f9dcfd0ae53182de gobridge/shim/z_exports.h */
-/* 2c2433106819164e gobridge/shim/z_shim.h */
+/* a86bb86bb92df906 gobridge/shim/z_exports.h */
+/* cf004cf7083c30e1 gobridge/shim/z_shim.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 6092ec5fdfd45bd9 mpi.h */
+/* fae95899bb9b5a6d mpix.h */
 /* e6d3a05e5f43ff6f transport/shm/z_layout.h */

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-typedef void handler_function(uintptr_t *object, int *code, ...);
+typedef void handler_function(uintptr_t *object, int *code, ...), handler_function_x(uintptr_t, int, uintptr_t);
 
 int impi_raise(int code)
 {
     struct impi_action action;
     impi_error_action(code, &action);
     if (action.what == IMPI_CALL) ((handler_function *)action.fn)(&action.handle, &action.code);
+    else if (action.what == IMPI_CALL_X) ((handler_function_x *)action.fn)(action.handle, action.code, action.extra);
     else if (action.what != IMPI_RETURN) impi_error_fatal(action.code);
     return action.answer;
 }

@@ -4,17 +4,17 @@
 
 #include <stdint.h>
 
-/* Hands an error that a Go export returned to the error handler it belongs to.
- * Returns the code for the caller, if the handler returns. */
+/* Hands an error of a Go export to its error handler. Returns the code for the caller, if the handler returns. */
 int impi_raise(int code);
 
 /* What an error handler wants done, in C. */
-enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL };
+enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL, IMPI_CALL_X };
 
 struct impi_action {
     int what;         /* enum impi_what */
-    uintptr_t fn;     /* IMPI_CALL: the program's handler */
+    uintptr_t fn;     /* IMPI_CALL, IMPI_CALL_X: the program's handler */
     uintptr_t handle; /* and the object it is called for */
+    uintptr_t extra;  /* IMPI_CALL_X: what it is told besides */
     int code;         /* what it is told */
     int answer;       /* what the MPI call answers, if the handler returns */
 };
@@ -23,8 +23,7 @@ struct impi_action {
 enum { IMPI_FIRST_HANDLE = 4096 };
 
 /* Not 0 in a child of fork(), where Go must not be entered. */
-__attribute__((visibility("hidden")))
-extern int impi_forked;
+extern int impi_forked __attribute__((visibility("hidden")));
 void impi_note_init(void);
 
 /* Answers an MPI call of such a child. A library may ask whether MPI is initialized or finalized before it finalizes

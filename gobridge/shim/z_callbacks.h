@@ -4,7 +4,7 @@
 #define IMPI_Z_CALLBACKS_H
 
 #include <stdint.h>
-#include "../../mpi.h"
+#include "../../mpix.h"
 
 static inline int impi_call_Comm_copy_attr(uintptr_t fn, uintptr_t comm, int keyval,
         uintptr_t extra_state, uintptr_t attribute_val_in, void *attribute_val_out, int *flag)
@@ -86,6 +86,17 @@ static inline void impi_call_op(uintptr_t fn, uintptr_t in, uintptr_t inout, int
     int few = (int)count;
     if (wide) ((MPI_User_function_c *)fn)((void *)in, (void *)inout, &all, &of);
     else ((MPI_User_function *)fn)((void *)in, (void *)inout, &few, &of);
+}
+
+static inline void impi_call_op_x(uintptr_t fn, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t type,
+        uintptr_t extra_state)
+{
+    ((MPIX_User_function_x *)fn)((void *)in, (void *)inout, count, (MPI_Datatype)type, (void *)extra_state);
+}
+
+static inline void impi_call_destructor(uintptr_t fn, uintptr_t extra_state)
+{
+    ((MPIX_Destructor_function *)fn)((void *)extra_state);
 }
 
 #endif

@@ -820,5 +820,15 @@ extern GoInt32 impi_Win_test(GoUintptr win, GoUintptr flag);
 extern GoInt32 impi_Win_unlock(GoInt32 rank, GoUintptr win);
 extern GoInt32 impi_Win_unlock_all(GoUintptr win);
 extern GoInt32 impi_Win_wait(GoUintptr win);
+extern GoInt32 impi_Op_create_x(GoUintptr user_fn_x, GoUintptr destructor_fn, GoInt32 commute,
+        GoUintptr extra_state, GoUintptr op);
+extern GoInt32 impi_Comm_create_errhandler_x(GoUintptr comm_errhandler_fn_x,
+        GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
+extern GoInt32 impi_Win_create_errhandler_x(GoUintptr win_errhandler_fn_x,
+        GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
+extern GoInt32 impi_File_create_errhandler_x(GoUintptr file_errhandler_fn_x,
+        GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
+extern GoInt32 impi_Session_create_errhandler_x(GoUintptr session_errhandler_fn_x,
+        GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
 
 #endif

@@ -7,4 +7,5 @@
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 6092ec5fdfd45bd9 mpi.h */
+/* fae95899bb9b5a6d mpix.h */
 /* e6d3a05e5f43ff6f transport/shm/z_layout.h */

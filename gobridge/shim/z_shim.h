@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "../../libimpi/z_layout.h"
-#include "../../mpi.h"
+#include "../../mpix.h"
 
 /* What an executor answers if Go has to make the call; it has done nothing then. */
 enum { IMPI_IN_GO = -1 };

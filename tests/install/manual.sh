@@ -11,7 +11,10 @@ for command in "$stage"/bin/*; do
     [ -s "$stage/share/bash-completion/completions/$name" ] || { echo "$name has no completion in bash"; exit 1; }
     grep -qE "^#compdef .*$name( |$)" "$stage"/share/zsh/site-functions/_* || { echo "$name has none in zsh"; exit 1; }
 done
-tail -n +2 "$source/abi/functions.tsv" | cut -f 1 | while read -r function; do
+{
+    tail -q -n +2 "$source/abi/functions.tsv" "$source/abi/mpix.tsv" | cut -f 1
+    printf '%s\n' MPI_Sizeof MPI_F_sync_reg
+} | while read -r function; do
     [ -s "$man/man3/$function.3" ] || { echo "$function has no page"; exit 1; }
 done
 [ -s "$man/man7/libimpi.7" ] || { echo "the library has no page"; exit 1; }

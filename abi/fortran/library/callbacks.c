@@ -190,16 +190,23 @@ static inline int place_of(const char *digits)
 
 static procedure operators[OPERATORS];
 
-static void operate(int at, void *in, void *inout, int64_t n, MPI_Datatype type)
+static void operate(procedure f, void *in, void *inout, int64_t n, MPI_Datatype type)
 {
-    Fint f_n = (Fint)n, f_type = Datatype_out(type);
-    ((void (*)(void *, void *, Fint *, Fint *))operators[at])(in, inout, &f_n, &f_type);
+    Fint f_type = Datatype_out(type);
+    int64_t most = sizeof(Fint) == 4 ? INT_MAX : n; /* more elements than an INTEGER holds come in parts */
+    MPI_Aint lb, extent = 0;
+    if (UNLIKELY(n > most)) PMPI_Type_get_extent(type, &lb, &extent);
+    for (int64_t done = 0; done < n; done += most) {
+        Fint f_n = (Fint)(n - done < most ? n - done : most);
+        ((void (*)(void *, void *, Fint *, Fint *))f)((char *)in + done * extent, (char *)inout + done * extent, &f_n,
+                                                      &f_type);
+    }
 }
 
 #define OPERATOR(n) \
     static void operator_##n(void *in, void *inout, int *len, MPI_Datatype *type) \
     { \
-        operate(DIGIT(n), in, inout, *len, *type); \
+        operate(operators[DIGIT(n)], in, inout, *len, *type); \
     }
 #define OPERATOR_NAME(n) operator_##n,
 TIMES256(OPERATOR)
@@ -213,12 +220,16 @@ MPI_User_function *impi_fortran_operator(procedure f)
 
 static procedure large_operators[HANDLERS];
 
+static void operate_c(procedure f, void *in, void *inout, MPI_Count n, MPI_Datatype type)
+{
+    Fint f_type = Datatype_out(type);
+    ((void (*)(void *, void *, MPI_Count *, Fint *))f)(in, inout, &n, &f_type);
+}
+
 #define LARGE_OPERATOR(n) \
     static void large_operator_##n(void *in, void *inout, MPI_Count *len, MPI_Datatype *type) \
     { \
-        MPI_Count f_len = *len; \
-        Fint f_type = Datatype_out(*type); \
-        ((void (*)(void *, void *, MPI_Count *, Fint *))large_operators[DIGIT(n)])(in, inout, &f_len, &f_type); \
+        operate_c(large_operators[DIGIT(n)], in, inout, *len, *type); \
     }
 #define LARGE_OPERATOR_NAME(n) large_operator_##n,
 TIMES64(LARGE_OPERATOR, 0)
@@ -232,10 +243,10 @@ MPI_User_function_c *impi_fortran_operator_c(procedure f)
 
 #define HANDLER(kind, name) \
     static procedure name##_handlers[HANDLERS]; \
-    static void name##_failed(int at, MPI_##kind *object, int *code) \
+    static void name##_failed(procedure f, MPI_##kind object, int code) \
     { \
-        Fint f_object = kind##_out(*object), f_code = *code; \
-        ((void (*)(Fint *, Fint *))name##_handlers[at])(&f_object, &f_code); \
+        Fint f_object = kind##_out(object), f_code = code; \
+        ((void (*)(Fint *, Fint *))f)(&f_object, &f_code); \
     }
 HANDLER(Comm, comm)
 HANDLER(Win, win)
@@ -243,13 +254,16 @@ HANDLER(File, file)
 HANDLER(Session, session)
 
 #define COMM_HANDLER(n) \
-    static void comm_handler_##n(MPI_Comm *c, int *code, ...) { comm_failed(DIGIT(n), c, code); }
+    static void comm_handler_##n(MPI_Comm *c, int *code, ...) { comm_failed(comm_handlers[DIGIT(n)], *c, *code); }
 #define WIN_HANDLER(n) \
-    static void win_handler_##n(MPI_Win *w, int *code, ...) { win_failed(DIGIT(n), w, code); }
+    static void win_handler_##n(MPI_Win *w, int *code, ...) { win_failed(win_handlers[DIGIT(n)], *w, *code); }
 #define FILE_HANDLER(n) \
-    static void file_handler_##n(MPI_File *f, int *code, ...) { file_failed(DIGIT(n), f, code); }
+    static void file_handler_##n(MPI_File *f, int *code, ...) { file_failed(file_handlers[DIGIT(n)], *f, *code); }
 #define SESSION_HANDLER(n) \
-    static void session_handler_##n(MPI_Session *s, int *code, ...) { session_failed(DIGIT(n), s, code); }
+    static void session_handler_##n(MPI_Session *s, int *code, ...) \
+    { \
+        session_failed(session_handlers[DIGIT(n)], *s, *code); \
+    }
 #define COMM_NAME(n) comm_handler_##n,
 #define WIN_NAME(n) win_handler_##n,
 #define FILE_NAME(n) file_handler_##n,
@@ -270,6 +284,21 @@ FIND_HANDLER(Comm, COMM, comm)
 FIND_HANDLER(Win, WIN, win)
 FIND_HANDLER(File, FILE, file)
 FIND_HANDLER(Session, SESSION, session)
+
+#ifdef HAVE_STATES
+void impi_fortran_operate(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f)
+{
+    operate((procedure)f, in, inout, n, type);
+}
+void impi_fortran_operate_c(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f)
+{
+    operate_c((procedure)f, in, inout, n, type);
+}
+void impi_fortran_comm_failed(MPI_Comm comm, int code, void *f) { comm_failed((procedure)f, comm, code); }
+void impi_fortran_win_failed(MPI_Win win, int code, void *f) { win_failed((procedure)f, win, code); }
+void impi_fortran_file_failed(MPI_File file, int code, void *f) { file_failed((procedure)f, file, code); }
+void impi_fortran_session_failed(MPI_Session s, int code, void *f) { session_failed((procedure)f, s, code); }
+#endif
 
 /* Generalized requests. */
 

@@ -27,8 +27,17 @@ HIDDEN int impi_fortran_comm_delete(MPI_Comm c, int keyval, void *value, void *k
 HIDDEN int impi_fortran_type_delete(MPI_Datatype t, int keyval, void *value, void *key);
 HIDDEN int impi_fortran_win_delete(MPI_Win w, int keyval, void *value, void *key);
 
-/* Operators and error handlers, which C calls with nothing that tells which one it is: one of a pool for each program's
- * function. NULL: all are in use. */
+/* Operators and error handlers. A library with functions of mpix.h calls them with the program's function. */
+#ifdef HAVE_STATES
+HIDDEN void impi_fortran_operate(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f);
+HIDDEN void impi_fortran_operate_c(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f);
+HIDDEN void impi_fortran_comm_failed(MPI_Comm comm, int code, void *f);
+HIDDEN void impi_fortran_win_failed(MPI_Win win, int code, void *f);
+HIDDEN void impi_fortran_file_failed(MPI_File file, int code, void *f);
+HIDDEN void impi_fortran_session_failed(MPI_Session session, int code, void *f);
+#endif
+/* Others call them with nothing that tells which one it is: each function of the program has one of a pool. NULL: all
+ * are in use. */
 HIDDEN MPI_User_function *impi_fortran_operator(procedure f);
 HIDDEN MPI_User_function_c *impi_fortran_operator_c(procedure f);
 HIDDEN MPI_Comm_errhandler_function *impi_fortran_comm_errhandler(procedure f);

@@ -26,6 +26,15 @@
 #define HAVE_LARGE
 #define HAVE_SECTIONS
 
+/* Operators and error handlers that are told which one they are: of libimpi, and of other libraries that have them. */
+#define HAVE_STATES
+#include "mpix.h"
+#pragma weak PMPIX_Op_create_x
+#pragma weak PMPIX_Comm_create_errhandler_x
+#pragma weak PMPIX_Win_create_errhandler_x
+#pragma weak PMPIX_File_create_errhandler_x
+#pragma weak PMPIX_Session_create_errhandler_x
+
 /* Handles below 4096 are the same in C and in Fortran. */
 #define HANDLE(kind, Name) \
     static inline MPI_##kind kind##_in(Fint f) \

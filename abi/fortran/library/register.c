@@ -65,13 +65,22 @@ ALSO_F08(type_set_attr)
 ALSO_F08(win_get_attr)
 ALSO_F08(win_set_attr)
 
-/* Error handlers. */
+/* Error handlers and operators. A library that passes a state gets the program's function for one. */
+#ifdef HAVE_STATES
+#define WITH_STATE(call, ...) PMPIX_##call##_x ? PMPIX_##call##_x(__VA_ARGS__) :
+#else
+#define WITH_STATE(call, ...)
+#endif
+#define FROM_POOL(c, call, what) ((c) ? call : impi_fortran_exhausted(what))
+
 #define ERRHANDLER(kind, lower, UPPER, call) \
     void F_(lower)(procedure f, Fint * errhandler, Fint * ierror) \
     { \
         MPI_Errhandler made = MPI_ERRHANDLER_NULL; \
-        MPI_##call##_errhandler_function *c = impi_fortran_##kind##_errhandler(f); \
-        int e = c ? C_(call##_create_errhandler)(c, &made) : impi_fortran_exhausted("error handlers"); \
+        MPI_##call##_errhandler_function *c = NULL; \
+        int e = WITH_STATE(call##_create_errhandler, impi_fortran_##kind##_failed, NULL, (void *)f, &made) \
+                    FROM_POOL(c = impi_fortran_##kind##_errhandler(f), C_(call##_create_errhandler)(c, &made), \
+                              "error handlers"); \
         if (e == MPI_SUCCESS) *errhandler = Errhandler_out(made); \
         done(ierror, e); \
     } \
@@ -83,27 +92,21 @@ ERRHANDLER(file, file_create_errhandler, FILE_CREATE_ERRHANDLER, File)
 ERRHANDLER(session, session_create_errhandler, SESSION_CREATE_ERRHANDLER, Session)
 ERRHANDLER(comm, errhandler_create, ERRHANDLER_CREATE, Comm)
 
-/* Operators. */
-void F_(op_create)(procedure f, const Fint *commute, Fint *op, Fint *ierror)
-{
-    MPI_Op made = MPI_OP_NULL;
-    MPI_User_function *c = impi_fortran_operator(f);
-    int e = c ? C_(Op_create)(c, logical_in(*commute), &made) : impi_fortran_exhausted("operators");
-    if (e == MPI_SUCCESS) *op = Op_out(made);
-    done(ierror, e);
-}
+#define OPERATOR(entry, type, operate, operator, call) \
+    void entry(procedure f, const Fint *commute, Fint *op, Fint *ierror) \
+    { \
+        MPI_Op made = MPI_OP_NULL; \
+        type *c = NULL; \
+        int e = WITH_STATE(Op_create, operate, NULL, logical_in(*commute), (void *)f, &made) \
+                    FROM_POOL(c = operator(f), C_(call)(c, logical_in(*commute), &made), "operators"); \
+        if (e == MPI_SUCCESS) *op = Op_out(made); \
+        done(ierror, e); \
+    }
+OPERATOR(F_(op_create), MPI_User_function, impi_fortran_operate, impi_fortran_operator, Op_create)
 NAMES(op_create, OP_CREATE)
 ALSO_F08(op_create)
-
 #ifdef HAVE_LARGE
-void LARGE_(op_create)(procedure f, const Fint *commute, Fint *op, Fint *ierror)
-{
-    MPI_Op made = MPI_OP_NULL;
-    MPI_User_function_c *c = impi_fortran_operator_c(f);
-    int e = c ? C_(Op_create_c)(c, logical_in(*commute), &made) : impi_fortran_exhausted("operators");
-    if (e == MPI_SUCCESS) *op = Op_out(made);
-    done(ierror, e);
-}
+OPERATOR(LARGE_(op_create), MPI_User_function_c, impi_fortran_operate_c, impi_fortran_operator_c, Op_create_c)
 #endif
 
 /* Generalized requests. */
