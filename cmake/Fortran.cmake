@@ -4,10 +4,11 @@ set(FORTRAN ${CMAKE_BINARY_DIR}/fortran)
 file(GLOB fortran_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/abi/fortran/*.go ${CMAKE_SOURCE_DIR}/abi/fortran/write/*.go
   ${CMAKE_SOURCE_DIR}/abi/fortran/*.tsv
   ${CMAKE_SOURCE_DIR}/abi/*.tsv ${CMAKE_SOURCE_DIR}/abi/table/*.go)
-add_custom_command(OUTPUT ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c
+add_custom_command(OUTPUT ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c ${FORTRAN}/constants.c ${FORTRAN}/trampolines.c
   COMMAND ${GO} run ./abi/fortran/write -entries ${FORTRAN}/entries4.c -modules ${STAGE}/share/libimpi/fortran
   COMMAND ${GO} run ./abi/fortran/write -entries ${FORTRAN}/entries8.c -integer 8
-  COMMAND ${CMAKE_COMMAND} -E touch ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c
+  COMMAND ${CMAKE_COMMAND} -E touch ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c ${FORTRAN}/constants.c
+    ${FORTRAN}/trampolines.c
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${STAGE}/share/libimpi/fortran/mpif.h ${STAGE}/include/mpif.h
   DEPENDS ${fortran_inputs} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings" VERBATIM)
 add_custom_target(fortran-sources DEPENDS ${FORTRAN}/entries4.c ${FORTRAN}/entries8.c)
@@ -17,15 +18,15 @@ add_dependencies(stage fortran-sources)
 set(library ${CMAKE_SOURCE_DIR}/abi/fortran/library)
 function(fortran_objects name integer)
   add_library(${name} OBJECT ${ARGN})
-  target_include_directories(${name} PRIVATE ${library} ${CMAKE_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${library} ${CMAKE_SOURCE_DIR} ${FORTRAN})
   target_compile_definitions(${name} PRIVATE FORTRAN_INTEGER=${integer})
   target_compile_options(${name} PRIVATE -std=gnu11 -O2 -fPIC -Wall -Wextra -Werror)
   add_dependencies(${name} fortran-sources)
 endfunction()
 function(fortran_library integer soname)
-  set(twice ${FORTRAN}/entries${integer}.c ${library}/by_hand.c ${library}/register.c)
-  fortran_objects(fortran${integer}-once ${integer} ${library}/room.c ${library}/section.c ${library}/constants.c
-    ${library}/callbacks.c)
+  set(twice ${FORTRAN}/entries${integer}.c ${library}/spawn.c)
+  fortran_objects(fortran${integer}-once ${integer} ${library}/room.c ${library}/section.c ${library}/callbacks.c
+    ${FORTRAN}/constants.c ${FORTRAN}/trampolines.c)
   fortran_objects(fortran${integer} ${integer} ${twice})
   fortran_objects(fortran${integer}-profile ${integer} ${twice})
   target_compile_definitions(fortran${integer}-profile PRIVATE FORTRAN_PROFILE)
@@ -52,21 +53,22 @@ first compiler for pkg-config; users of other compilers have them in their cache
 function(fortran_front abi soname)
   string(TOUPPER ${abi} upper)
   set(folder ${FORTRAN}/${abi})
-  add_custom_command(OUTPUT ${folder}/entries.c ${folder}/mpi.h
+  set(written ${folder}/entries.c ${folder}/mpi.h ${folder}/constants.c ${folder}/modules.c ${folder}/trampolines.c)
+  add_custom_command(OUTPUT ${written}
     COMMAND ${GO} run ./abi/fortran/write -front ${abi} -entries ${folder}/entries.c -header ${folder}/mpi.h
-    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/entries.c ${folder}/mpi.h
+    COMMAND ${CMAKE_COMMAND} -E touch ${written}
     DEPENDS ${fortran_inputs} ${CMAKE_SOURCE_DIR}/abi/front/${abi}.tsv ${CMAKE_SOURCE_DIR}/abi/front/openmpi_fortran.tsv
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings with the ABI of ${abi}" VERBATIM)
-  add_custom_target(fortran-${abi}-sources DEPENDS ${folder}/entries.c ${folder}/mpi.h)
-  set(once ${library}/room.c ${library}/callbacks.c ${library}/${abi}.c)
-  set(constants ${library}/constants.c)
+  add_custom_target(fortran-${abi}-sources DEPENDS ${written})
+  set(once ${library}/room.c ${library}/callbacks.c ${folder}/trampolines.c ${folder}/modules.c)
+  set(constants ${folder}/constants.c)
   if(abi STREQUAL mpich)
     list(APPEND once ${library}/section.c ${constants})
   else()
     fortran_objects(fortran-${abi}-constants 4 ${constants})
     target_sources(front-${abi} PRIVATE $<TARGET_OBJECTS:fortran-${abi}-constants>)
   endif()
-  set(twice ${folder}/entries.c ${library}/by_hand.c ${library}/register.c)
+  set(twice ${folder}/entries.c ${library}/spawn.c)
   fortran_objects(fortran-${abi}-once 4 ${once})
   fortran_objects(fortran-${abi} 4 ${twice})
   fortran_objects(fortran-${abi}-profile 4 ${twice})

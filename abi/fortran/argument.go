@@ -2,6 +2,7 @@ package fortran
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -21,6 +22,22 @@ func (e *entry) lower(i int, a Argument, all []Argument) {
 		e.buffer(i, a, all)
 	case a.Kind == "C_BUFFER": // an address, as INTEGER(MPI_ADDRESS_KIND) and as TYPE(C_PTR)
 		e.pass("void *"+a.Name, a.Name)
+	case a.Kind == "C_BUFFER2":
+		e.detached(a)
+	case a.Kind == "LOGICAL_VOID": // of any size
+		e.pass("void *"+a.Name, a.Name)
+		if a.Name == "logical_true" && a.Dir == "in" {
+			e.after = append(e.after, "if (e == MPI_SUCCESS && *logical_size == sizeof(Fint)) "+
+				"memcpy(&impi_fortran_true, logical_true, sizeof(Fint));")
+		}
+	case strings.Contains(a.Kind, "FUNCTION"):
+		e.procedure(a)
+	case strings.HasPrefix(a.Kind, "EXTRA_STATE"):
+		e.extra(a)
+	case strings.HasPrefix(a.Kind, "ATTRIBUTE_VAL"):
+		e.attribute(a)
+	case e.isRoom(a):
+		e.roomFor(a)
 	case a.Kind == "STATUS":
 		e.statuses(a)
 	case kind != "" && a.Length == "":
@@ -82,6 +99,8 @@ func (e *entry) number(a Argument, param table.Param) {
 		switch {
 		case a.logical():
 			value = fmt.Sprintf("logical_in(*%s)", a.Name)
+		case a.Kind == "KEYVAL":
+			value = fmt.Sprintf("keyval_in(*%s)", a.Name)
 		case typ == "Fint" && param.Type == "int":
 			value = fmt.Sprintf("int_in(*%s)", a.Name)
 		}
@@ -222,8 +241,48 @@ func (e *entry) text1(a Argument) {
 	}
 	e.string(a, false)
 	e.values = append(e.values, "c_"+a.Name)
+	if e.space != "" {
+		e.before = append(e.before, fmt.Sprintf("char *c_%s = allocate(&room, c_%s, 1);", a.Name, e.space))
+		e.after = append(e.after, fmt.Sprintf("if (%s && n_%s > 0) string_out(%s, c_%s);", e.found(), e.space, e.stringOf(a),
+			a.Name))
+		return
+	}
 	e.before = append(e.before, fmt.Sprintf("char *c_%s = allocate(&room, %s + 1, 1);", a.Name, e.most(a)))
 	e.after = append(e.after, fmt.Sprintf("if (e == MPI_SUCCESS) string_out(%s, c_%s);", e.stringOf(a), a.Name))
+}
+
+// isRoom reports whether an argument says how long a string is, and becomes what MPI has for it.
+func (e *entry) isRoom(a Argument) bool {
+	return a.Dir == "inout" && (a.Kind == "INFO_VALUE_LENGTH" || a.Kind == "STRING_LENGTH")
+}
+
+// roomFor is such a length: C counts the byte behind a string, too.
+func (e *entry) roomFor(a Argument) {
+	e.space = a.Name
+	e.pass("Fint *"+a.Name, "&c_"+a.Name)
+	e.before = append(e.before, fmt.Sprintf("int n_%s = int_in(*%[1]s), c_%[1]s = n_%[1]s > 0 && n_%[1]s < INT_MAX ? "+
+		"n_%[1]s + 1 : n_%[1]s;", a.Name))
+	e.after = append(e.after, fmt.Sprintf("if (%s) *%s = c_%[2]s - 1;", e.found(), a.Name))
+}
+
+// found is whether C has made a string.
+func (e *entry) found() string {
+	if slices.ContainsFunc(e.p.Args, func(a Argument) bool { return a.Name == "flag" }) {
+		return "e == MPI_SUCCESS && c_flag"
+	}
+	return "e == MPI_SUCCESS"
+}
+
+// detached is the address of a buffer, which mpif.h and mpi do not say: there it is one of the program's variables.
+func (e *entry) detached(a Argument) {
+	e.before = append(e.before, fmt.Sprintf("void *c_%s;", a.Name))
+	if e.form == old {
+		e.before = append(e.before, fmt.Sprintf("(void)%s;", a.Name))
+		e.pass("void *"+a.Name, "&c_"+a.Name)
+		return
+	}
+	e.pass("void **"+a.Name, "&c_"+a.Name)
+	e.after = append(e.after, fmt.Sprintf("if (e == MPI_SUCCESS) *%s = c_%[1]s;", a.Name))
 }
 
 // string adds the parameters of a string: beside descriptors it is one, where C says how procedures are called.

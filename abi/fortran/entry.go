@@ -29,10 +29,20 @@ type entry struct {
 	second   string           // buffer that shares the section of the one before
 	paired   map[int]string   // counts and datatypes that a section may change, by position
 	blocks   map[int]Argument // buffers by the arrays of datatypes that say what is in them
+
+	leading   string   // values of C's first parameters, which Fortran does not have
+	functions []string // of the program
+	family    string   // of trampolines, if C tells a function nothing of which one it is
+	state     string   // that function
+	space     string   // argument that says how long a string is
+	needs     []string // conditions on which there is no memory
 }
 
-// byHand are the procedures whose entries are in by_hand.c and callbacks.c.
+// byHand are the procedures that functions take, or whose arguments depend on one another.
 var byHand = map[string]bool{}
+
+// spawns are those whose entries are in spawn.c.
+var spawns = []string{"MPI_Comm_spawn", "MPI_Comm_spawn_multiple"}
 
 func init() {
 	for name := range strings.FieldsSeq(`Init Init_thread Info_create_env Pcontrol Sizeof F_sync_reg
@@ -49,13 +59,16 @@ func init() {
 
 // entries is the C of all entries of a procedure in a library.
 func (p Procedure) entries(t target) string {
-	if byHand[p.Name] || t.absent(p) {
+	switch {
+	case slices.Contains(spawns, p.Name) || t.absent(p):
 		return ""
+	case p.C == nil || strings.HasPrefix(p.Name, "MPI_Status_f"):
+		return p.onlyFortran(t)
 	}
 	var b strings.Builder
 	lower, upper := p.Lower(), strings.ToUpper(p.Lower())
 	c := p.C
-	if t.integer == 8 && p.widens() { // an INTEGER is an MPI_Count
+	if t.integer == 8 && p.widens() && !p.separate() { // an INTEGER is an MPI_Count
 		c = p.Large
 	}
 	b.WriteString(p.entry(fmt.Sprintf("F_(%s)", lower), c, old, false, t))
@@ -71,6 +84,8 @@ func (p Procedure) entries(t target) string {
 	if section {
 		name, wide = "F08TS_", "LARGETS_"
 		b.WriteString(p.entry(fmt.Sprintf("%s(%s)", name, lower), c, f08, true, t))
+	} else if p.detaches() {
+		b.WriteString(p.entry(fmt.Sprintf("F08_(%s)", lower), c, f08, false, t))
 	} else {
 		fmt.Fprintf(&b, "ALSO_F08(%s)\n", lower)
 	}
@@ -78,6 +93,36 @@ func (p Procedure) entries(t target) string {
 		b.WriteString(p.entry(fmt.Sprintf("%s(%s)", wide, lower), p.Large, large, section, t))
 	}
 	return b.String()
+}
+
+// onlyFortran are the entries of procedures that call nothing of C.
+func (p Procedure) onlyFortran(t target) string {
+	lower, upper := p.Lower(), strings.ToUpper(p.Lower())
+	names := fmt.Sprintf("NAMES(%s, %s)\n", lower, upper)
+	switch {
+	case p.Name == "MPI_Sizeof" && t.front != "": // of modules
+		return ""
+	case p.Name == "MPI_Sizeof":
+		return "void F_(sizeof_f08ts)(const struct descriptor *x, Fint *size, Fint *ierror)\n" +
+			"{\n    *size = (Fint)x->elem_len;\n    done(ierror, MPI_SUCCESS);\n}\n"
+	case p.Name == "MPI_F_sync_reg":
+		text := "void F_(f_sync_reg)(void *buf) { (void)buf; }\n" + names
+		if t.descriptors() {
+			return text + "void F08TS_(f_sync_reg)(const struct descriptor *buf) { (void)buf; }\n"
+		}
+		return text + "ALSO_F08(f_sync_reg)\n"
+	} // statuses of all bindings are the same INTEGERs
+	return fmt.Sprintf("void F_(%s)(const Fint *from, Fint *to, Fint *ierror)\n"+
+		"{\n    memcpy(to, from, STATUS_INTEGERS * sizeof(Fint));\n    done(ierror, MPI_SUCCESS);\n}\n%s"+
+		"ALSO_F08(%[1]s)\n", lower, names)
+}
+
+// bare reports whether there is no error code.
+func (p Procedure) bare() bool { return p.Name == "MPI_Pcontrol" || p.Name == "MPI_F_sync_reg" }
+
+// detaches reports whether an address comes out that mpi_f08 alone says.
+func (p Procedure) detaches() bool {
+	return slices.ContainsFunc(p.Args, func(a Argument) bool { return a.Kind == "C_BUFFER2" })
 }
 
 // widens reports whether the large form takes the same arguments as the small one where INTEGER has 8 bytes.
@@ -101,14 +146,31 @@ func (p Procedure) entry(name string, c *table.Function, form int, section bool,
 		return e.function(name)
 	}
 	args := p.of(form == large)
+	e.leave()
 	for i, a := range args {
 		e.lower(i, a, args)
 	}
-	e.params = append(e.params, "Fint *ierror")
-	return e.text(name)
+	if !p.bare() {
+		e.params = append(e.params, "Fint *ierror")
+	}
+	return e.text(name, t)
 }
 
-func (e *entry) text(name string) string {
+// leave leaves out what Fortran does not say: the arguments of a program.
+func (e *entry) leave() {
+	n := len(e.c.Params) - len(e.p.Args)
+	if n <= 0 || e.c.Params[0].Name != "argc" {
+		return
+	}
+	for _, p := range e.c.Params[:n] {
+		e.leading += map[bool]string{true: "NULL, ", false: "0, "}[p.Class == table.Pointer]
+	}
+	c := *e.c
+	c.Params = c.Params[n:]
+	e.c = &c
+}
+
+func (e *entry) text(name string, t target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "void %s(%s)\n{\n", name, strings.Join(append(e.params, e.lengths...), ", "))
 	if e.room {
@@ -117,14 +179,10 @@ func (e *entry) text(name string) string {
 	for _, s := range e.before {
 		b.WriteString("    " + s + "\n")
 	}
-	call := fmt.Sprintf("C_(%s)(%s)", e.c.Short(), strings.Join(e.values, ", "))
-	for _, s := range e.sections {
-		call = fmt.Sprintf("%s.error ? %[1]s.error : %s", s, call)
+	if e.p.bare() {
+		return b.String() + fmt.Sprintf("    %s;\n}\n", e.calling(t))
 	}
-	if e.room {
-		call = "room.full ? no_room() : " + call
-	}
-	fmt.Fprintf(&b, "    int e = %s;\n", call)
+	fmt.Fprintf(&b, "    int e = %s;\n", e.calling(t))
 	for _, s := range e.after {
 		b.WriteString("    " + s + "\n")
 	}

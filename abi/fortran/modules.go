@@ -117,7 +117,7 @@ func generic(name, bodies string) string {
 // body is an interface body of the procedure.
 func (p Procedure) body(name string, form int, symbol string) body {
 	b := body{name: name, args: p.of(form == large), form: form, symbol: symbol, result: p.Result}
-	b.bare = p.Name == "MPI_Pcontrol" || p.Name == "MPI_F_sync_reg"
+	b.bare = p.bare()
 	return b
 }
 

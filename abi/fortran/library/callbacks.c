@@ -71,54 +71,59 @@ static int is_int(int keyval)
     return 0;
 }
 
-int impi_fortran_value(int keyval, void *attribute, MPI_Aint *value)
+MPI_Aint impi_fortran_value(int keyval, void *attribute)
 {
-    if (is_int(keyval))
-        *value = *(int *)attribute;
-    else if (keyval == MPI_WIN_SIZE || is_cell(attribute))
-        *value = *(MPI_Aint *)attribute;
-    else
-        *value = (MPI_Aint)attribute;
-    return is_cell(attribute);
+    if (is_int(keyval)) return *(int *)attribute;
+    return keyval == MPI_WIN_SIZE || is_cell(attribute) ? *(MPI_Aint *)attribute : (MPI_Aint)attribute;
 }
 
-struct key *impi_fortran_key(procedure copy, procedure delete, MPI_Aint extra, int first)
+/* Procedures that are constants need not be called. */
+static int is_dup(procedure f)
 {
-    struct key *k = (struct key *)malloc(sizeof *k);
-    if (!k) return NULL;
-    *k = (struct key){copy, delete, 0, first, extra};
-    if (copy == (procedure)mpi_comm_dup_fn_ || copy == (procedure)mpi_type_dup_fn_ ||
-        copy == (procedure)mpi_win_dup_fn_ ||
-        copy == (procedure)mpi_dup_fn_)
-        k->dup = 1;
-    if (k->dup || copy == (procedure)mpi_comm_null_copy_fn_ || copy == (procedure)mpi_type_null_copy_fn_ ||
-        copy == (procedure)mpi_win_null_copy_fn_ || copy == (procedure)mpi_null_copy_fn_)
-        k->copy = NULL;
-    if (delete == (procedure)mpi_comm_null_delete_fn_ || delete == (procedure)mpi_type_null_delete_fn_ ||
-        delete == (procedure)mpi_win_null_delete_fn_ || delete == (procedure)mpi_null_delete_fn_)
-        k->delete = NULL;
-    return k;
+    return f == (procedure)mpi_comm_dup_fn_ || f == (procedure)mpi_type_dup_fn_ || f == (procedure)mpi_win_dup_fn_ ||
+           f == (procedure)mpi_dup_fn_;
 }
+
+static int does_nothing(procedure f)
+{
+    return f == (procedure)mpi_comm_null_copy_fn_ || f == (procedure)mpi_type_null_copy_fn_ ||
+           f == (procedure)mpi_win_null_copy_fn_ || f == (procedure)mpi_null_copy_fn_ ||
+           f == (procedure)mpi_comm_null_delete_fn_ || f == (procedure)mpi_type_null_delete_fn_ ||
+           f == (procedure)mpi_win_null_delete_fn_ || f == (procedure)mpi_null_delete_fn_;
+}
+
+struct state *impi_fortran_state(procedure a, procedure b, procedure c, MPI_Aint extra, int first)
+{
+    struct state *s = (struct state *)malloc(sizeof *s);
+    if (!s) return NULL;
+    *s = (struct state){{a, b, c}, extra, first, is_dup(a)};
+    if (s->dup || does_nothing(a)) s->functions[0] = NULL;
+    if (does_nothing(b)) s->functions[1] = NULL;
+    return s;
+}
+
+void impi_fortran_no_state(struct state *s) { free(s); }
 
 int impi_fortran_copy_attr(Fint object, int keyval, void *state, void *in, void *out, int *flag)
 {
-    const struct key *k = (const struct key *)state;
-    MPI_Aint value, copy = 0;
-    int cell = impi_fortran_value(keyval, in, &value);
-    Fint f_keyval = keyval, f_flag = 0, ierror = MPI_SUCCESS;
-    *flag = k->dup;
-    if (k->copy && k->first) {
-        Fint extra = (Fint)k->extra, f_in = (Fint)value, f_out = 0;
-        ((void (*)(Fint *, Fint *, Fint *, Fint *, Fint *, Fint *, Fint *))k->copy)(&object, &f_keyval, &extra, &f_in,
-                                                                                    &f_out, &f_flag, &ierror);
-        copy = f_out;
-    } else if (k->copy) {
-        MPI_Aint extra = k->extra, f_in = value;
-        ((copy_function *)k->copy)(&object, &f_keyval, &extra, &f_in, &copy, &f_flag, &ierror);
+    const struct state *s = (const struct state *)state;
+    procedure f = s->functions[0];
+    MPI_Aint value = impi_fortran_value(keyval, in), copy = value, extra = s->extra;
+    Fint f_keyval = keyval, f_flag = 0, ierror = MPI_SUCCESS, first_value = (Fint)value, first_extra = (Fint)extra;
+    *flag = s->dup;
+    if (f && s->first) {
+        Fint first_copy = 0;
+        CALL(f, Fint *, Fint *, Fint *, Fint *, Fint *, Fint *, Fint *)
+        (&object, &f_keyval, &first_extra, &first_value, &first_copy, &f_flag, &ierror);
+        copy = first_copy;
+    } else if (f) {
+        copy = 0;
+        CALL(f, Fint *, Fint *, MPI_Aint *, MPI_Aint *, MPI_Aint *, Fint *, Fint *)
+        (&object, &f_keyval, &extra, &value, &copy, &f_flag, &ierror);
     }
-    if (k->copy) *flag = logical_in(f_flag);
+    if (f) *flag = logical_in(f_flag);
     if (ierror != MPI_SUCCESS || !*flag) return int_in(ierror);
-    void *made = k->dup && !cell ? in : impi_fortran_cell(k->dup ? value : copy);
+    void *made = s->dup && !is_cell(in) ? in : impi_fortran_cell(copy);
     if (!made) return MPI_ERR_NO_MEM;
     *(void **)out = made;
     return MPI_SUCCESS;
@@ -126,39 +131,40 @@ int impi_fortran_copy_attr(Fint object, int keyval, void *state, void *in, void 
 
 int impi_fortran_delete_attr(Fint object, int keyval, void *attribute, void *state)
 {
-    const struct key *k = (const struct key *)state;
-    MPI_Aint value;
-    impi_fortran_value(keyval, attribute, &value);
-    Fint f_keyval = keyval, ierror = MPI_SUCCESS;
-    if (k->delete &&k->first) {
-        Fint extra = (Fint)k->extra, f_value = (Fint)value;
-        ((void (*)(Fint *, Fint *, Fint *, Fint *, Fint *))k->delete)(&object, &f_keyval, &f_value, &extra, &ierror);
-    } else if (k->delete) {
-        MPI_Aint extra = k->extra;
-        ((delete_function *)k->delete)(&object, &f_keyval, &value, &extra, &ierror);
-    }
+    const struct state *s = (const struct state *)state;
+    procedure f = s->functions[1];
+    MPI_Aint value = impi_fortran_value(keyval, attribute), extra = s->extra;
+    Fint f_keyval = keyval, ierror = MPI_SUCCESS, first_value = (Fint)value, first_extra = (Fint)extra;
+    if (f && s->first)
+        CALL(f, Fint *, Fint *, Fint *, Fint *, Fint *)(&object, &f_keyval, &first_value, &first_extra, &ierror);
+    else if (f)
+        CALL(f, Fint *, Fint *, MPI_Aint *, MPI_Aint *, Fint *)(&object, &f_keyval, &value, &extra, &ierror);
     if (ierror == MPI_SUCCESS) give_back(attribute);
     return int_in(ierror);
 }
 
-#define OBJECT(kind, name) \
-    int impi_fortran_##name##_copy(MPI_##kind o, int keyval, void *key, void *in, void *out, int *flag) \
-    { \
-        return impi_fortran_copy_attr(kind##_out(o), keyval, key, in, out, flag); \
-    } \
-    int impi_fortran_##name##_delete(MPI_##kind o, int keyval, void *value, void *key) \
-    { \
-        return impi_fortran_delete_attr(kind##_out(o), keyval, value, key); \
+/* The program's functions that C tells nothing of which one they are (trampolines.c). */
+
+void impi_fortran_call_operator(procedure f, void *in, void *inout, int64_t n, MPI_Datatype type)
+{
+    Fint f_type = Datatype_out(type);
+    int64_t most = sizeof(Fint) == 4 ? INT_MAX : n; /* more elements than an INTEGER holds come in parts */
+    MPI_Aint lb, extent = 0;
+    if (UNLIKELY(n > most)) PMPI_Type_get_extent(type, &lb, &extent);
+    for (int64_t at = 0; at < n; at += most) {
+        Fint f_n = (Fint)(n - at < most ? n - at : most);
+        CALL(f, void *, void *, Fint *, Fint *)((char *)in + at * extent, (char *)inout + at * extent, &f_n, &f_type);
     }
-OBJECT(Comm, comm)
-OBJECT(Datatype, type)
-OBJECT(Win, win)
+}
 
-/* The pools. A function keeps its place for good, and has it again when it comes again. */
-enum { OPERATORS = 256,
-       HANDLERS = 64 };
+void impi_fortran_call_operator_c(procedure f, void *in, void *inout, MPI_Count n, MPI_Datatype type)
+{
+    Fint f_type = Datatype_out(type);
+    CALL(f, void *, void *, MPI_Count *, Fint *)(in, inout, &n, &f_type);
+}
 
-static int place(procedure *pool, int n, procedure f)
+/* A function keeps its place in a pool for good, and has it again when it comes again. */
+int impi_fortran_place(procedure *pool, int n, procedure f)
 {
     int i = 0;
     pthread_mutex_lock(&mutex);
@@ -168,196 +174,67 @@ static int place(procedure *pool, int n, procedure f)
     return i < n ? i : -1;
 }
 
-int impi_fortran_exhausted(const char *what)
+int impi_fortran_exhausted(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER), MPI_ERR_OTHER; }
+
+/* Generalized requests: their functions are in this order. */
+enum { QUERY, FREE, CANCEL };
+
+int impi_fortran_grequest_query(void *state, MPI_Status *status)
 {
-    (void)what;
-    return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER), MPI_ERR_OTHER;
-}
-
-#define TIMES4(m, n) m(n##0) m(n##1) m(n##2) m(n##3)
-#define TIMES16(m, n) TIMES4(m, n##0) TIMES4(m, n##1) TIMES4(m, n##2) TIMES4(m, n##3)
-#define TIMES64(m, n) TIMES16(m, n##0) TIMES16(m, n##1) TIMES16(m, n##2) TIMES16(m, n##3)
-#define TIMES256(m) TIMES64(m, 0) TIMES64(m, 1) TIMES64(m, 2) TIMES64(m, 3)
-
-/* Names are numbers of base four: 0123 is place 27. */
-#define DIGIT(n) place_of(#n)
-static inline int place_of(const char *digits)
-{
-    int n = 0;
-    while (*digits) n = 4 * n + *digits++ - '0';
-    return n;
-}
-
-static procedure operators[OPERATORS];
-
-static void operate(procedure f, void *in, void *inout, int64_t n, MPI_Datatype type)
-{
-    Fint f_type = Datatype_out(type);
-    int64_t most = sizeof(Fint) == 4 ? INT_MAX : n; /* more elements than an INTEGER holds come in parts */
-    MPI_Aint lb, extent = 0;
-    if (UNLIKELY(n > most)) PMPI_Type_get_extent(type, &lb, &extent);
-    for (int64_t done = 0; done < n; done += most) {
-        Fint f_n = (Fint)(n - done < most ? n - done : most);
-        ((void (*)(void *, void *, Fint *, Fint *))f)((char *)in + done * extent, (char *)inout + done * extent, &f_n,
-                                                      &f_type);
-    }
-}
-
-#define OPERATOR(n) \
-    static void operator_##n(void *in, void *inout, int *len, MPI_Datatype *type) \
-    { \
-        operate(operators[DIGIT(n)], in, inout, *len, *type); \
-    }
-#define OPERATOR_NAME(n) operator_##n,
-TIMES256(OPERATOR)
-static MPI_User_function *const operator_functions[] = {TIMES256(OPERATOR_NAME)};
-
-MPI_User_function *impi_fortran_operator(procedure f)
-{
-    int at = place(operators, OPERATORS, f);
-    return at < 0 ? NULL : operator_functions[at];
-}
-
-static procedure large_operators[HANDLERS];
-
-static void operate_c(procedure f, void *in, void *inout, MPI_Count n, MPI_Datatype type)
-{
-    Fint f_type = Datatype_out(type);
-    ((void (*)(void *, void *, MPI_Count *, Fint *))f)(in, inout, &n, &f_type);
-}
-
-#define LARGE_OPERATOR(n) \
-    static void large_operator_##n(void *in, void *inout, MPI_Count *len, MPI_Datatype *type) \
-    { \
-        operate_c(large_operators[DIGIT(n)], in, inout, *len, *type); \
-    }
-#define LARGE_OPERATOR_NAME(n) large_operator_##n,
-TIMES64(LARGE_OPERATOR, 0)
-static MPI_User_function_c *const large_operator_functions[] = {TIMES64(LARGE_OPERATOR_NAME, 0)};
-
-MPI_User_function_c *impi_fortran_operator_c(procedure f)
-{
-    int at = place(large_operators, HANDLERS, f);
-    return at < 0 ? NULL : large_operator_functions[at];
-}
-
-#define HANDLER(kind, name) \
-    static procedure name##_handlers[HANDLERS]; \
-    static void name##_failed(procedure f, MPI_##kind object, int code) \
-    { \
-        Fint f_object = kind##_out(object), f_code = code; \
-        ((void (*)(Fint *, Fint *))f)(&f_object, &f_code); \
-    }
-HANDLER(Comm, comm)
-HANDLER(Win, win)
-HANDLER(File, file)
-HANDLER(Session, session)
-
-#define COMM_HANDLER(n) \
-    static void comm_handler_##n(MPI_Comm *c, int *code, ...) { comm_failed(comm_handlers[DIGIT(n)], *c, *code); }
-#define WIN_HANDLER(n) \
-    static void win_handler_##n(MPI_Win *w, int *code, ...) { win_failed(win_handlers[DIGIT(n)], *w, *code); }
-#define FILE_HANDLER(n) \
-    static void file_handler_##n(MPI_File *f, int *code, ...) { file_failed(file_handlers[DIGIT(n)], *f, *code); }
-#define SESSION_HANDLER(n) \
-    static void session_handler_##n(MPI_Session *s, int *code, ...) \
-    { \
-        session_failed(session_handlers[DIGIT(n)], *s, *code); \
-    }
-#define COMM_NAME(n) comm_handler_##n,
-#define WIN_NAME(n) win_handler_##n,
-#define FILE_NAME(n) file_handler_##n,
-#define SESSION_NAME(n) session_handler_##n,
-TIMES64(COMM_HANDLER, 0)
-TIMES64(WIN_HANDLER, 0)
-TIMES64(FILE_HANDLER, 0)
-TIMES64(SESSION_HANDLER, 0)
-
-#define FIND_HANDLER(Kind, KIND, name) \
-    static MPI_##Kind##_errhandler_function *const name##_functions[] = {TIMES64(KIND##_NAME, 0)}; \
-    MPI_##Kind##_errhandler_function *impi_fortran_##name##_errhandler(procedure f) \
-    { \
-        int at = place(name##_handlers, HANDLERS, f); \
-        return at < 0 ? NULL : name##_functions[at]; \
-    }
-FIND_HANDLER(Comm, COMM, comm)
-FIND_HANDLER(Win, WIN, win)
-FIND_HANDLER(File, FILE, file)
-FIND_HANDLER(Session, SESSION, session)
-
-#ifdef HAVE_STATES
-void impi_fortran_operate(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f)
-{
-    operate((procedure)f, in, inout, n, type);
-}
-void impi_fortran_operate_c(void *in, void *inout, MPI_Count n, MPI_Datatype type, void *f)
-{
-    operate_c((procedure)f, in, inout, n, type);
-}
-void impi_fortran_comm_failed(MPI_Comm comm, int code, void *f) { comm_failed((procedure)f, comm, code); }
-void impi_fortran_win_failed(MPI_Win win, int code, void *f) { win_failed((procedure)f, win, code); }
-void impi_fortran_file_failed(MPI_File file, int code, void *f) { file_failed((procedure)f, file, code); }
-void impi_fortran_session_failed(MPI_Session s, int code, void *f) { session_failed((procedure)f, s, code); }
-#endif
-
-/* Generalized requests. */
-
-int impi_fortran_query(void *state, MPI_Status *status)
-{
-    struct grequest *g = (struct grequest *)state;
+    struct state *s = (struct state *)state;
     ROOM(room);
     Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, STATUS_INTEGERS);
     if (!f_status) return MPI_ERR_NO_MEM;
-    ((void (*)(MPI_Aint *, Fint *, Fint *))g->query)(&g->extra, f_status, &ierror);
+    CALL(s->functions[QUERY], MPI_Aint *, Fint *, Fint *)(&s->extra, f_status, &ierror);
     NUMBERS_OUT((int *)status, f_status, STATUS_INTEGERS);
     leave(&room);
     return int_in(ierror);
 }
 
-int impi_fortran_free(void *state)
+int impi_fortran_grequest_free(void *state)
 {
-    struct grequest *g = (struct grequest *)state;
+    struct state *s = (struct state *)state;
     Fint ierror = MPI_SUCCESS;
-    ((void (*)(MPI_Aint *, Fint *))g->free)(&g->extra, &ierror);
-    free(g);
+    CALL(s->functions[FREE], MPI_Aint *, Fint *)(&s->extra, &ierror);
+    free(s);
     return int_in(ierror);
 }
 
-int impi_fortran_cancel(void *state, int complete)
+int impi_fortran_grequest_cancel(void *state, int complete)
 {
-    struct grequest *g = (struct grequest *)state;
+    struct state *s = (struct state *)state;
     Fint f_complete = logical_out(complete), ierror = MPI_SUCCESS;
-    ((void (*)(MPI_Aint *, Fint *, Fint *))g->cancel)(&g->extra, &f_complete, &ierror);
+    CALL(s->functions[CANCEL], MPI_Aint *, Fint *, Fint *)(&s->extra, &f_complete, &ierror);
     return int_in(ierror);
 }
 
-/* Data representations. */
+/* Data representations, likewise; nothing ends them. */
+enum { READ, WRITE, EXTENT };
 
-static int convert(procedure f, void *user, MPI_Datatype t, MPI_Count n, int wide, void *file, MPI_Offset at,
-                   struct datarep *d)
+static int convert(int way, void *user, MPI_Datatype t, void *n, void *file, MPI_Offset at, void *state)
 {
-    Fint f_type = Datatype_out(t), f_n = (Fint)n, ierror = MPI_SUCCESS;
-    ((void (*)(void *, Fint *, void *, void *, MPI_Offset *, MPI_Aint *, Fint *))f)(
-        user, &f_type, wide ? (void *)&n : (void *)&f_n, file, &at, &d->extra, &ierror);
-    return int_in(ierror);
-}
-
-#define CONVERSION(way) \
-    int impi_fortran_##way(void *user, MPI_Datatype t, int n, void *file, MPI_Offset at, void *state) \
-    { \
-        return convert(((struct datarep *)state)->way, user, t, n, 0, file, at, (struct datarep *)state); \
-    } \
-    int impi_fortran_##way##_c(void *user, MPI_Datatype t, MPI_Count n, void *file, MPI_Offset at, void *state) \
-    { \
-        return convert(((struct datarep *)state)->way, user, t, n, 1, file, at, (struct datarep *)state); \
-    }
-CONVERSION(read)
-CONVERSION(write)
-
-int impi_fortran_extent(MPI_Datatype t, MPI_Aint *extent, void *state)
-{
-    struct datarep *d = (struct datarep *)state;
+    struct state *s = (struct state *)state;
     Fint f_type = Datatype_out(t), ierror = MPI_SUCCESS;
-    ((void (*)(Fint *, MPI_Aint *, MPI_Aint *, Fint *))d->extent)(&f_type, extent, &d->extra, &ierror);
+    CALL(s->functions[way], void *, Fint *, void *, void *, MPI_Offset *, MPI_Aint *, Fint *)
+    (user, &f_type, n, file, &at, &s->extra, &ierror);
+    return int_in(ierror);
+}
+
+#define CONVERSION(name, way, type, Type) \
+    int impi_fortran_##name(void *user, MPI_Datatype t, type n, void *file, MPI_Offset at, void *state) \
+    { \
+        Type f_n = n; \
+        return convert(way, user, t, &f_n, file, at, state); \
+    }
+CONVERSION(read, READ, int, Fint)
+CONVERSION(write, WRITE, int, Fint)
+CONVERSION(read_c, READ, MPI_Count, MPI_Count)
+CONVERSION(write_c, WRITE, MPI_Count, MPI_Count)
+
+int impi_fortran_datarep_extent(MPI_Datatype t, MPI_Aint *extent, void *state)
+{
+    struct state *s = (struct state *)state;
+    Fint f_type = Datatype_out(t), ierror = MPI_SUCCESS;
+    CALL(s->functions[EXTENT], Fint *, MPI_Aint *, MPI_Aint *, Fint *)(&f_type, extent, &s->extra, &ierror);
     return int_in(ierror);
 }

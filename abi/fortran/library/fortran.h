@@ -26,6 +26,7 @@ typedef int32_t Fint;
 #define ALIAS(is, name) ALIAS_OF(is, name)
 #define ALIAS_OF(is, name) extern __typeof__(is) name __attribute__((alias(#is)));
 
+#include "names.h" /* generated: names of entries, addresses that are constants */
 #ifdef FORTRAN_MPICH
 #include "mpich.h"
 #elif defined FORTRAN_OPENMPI
@@ -212,7 +213,7 @@ static inline MPI_Status *statuses_in(struct room *r, const Fint *a, int64_t n)
 }
 static inline void statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 {
-    if (c && (const void *)a != (const void *)c && !is_ignored(c)) impi_fortran_statuses_out(a, c, n);
+    if (c && (const void *)a != (const void *)c && c != MPI_STATUS_IGNORE) impi_fortran_statuses_out(a, c, n);
 }
 
 /* Strings: blanks behind them mean nothing. */
@@ -222,7 +223,6 @@ HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
 #define string_in impi_fortran_string
 #define trimmed_in impi_fortran_trimmed
 #define string_out impi_fortran_string_out
-
 
 #ifndef FORTRAN_OPENMPI /* which passes no descriptors */
 /* Elements lie one behind the other. */
