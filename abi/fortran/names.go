@@ -59,6 +59,7 @@ func (t target) names() string {
 		}
 	}
 	b.WriteString("#endif\n#define ALSO_F08(lower) ALIAS(F_(lower), F08_(lower))\n\n")
+	fmt.Fprintf(&b, "enum { STATUS_INTEGERS = %d };\n", t.status())
 	for _, v := range t.variables() {
 		fmt.Fprintf(&b, "extern %s;\n", v)
 	}
@@ -109,6 +110,9 @@ func (t target) addresses(sentinel string) []string {
 	return strings.Fields(strings.ReplaceAll(variables, "&", "__mpi_f08_link_constants_MOD_mpi_"))
 }
 
+// status is how many INTEGERs a status has.
+func (t target) status() int { return map[string]int{"": 8, "mpich": 5, "openmpi": 6}[t.front] }
+
 // variables are the declarations of all of them: arrays, of which C needs no & for an address.
 func (t target) variables() []string {
 	var order []string
@@ -116,7 +120,7 @@ func (t target) variables() []string {
 	for _, s := range sentinels {
 		n := 1
 		if s.typ == "STATUS" {
-			n = map[string]int{"": 8, "mpich": 5, "openmpi": 6}[t.front]
+			n = t.status()
 		}
 		for _, a := range t.addresses(s.name) {
 			variable, offset, _ := strings.Cut(a, "+")

@@ -38,7 +38,14 @@ func (in input) families() []family {
 // trampolinesOf is trampolines.c.
 func (in input) trampolinesOf(t target) string {
 	var b strings.Builder
-	b.WriteString(onceTop)
+	b.WriteString(onceTop + "#include <stdlib.h>\n")
+	in.predicates(&b)
+	for _, c := range told {
+		b.WriteString(in.trampoline(c, c.function+"_function"))
+		if c.large {
+			b.WriteString(in.trampoline(c, c.function+"_function_c"))
+		}
+	}
 	for _, o := range []struct{ kind, name string }{{"Comm", "comm"}, {"Datatype", "type"}, {"Win", "win"}} {
 		fmt.Fprintf(&b, attributeTrampolines, o.kind, o.name)
 	}
@@ -100,6 +107,13 @@ func (in input) trampolinesHeader(t target) string {
 		fmt.Fprintf(&b, "HIDDEN int impi_fortran_%s_copy_attr(MPI_%s, int, void *, void *, void *, int *);\n", o.name, o.kind)
 		fmt.Fprintf(&b, "HIDDEN int impi_fortran_%s_delete_attr(MPI_%s, int, void *, void *);\n", o.name, o.kind)
 	}
+	b.WriteString("HIDDEN int impi_fortran_is_int(int), impi_fortran_is_dup(procedure), impi_fortran_is_nothing(procedure);\n")
+	for _, c := range told {
+		fmt.Fprintf(&b, "HIDDEN MPI_%s_function impi_fortran_%s;\n", c.function, c.name)
+		if c.large {
+			fmt.Fprintf(&b, "HIDDEN MPI_%s_function_c impi_fortran_%s_c;\n", c.function, c.name)
+		}
+	}
 	for _, f := range in.families() {
 		fmt.Fprintf(&b, "HIDDEN %s *impi_fortran_pooled_%s(procedure f);\n", f.typedef, f.name)
 		if t.front == "" {
@@ -119,7 +133,30 @@ func (in input) trampolinesHeader(t target) string {
 			fmt.Fprintf(&b, "extern void mpi_%s_(%s);\n", name, p.arguments)
 		}
 	}
+	for _, name := range t.noConversion()[2:] {
+		fmt.Fprintf(&b, "extern void %s(void);\n", name)
+	}
+	b.WriteString("#define is_conversion_null(f) (")
+	for i, name := range t.noConversion() {
+		if i > 0 {
+			b.WriteString(" || ")
+		}
+		fmt.Fprintf(&b, "(f) == (procedure)%s", name)
+	}
+	b.WriteString(")\n")
 	return b.String()
+}
+
+// noConversion are the names of MPI_CONVERSION_FN_NULL and its large form.
+func (t target) noConversion() []string {
+	names := []string{"mpi_conversion_fn_null_", "mpi_conversion_fn_null_c_"}
+	if t.front != "" {
+		names = append(names, "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null")
+	}
+	if t.front == "mpich" {
+		names = append(names, "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c")
+	}
+	return names
 }
 
 // creator is the function of mpix.h that takes such a function.

@@ -54,51 +54,19 @@ static void give_back(void *cell)
 }
 
 /* C says predefined attributes by the address of an int, or of an MPI_Aint; a window's memory by its address. */
-static int is_int(int keyval)
-{
-    switch (keyval) {
-    case MPI_TAG_UB:
-    case MPI_IO:
-    case MPI_HOST:
-    case MPI_WTIME_IS_GLOBAL:
-    case MPI_APPNUM:
-    case MPI_LASTUSEDCODE:
-    case MPI_UNIVERSE_SIZE:
-    case MPI_WIN_DISP_UNIT:
-    case MPI_WIN_CREATE_FLAVOR:
-    case MPI_WIN_MODEL: return 1;
-    }
-    return 0;
-}
-
 MPI_Aint impi_fortran_value(int keyval, void *attribute)
 {
-    if (is_int(keyval)) return *(int *)attribute;
+    if (impi_fortran_is_int(keyval)) return *(int *)attribute;
     return keyval == MPI_WIN_SIZE || is_cell(attribute) ? *(MPI_Aint *)attribute : (MPI_Aint)attribute;
-}
-
-/* Procedures that are constants need not be called. */
-static int is_dup(procedure f)
-{
-    return f == (procedure)mpi_comm_dup_fn_ || f == (procedure)mpi_type_dup_fn_ || f == (procedure)mpi_win_dup_fn_ ||
-           f == (procedure)mpi_dup_fn_;
-}
-
-static int does_nothing(procedure f)
-{
-    return f == (procedure)mpi_comm_null_copy_fn_ || f == (procedure)mpi_type_null_copy_fn_ ||
-           f == (procedure)mpi_win_null_copy_fn_ || f == (procedure)mpi_null_copy_fn_ ||
-           f == (procedure)mpi_comm_null_delete_fn_ || f == (procedure)mpi_type_null_delete_fn_ ||
-           f == (procedure)mpi_win_null_delete_fn_ || f == (procedure)mpi_null_delete_fn_;
 }
 
 struct state *impi_fortran_state(procedure a, procedure b, procedure c, MPI_Aint extra, int first)
 {
     struct state *s = (struct state *)malloc(sizeof *s);
     if (!s) return NULL;
-    *s = (struct state){{a, b, c}, extra, first, is_dup(a)};
-    if (s->dup || does_nothing(a)) s->functions[0] = NULL;
-    if (does_nothing(b)) s->functions[1] = NULL;
+    *s = (struct state){{a, b, c}, extra, first, impi_fortran_is_dup(a)};
+    if (s->dup || impi_fortran_is_nothing(a)) s->functions[0] = NULL;
+    if (impi_fortran_is_nothing(b)) s->functions[1] = NULL;
     return s;
 }
 
@@ -175,66 +143,3 @@ int impi_fortran_place(procedure *pool, int n, procedure f)
 }
 
 int impi_fortran_exhausted(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER), MPI_ERR_OTHER; }
-
-/* Generalized requests: their functions are in this order. */
-enum { QUERY, FREE, CANCEL };
-
-int impi_fortran_grequest_query(void *state, MPI_Status *status)
-{
-    struct state *s = (struct state *)state;
-    ROOM(room);
-    Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, STATUS_INTEGERS);
-    if (!f_status) return MPI_ERR_NO_MEM;
-    CALL(s->functions[QUERY], MPI_Aint *, Fint *, Fint *)(&s->extra, f_status, &ierror);
-    NUMBERS_OUT((int *)status, f_status, STATUS_INTEGERS);
-    leave(&room);
-    return int_in(ierror);
-}
-
-int impi_fortran_grequest_free(void *state)
-{
-    struct state *s = (struct state *)state;
-    Fint ierror = MPI_SUCCESS;
-    CALL(s->functions[FREE], MPI_Aint *, Fint *)(&s->extra, &ierror);
-    free(s);
-    return int_in(ierror);
-}
-
-int impi_fortran_grequest_cancel(void *state, int complete)
-{
-    struct state *s = (struct state *)state;
-    Fint f_complete = logical_out(complete), ierror = MPI_SUCCESS;
-    CALL(s->functions[CANCEL], MPI_Aint *, Fint *, Fint *)(&s->extra, &f_complete, &ierror);
-    return int_in(ierror);
-}
-
-/* Data representations, likewise; nothing ends them. */
-enum { READ, WRITE, EXTENT };
-
-static int convert(int way, void *user, MPI_Datatype t, void *n, void *file, MPI_Offset at, void *state)
-{
-    struct state *s = (struct state *)state;
-    Fint f_type = Datatype_out(t), ierror = MPI_SUCCESS;
-    CALL(s->functions[way], void *, Fint *, void *, void *, MPI_Offset *, MPI_Aint *, Fint *)
-    (user, &f_type, n, file, &at, &s->extra, &ierror);
-    return int_in(ierror);
-}
-
-#define CONVERSION(name, way, type, Type) \
-    int impi_fortran_##name(void *user, MPI_Datatype t, type n, void *file, MPI_Offset at, void *state) \
-    { \
-        Type f_n = n; \
-        return convert(way, user, t, &f_n, file, at, state); \
-    }
-CONVERSION(read, READ, int, Fint)
-CONVERSION(write, WRITE, int, Fint)
-CONVERSION(read_c, READ, MPI_Count, MPI_Count)
-CONVERSION(write_c, WRITE, MPI_Count, MPI_Count)
-
-int impi_fortran_datarep_extent(MPI_Datatype t, MPI_Aint *extent, void *state)
-{
-    struct state *s = (struct state *)state;
-    Fint f_type = Datatype_out(t), ierror = MPI_SUCCESS;
-    CALL(s->functions[EXTENT], Fint *, MPI_Aint *, MPI_Aint *, Fint *)(&f_type, extent, &s->extra, &ierror);
-    return int_in(ierror);
-}

@@ -22,14 +22,6 @@ HIDDEN struct state *impi_fortran_state(procedure a, procedure b, procedure c, M
 HIDDEN void impi_fortran_no_state(struct state *s);
 HIDDEN int impi_fortran_copy_attr(Fint object, int keyval, void *state, void *in, void *out, int *flag);
 HIDDEN int impi_fortran_delete_attr(Fint object, int keyval, void *value, void *state);
-HIDDEN int impi_fortran_grequest_query(void *state, MPI_Status *status);
-HIDDEN int impi_fortran_grequest_free(void *state);
-HIDDEN int impi_fortran_grequest_cancel(void *state, int complete);
-HIDDEN int impi_fortran_read(void *user, MPI_Datatype t, int n, void *file, MPI_Offset at, void *state);
-HIDDEN int impi_fortran_write(void *user, MPI_Datatype t, int n, void *file, MPI_Offset at, void *state);
-HIDDEN int impi_fortran_read_c(void *user, MPI_Datatype t, MPI_Count n, void *file, MPI_Offset at, void *state);
-HIDDEN int impi_fortran_write_c(void *user, MPI_Datatype t, MPI_Count n, void *file, MPI_Offset at, void *state);
-HIDDEN int impi_fortran_datarep_extent(MPI_Datatype t, MPI_Aint *extent, void *state);
 
 /* Operators and error handlers. */
 HIDDEN void impi_fortran_call_operator(procedure f, void *in, void *inout, int64_t n, MPI_Datatype type);

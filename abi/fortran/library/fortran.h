@@ -2,7 +2,7 @@
  *
  * FORTRAN_INTEGER  bytes of an INTEGER and of a LOGICAL: 4, or 8 (-fdefault-integer-8)
  * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C
- * FORTRAN_MPICH, FORTRAN_OPENMPI  defined: of a front (abi/front), whose C they call (mpich.h, openmpi.h here); else of
+ * FORTRAN_MPICH, FORTRAN_OPENMPI  defined: of a front (abi/front), whose C they call; else of
  *                  libimpi's own library, which calls what is in the standard ABI (own.h) */
 #ifndef LIBIMPI_FORTRAN_H
 #define LIBIMPI_FORTRAN_H
@@ -29,10 +29,11 @@ typedef int32_t Fint;
 #include "names.h" /* generated: names of entries, addresses that are constants */
 #ifdef FORTRAN_MPICH
 #include "mpich.h"
-#elif defined FORTRAN_OPENMPI
-#include "openmpi.h"
-#else
+#elif !defined FORTRAN_OPENMPI /* which passes no descriptors */
 #include "own.h"
+#endif
+#ifndef FORTRAN_MPICH
+#define keyval_in int_in
 #endif
 
 /* ierror is optional in mpi_f08. */
@@ -54,8 +55,7 @@ struct room {
 
 HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
 HIDDEN void impi_fortran_leave(struct room *r);
-HIDDEN int impi_fortran_no_room(void);
-#define no_room impi_fortran_no_room
+HIDDEN int no_room(void);
 
 static inline int64_t at_least_0(int64_t n)
 {
@@ -119,12 +119,9 @@ HIDDEN void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n);
 #define LOGICALS_OUT(a, c, n) impi_fortran_logicals_out(a, c, n)
 
 /* How long arrays are of which no argument says so. */
-HIDDEN int64_t impi_fortran_peers(MPI_Comm comm); /* processes that a collective call is with */
-HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out); /* of a topology */
-HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm); /* of a grid */
-#define peers impi_fortran_peers
-#define neighbors impi_fortran_neighbors
-#define dimensions impi_fortran_dimensions
+HIDDEN int64_t peers(MPI_Comm comm); /* processes that a collective call is with */
+HIDDEN int64_t neighbors(MPI_Comm comm, int out); /* of a topology */
+HIDDEN int64_t dimensions(MPI_Comm comm); /* of a grid */
 static inline int64_t sum(const Fint *a, int64_t n)
 {
     int64_t s = 0;
@@ -133,33 +130,7 @@ static inline int64_t sum(const Fint *a, int64_t n)
 }
 static inline int64_t last(const Fint *a, int64_t n) { return n > 0 ? a[n - 1] : 0; }
 
-/* Handles, and arrays of them. */
-#define HANDLES(kind) \
-    static inline MPI_##kind *kind##s_in(struct room *r, const Fint *a, int64_t n) \
-    { \
-        MPI_##kind *c = (MPI_##kind *)allocate(r, n, sizeof *c); \
-        for (int64_t i = 0; c && i < n; i++) c[i] = kind##_in(a[i]); \
-        return c; \
-    } \
-    static inline void kind##s_out(Fint *a, const MPI_##kind *c, int64_t n) /* those that C has set */ \
-    { \
-        for (int64_t i = 0; c && i < n; i++) \
-            if (c[i]) a[i] = kind##_out(c[i]); \
-    }
-HANDLE(Comm, Comm)
-HANDLE(Datatype, Type)
-HANDLE(Errhandler, Errhandler)
-FILE_HANDLE
-HANDLE(Group, Group)
-HANDLE(Info, Info)
-HANDLE(Message, Message)
-HANDLE(Op, Op)
-HANDLE(Request, Request)
-HANDLE(Session, Session)
-HANDLE(Win, Win)
-HANDLES(Datatype)
-HANDLES(Info)
-HANDLES(Request)
+#include "handles.h" /* generated: Comm_in(f), Comm_out(h), Requests_in(&room, a, n) ... */
 
 /* Copies that an operation goes on reading lie in a room of their own, kept until its request is no more. */
 #define KEPT(name) \
@@ -217,12 +188,9 @@ static inline void statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 }
 
 /* Strings: blanks behind them mean nothing. */
-HIDDEN char *impi_fortran_string(struct room *r, const char *s, size_t n);
-HIDDEN char *impi_fortran_trimmed(struct room *r, const char *s, size_t n); /* nor before them */
-HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
-#define string_in impi_fortran_string
-#define trimmed_in impi_fortran_trimmed
-#define string_out impi_fortran_string_out
+HIDDEN char *string_in(struct room *r, const char *s, size_t n);
+HIDDEN char *trimmed_in(struct room *r, const char *s, size_t n); /* nor before them */
+HIDDEN void string_out(char *s, size_t n, const char *c);
 
 #ifndef FORTRAN_OPENMPI /* which passes no descriptors */
 /* Elements lie one behind the other. */

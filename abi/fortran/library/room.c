@@ -24,7 +24,7 @@ void impi_fortran_leave(struct room *r)
     }
 }
 
-int impi_fortran_no_room(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM; }
+int no_room(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM; }
 
 int impi_fortran_refuse(void)
 {
@@ -117,24 +117,24 @@ void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n)
 
 /* Lengths. They are asked of what the call is about, which refuses what is wrong with it. */
 
-int64_t impi_fortran_peers(MPI_Comm comm)
+int64_t peers(MPI_Comm comm)
 {
     int inter, n;
     if (PMPI_Comm_test_inter(comm, &inter)) return 0;
     return (inter ? PMPI_Comm_remote_size(comm, &n) : PMPI_Comm_size(comm, &n)) ? 0 : n;
 }
 
-int64_t impi_fortran_dimensions(MPI_Comm comm)
+int64_t dimensions(MPI_Comm comm)
 {
     int n;
     return PMPI_Cartdim_get(comm, &n) ? 0 : n;
 }
 
-int64_t impi_fortran_neighbors(MPI_Comm comm, int out)
+int64_t neighbors(MPI_Comm comm, int out)
 {
     int kind, rank, in_n, n, weighted;
     if (PMPI_Topo_test(comm, &kind)) return 0;
-    if (kind == MPI_CART) return 2 * impi_fortran_dimensions(comm);
+    if (kind == MPI_CART) return 2 * dimensions(comm);
     if (kind == MPI_GRAPH)
         return PMPI_Comm_rank(comm, &rank) || PMPI_Graph_neighbors_count(comm, rank, &n) ? 0 : n;
     if (PMPI_Dist_graph_neighbors_count(comm, &in_n, &n, &weighted)) return 0;
@@ -155,7 +155,7 @@ void impi_fortran_statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 
 /* Strings. */
 
-char *impi_fortran_string(struct room *r, const char *s, size_t n)
+char *string_in(struct room *r, const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] == ' ') n--;
     char *c = (char *)allocate(r, (int64_t)n + 1, 1);
@@ -163,13 +163,13 @@ char *impi_fortran_string(struct room *r, const char *s, size_t n)
     return c;
 }
 
-char *impi_fortran_trimmed(struct room *r, const char *s, size_t n)
+char *trimmed_in(struct room *r, const char *s, size_t n)
 {
     while (n > 0 && *s == ' ') s++, n--;
-    return impi_fortran_string(r, s, n);
+    return string_in(r, s, n);
 }
 
-void impi_fortran_string_out(char *s, size_t n, const char *c)
+void string_out(char *s, size_t n, const char *c)
 {
     size_t used = strnlen(c, n);
     memcpy(s, c, used);
