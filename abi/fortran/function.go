@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Functions of the program, and attributes. C is given a function in C that calls the program's, which it finds in a state
-// of Fortran's library (library/callbacks.c).
+// Functions of the program, and attributes. C is given a function in C that calls the program's, which it finds in a
+// state of Fortran's library (library/callbacks.c).
 
 // instead are functions of C that are called for those that MPI-1 had, and the ABI has not.
 var instead = map[string]string{"MPI_Keyval_create": "Comm_create_keyval", "MPI_Attr_get": "Comm_get_attr",

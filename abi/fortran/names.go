@@ -7,8 +7,8 @@ import (
 
 // names.h: what a library calls its entries, and the addresses that are Fortran's constants.
 
-// patterns are the names of entries: * is that of the procedure in lower case, ^ in upper case. Macros of one pattern make
-// a name, the others define all of them for an entry that has the first name.
+// patterns are the names of entries: * is that of the procedure in lower case, ^ in upper case. Macros that end in _
+// make a name, the others give an entry all its names beside the first one.
 var patterns = map[string]map[string]string{
 	"": {"F_": "mpi_*_", "F08_": "mpi_*_f08_", "F08TS_": "mpi_*_f08ts_", "LARGE_": "mpi_*_c_f08_",
 		"LARGETS_": "mpi_*_c_f08ts_", "NAMES": "mpi_*__ mpi_* MPI_^", "CPTR": "mpi_*_cptr_"},

@@ -70,7 +70,8 @@ func (in input) trampoline(c callback, typedef string) string {
 		strings.Join(values, ", "), after)
 }
 
-// predicates tell what keys and procedures are: keys of predefined attributes that are ints, procedures that are constants.
+// predicates tell what keys and procedures are: keys of predefined attributes that are ints, procedures that are
+// constants.
 func (in input) predicates(b *strings.Builder) {
 	b.WriteString("int impi_fortran_is_int(int keyval)\n{\n")
 	others := []string{"MPI_KEYVAL_INVALID", "MPI_WIN_BASE", "MPI_WIN_SIZE"}

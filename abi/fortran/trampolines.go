@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// trampolines.c has the C functions that call those of a program which C tells nothing of which one it is: operators and
-// error handlers. A library with functions of mpix.h passes the program's function; for others there is a pool.
+// trampolines.c has the C functions that call those of a program. C tells operators and error handlers nothing of which
+// one it is: a library with functions of mpix.h passes the program's function; for others there is a pool.
 
-// family is a kind of such functions: what C calls one with, as its own function has it and as that of mpix.h, and how it
-// calls the program's.
+// family is a kind of such functions: what C calls one with, as its own function has it and as that of mpix.h, and how
+// it calls the program's.
 type family struct {
 	name, typedef  string // operator, comm_errhandler; the type of C's function
 	places         int    // of the pool
@@ -63,8 +63,8 @@ func (in input) trampolinesOf(t target) string {
 		fmt.Fprintf(&b, "static procedure %s_pool[%d];\n", f.name, f.places)
 		var all []string
 		for n := range f.places {
-			fmt.Fprintf(&b, "static void %s_%d(%s) { impi_fortran_call_%[1]s(%[1]s_pool[%[2]d], %[4]s); }\n", f.name, n, f.params,
-				f.values)
+			fmt.Fprintf(&b, "static void %s_%d(%s) { impi_fortran_call_%[1]s(%[1]s_pool[%[2]d], %[4]s); }\n", f.name, n,
+				f.params, f.values)
 			all = append(all, fmt.Sprintf("%s_%d", f.name, n))
 		}
 		fmt.Fprintf(&b, poolLookup, f.typedef, f.name, strings.Join(all, ",\n    "), f.places)
@@ -73,7 +73,8 @@ func (in input) trampolinesOf(t target) string {
 }
 
 // attributeTrampolines call the program's functions for the attributes of a kind of objects.
-const attributeTrampolines = `int impi_fortran_%[2]s_copy_attr(MPI_%[1]s o, int keyval, void *key, void *in, void *out, int *flag)
+const attributeTrampolines = `
+int impi_fortran_%[2]s_copy_attr(MPI_%[1]s o, int keyval, void *key, void *in, void *out, int *flag)
 {
     return impi_fortran_copy_attr(%[1]s_out(o), keyval, key, in, out, flag);
 }
@@ -107,7 +108,8 @@ func (in input) trampolinesHeader(t target) string {
 		fmt.Fprintf(&b, "HIDDEN int impi_fortran_%s_copy_attr(MPI_%s, int, void *, void *, void *, int *);\n", o.name, o.kind)
 		fmt.Fprintf(&b, "HIDDEN int impi_fortran_%s_delete_attr(MPI_%s, int, void *, void *);\n", o.name, o.kind)
 	}
-	b.WriteString("HIDDEN int impi_fortran_is_int(int), impi_fortran_is_dup(procedure), impi_fortran_is_nothing(procedure);\n")
+	b.WriteString("HIDDEN int impi_fortran_is_int(int keyval), impi_fortran_is_dup(procedure f), " +
+		"impi_fortran_is_nothing(procedure f);\n")
 	for _, c := range told {
 		fmt.Fprintf(&b, "HIDDEN MPI_%s_function impi_fortran_%s;\n", c.function, c.name)
 		if c.large {

@@ -85,8 +85,8 @@ func (in input) entries(t target) string {
 
 // once are the files beside the entries: what a library has once, and headers.
 func (in input) once(t target) map[string]string {
-	files := map[string]string{"names.h": t.names(), "handles.h": in.handlesHeader(t), "trampolines.h": in.trampolinesHeader(t),
-		"trampolines.c": in.trampolinesOf(t), "constants.c": in.constantsOf(t)}
+	files := map[string]string{"names.h": t.names(), "handles.h": in.handlesHeader(t),
+		"trampolines.h": in.trampolinesHeader(t), "trampolines.c": in.trampolinesOf(t), "constants.c": in.constantsOf(t)}
 	if t.front != "" {
 		files["modules.c"] = in.modulesOf(t)
 	}

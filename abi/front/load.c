@@ -87,7 +87,7 @@ X(ompi_mpi_ldblcplex, 512)
 X(ompi_mpi_real2, 512)
 #undef X
 
-/* Fortran's sentinels in C: a program in Fortran has them in common blocks (abi/fortran/library/constants.c). */
+/* Fortran's sentinels in C: a program in Fortran has them in common blocks (abi/fortran/names.go). */
 extern int mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
 int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_, *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 

@@ -142,4 +142,8 @@ int impi_fortran_place(procedure *pool, int n, procedure f)
     return i < n ? i : -1;
 }
 
-int impi_fortran_exhausted(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER), MPI_ERR_OTHER; }
+int impi_fortran_exhausted(void)
+{
+    return impi_fortran_raise(MPI_ERR_OTHER, "over this MPI library 256 procedures of Fortran may be operators, and 64 may "
+                                             "be error handlers of a kind: no more can be told apart");
+}

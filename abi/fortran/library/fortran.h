@@ -56,6 +56,7 @@ struct room {
 HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
 HIDDEN void impi_fortran_leave(struct room *r);
 HIDDEN int no_room(void);
+HIDDEN int impi_fortran_raise(int class, const char *text); /* an error of this class */
 
 static inline int64_t at_least_0(int64_t n)
 {
@@ -220,7 +221,6 @@ enum { NEVER, MAY, ALWAYS }; /* whether the call may have copies: it blocks */
 HIDDEN struct section impi_fortran_section(const struct descriptor *a, const struct descriptor *b, int64_t count,
                                            MPI_Datatype datatype, int copies);
 HIDDEN void impi_fortran_section_end(struct section *s);
-HIDDEN int impi_fortran_refuse(void);
 static inline struct section section_in(const struct descriptor *a, const struct descriptor *b, int64_t count,
                                         MPI_Datatype datatype, int copies)
 {

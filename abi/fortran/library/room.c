@@ -26,12 +26,10 @@ void impi_fortran_leave(struct room *r)
 
 int no_room(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM; }
 
-int impi_fortran_refuse(void)
+int impi_fortran_raise(int class, const char *text)
 {
-    int code = MPI_ERR_BUFFER;
-    if (!PMPI_Add_error_code(MPI_ERR_BUFFER, &code))
-        PMPI_Add_error_string(code, "a nonblocking call has a section of an array and a datatype that does not fill it "
-                                    "one element by one: this MPI library has no datatype for that");
+    int code = class;
+    if (!PMPI_Add_error_code(class, &code)) PMPI_Add_error_string(code, text);
     return PMPI_Comm_call_errhandler(MPI_COMM_SELF, code), code;
 }
 

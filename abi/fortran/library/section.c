@@ -117,7 +117,11 @@ struct section impi_fortran_section(const struct descriptor *a, const struct des
         return s;
     }
     if (count > 0 && !(s.error = nest(a, count, datatype, &s.datatype))) return s.made = s.count = 1, s;
-    if (!copies) return s.error = impi_fortran_refuse(), s;
+    if (!copies) {
+        s.error = impi_fortran_raise(MPI_ERR_BUFFER, "a nonblocking call has a section of an array and a datatype that does "
+                                     "not fill it one element by one: this MPI library has no datatype for that");
+        return s;
+    }
     s.error = 0;
     for (int i = 0; i < 2 && !s.error; i++) {
         const struct descriptor *d = i ? b : a;
