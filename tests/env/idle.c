@@ -99,7 +99,7 @@ static void crowd(void)
         double used = rounds();
         MPI_Allreduce(&used, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         CHECK_SAY(used < 1e-6 * EACH * ROUNDS || turn < TURNS,
-                  "%d rounds among %d ranks on two cores have taken %.0f ms of a processor, as before", ROUNDS, check_size,
+                  "%d rounds among %d ranks on two cores have taken %.0f ms of a processor again", ROUNDS, check_size,
                   1e3 * used);
     }
 }
