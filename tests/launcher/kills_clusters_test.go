@@ -210,7 +210,10 @@ func passCommands(from io.Reader, to io.Writer, pass func(c wire.Command, payloa
 func eachVictim(t *testing.T, test func(*testing.T, vendorCluster, vendorCluster, victim)) {
 	for i, s := range vendorClusters(t) {
 		for _, v := range []victim{0, 1, launcherDies} {
-			t.Run(fmt.Sprintf("%s/%d", s.name, v), func(t *testing.T) { test(t, s, vendorClusters(t)[1-i], v) })
+			t.Run(fmt.Sprintf("%s/%d", s.name, v), func(t *testing.T) {
+				t.Parallel() // they wait most of the time
+				test(t, s, vendorClusters(t)[1-i], v)
+			})
 		}
 	}
 }
