@@ -69,6 +69,7 @@ type process struct {
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
 	starts      atomic.Bool                  // a thread is in its MPI_Init
+	farewell    sync.Once                    // the server has been told that the process ends there, or need not be
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init

@@ -458,12 +458,12 @@ func (p *process) startByVendor(none error) error {
 
 func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
+	p.starts.Store(true)
+	defer p.starts.Store(false)
 	if environment(startup.EnvJoin) != "" {
 		watchStart()
 		defer p.watchTerm()()
 	}
-	p.starts.Store(true)
-	defer p.starts.Store(false)
 	return p.vendor.Start()
 }
 
@@ -504,12 +504,15 @@ func exits() {
 	}
 }
 
-// endsInside tells the server that a process ends inside the library's MPI_Init, if it does.
+// endsInside tells the server that a process ends inside the library's MPI_Init, if it does. A launcher's signal may
+// come while the process exits: who is second waits until the server knows.
 func (p *process) endsInside() {
-	if p.starts.CompareAndSwap(true, false) {
-		p.declines(fmt.Errorf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
-			environment(startup.EnvLocal)))
-	}
+	p.farewell.Do(func() {
+		if p.starts.Load() {
+			p.declines(fmt.Errorf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
+				environment(startup.EnvLocal)))
+		}
+	})
 }
 
 // alone reports whether the user wants each process to be alone.

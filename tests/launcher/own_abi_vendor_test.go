@@ -62,7 +62,10 @@ func ownABIs(t *testing.T, test func(*testing.T, ownABI)) {
 		if own.openmpi {
 			own.launcher = append(own.launcher, "--map-by", ":OVERSUBSCRIBE")
 		}
-		t.Run(l.name, func(t *testing.T) { test(t, own) })
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel() // launchers wait much of the time
+			test(t, own)
+		})
 	}
 	if found == 0 {
 		t.Skip("no library with an ABI of its own is here: of the system's MPICH or Open MPI, or of tools/peers")

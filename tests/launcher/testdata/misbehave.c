@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     if (is(how, "stays-from-barrier")) MPI_Barrier(MPI_COMM_WORLD); /* the next one has begun for all others */
     if (strstr(how, "leave-")) MPI_Barrier(MPI_COMM_WORLD); /* all have joined */
     if (rank == who) {
-        if (is(how, "abort")) MPI_Abort(MPI_COMM_WORLD, code);
+        if (is(how, "abort") || is(how, "abort-later")) MPI_Abort(MPI_COMM_WORLD, code);
         if (is(how, "no-finalize") || is(how, "exit-later")) exit(code);
         if (is(how, "raise") || is(how, "raise-later")) raise(code);
         if (strstr(how, "leave-")) exit(code);
