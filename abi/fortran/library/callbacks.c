@@ -144,6 +144,6 @@ int impi_fortran_place(procedure *pool, int n, procedure f)
 
 int impi_fortran_exhausted(void)
 {
-    return impi_fortran_raise(MPI_ERR_OTHER, "over this MPI library 256 procedures of Fortran may be operators, and 64 may "
-                                             "be error handlers of a kind: no more can be told apart");
+    return impi_fortran_raise(MPI_ERR_OTHER, "over this MPI library 256 procedures of Fortran may be operators, and 64 "
+                                             "may be error handlers of a kind: no more can be told apart");
 }

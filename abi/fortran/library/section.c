@@ -118,8 +118,8 @@ struct section impi_fortran_section(const struct descriptor *a, const struct des
     }
     if (count > 0 && !(s.error = nest(a, count, datatype, &s.datatype))) return s.made = s.count = 1, s;
     if (!copies) {
-        s.error = impi_fortran_raise(MPI_ERR_BUFFER, "a nonblocking call has a section of an array and a datatype that does "
-                                     "not fill it one element by one: this MPI library has no datatype for that");
+        s.error = impi_fortran_raise(MPI_ERR_BUFFER, "a nonblocking call has a section of an array and a datatype that "
+                                     "does not fill it one element by one: this MPI library has no datatype for that");
         return s;
     }
     s.error = 0;
