@@ -41,3 +41,8 @@ function(fortran_library integer soname)
 endfunction()
 fortran_library(4 libmpifort_abi.so.1)
 fortran_library(8 libmpifort_abi_i8.so.1)
+
+# Modules that compilers can read are made by mpifort when it needs them, and by make install.
+file(WRITE ${STAGE}/lib/fortran/README "Modules for Fortran compilers. mpifort -install-modules makes them, and links to those of the
+first compiler for pkg-config; users of other compilers have them in their caches.
+")

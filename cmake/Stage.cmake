@@ -82,7 +82,7 @@ endfunction()
 add_custom_target(stage ALL)
 add_dependencies(stage library)
 go_tool(./cmd/impirun impirun mpirun mpiexec)
-go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi)
+go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi mpifort mpif77 mpif90 mpifort_abi)
 go_tool(./cmd/impi-info impi-info)
 go_tool(./cmd/impi-conform impi-conform)
 
@@ -101,8 +101,15 @@ endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/mpi.h ${STAGE}/include/mpi.h COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/valgrind.supp ${STAGE}/share/libimpi/valgrind.supp COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/modulefile.in ${STAGE}/share/modulefiles/libimpi/${VERSION} @ONLY)
-# Meson asks for ompi-c and ompi-cxx, others for the rest.
-foreach(MODULE mpi mpi-c mpi-cxx ompi-c ompi-cxx libimpi)
+# Meson asks for ompi-c, ompi-cxx and ompi-fort, others for the rest. Who asks pkg-config for Fortran's modules gets those
+# of the first compiler of the installation (mpifort -install-modules).
+set(MODULES "")
+set(LIBS "-lmpi_abi")
+foreach(MODULE mpi mpi-c mpi-cxx ompi-c ompi-cxx libimpi mpi-fort mpi-f77 mpi-f90 ompi-fort ompi-f77 ompi-f90 libimpi-fort)
+  if(MODULE MATCHES "-f")
+    set(MODULES " -I\${libdir}/fortran")
+    set(LIBS "-lmpifort_abi -lmpi_abi")
+  endif()
   configure_file(${CMAKE_SOURCE_DIR}/cmake/mpi.pc.in ${STAGE}/lib/pkgconfig/${MODULE}.pc @ONLY)
 endforeach()
 

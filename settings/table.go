@@ -113,6 +113,9 @@ var All = []Setting{
 		Meaning: "the compiler that `mpicc` runs; `MPICH_CC`, `OMPI_CC` and `I_MPI_CC` do the same"},
 	{Name: "IMPI_CXX", Default: "c++", Group: "launcher",
 		Meaning: "the compiler that `mpicxx` runs; `MPICH_CXX`, `OMPI_CXX` and `I_MPI_CXX` do the same"},
+	{Name: "IMPI_FC", Default: "gfortran", Group: "launcher",
+		Meaning: "the compiler that `mpifort` runs; `MPICH_FC`, `OMPI_FC` and `I_MPI_FC` do the same, and " +
+			"`MPICH_F77`, `MPICH_F90` and the like for `mpif77` and `mpif90`"},
 	{Name: "IMPI_PMIX", Default: "unset", Group: "launcher",
 		Meaning: "the file of the PMIx library, `libpmix.so.2`, for processes that Open MPI's `mpirun`, `prterun` or " +
 			"`srun --mpi=pmix` starts; unset, the launcher's own, or the system's"},

@@ -106,6 +106,8 @@ func (in input) header(v variant) string {
 		line("INTEGER %s", name)
 		line("PARAMETER (%s)", k)
 	}
+	line("INTEGER MPI_INTEGER_KIND")
+	line("PARAMETER (MPI_INTEGER_KIND=%d)", map[bool]int{false: 4, true: 8}[v.integer8])
 	for _, n := range in.numbers() {
 		if n.kind != "" {
 			line("INTEGER(KIND=%s) %s", n.kind, n.name)

@@ -26,6 +26,7 @@ func (in input) types() string {
 	for k := range strings.FieldsSeq(kindParameters) {
 		fmt.Fprintf(&b, "integer, parameter :: %s\n", k)
 	}
+	b.WriteString("integer, parameter :: MPI_INTEGER_KIND=kind(0)\n")
 	for _, n := range in.numbers() {
 		kind := ""
 		if n.kind != "" {
@@ -167,11 +168,21 @@ func (in input) prototypes(b *strings.Builder) {
 	}
 }
 
-// newInterface is the interface of a procedure in module mpi_f08.
+// newInterface is the interface of a procedure in module mpi_f08. gfortran before 12 has no procedures with both a
+// buffer and text.
 func (p Procedure) newInterface(prefix string) string {
 	if isOld(p.Name) {
 		return ""
 	}
+	text := slices.ContainsFunc(p.Args, func(a Argument) bool { return strings.HasPrefix(a.types[f08], "CHARACTER") })
+	if p.buffers() && text {
+		return "#if !defined __GFORTRAN__ || __GNUC__ >= 12\n" + p.overloads(prefix) + "#endif\n"
+	}
+	return p.overloads(prefix)
+}
+
+// overloads is the interface of both forms of a procedure.
+func (p Procedure) overloads(prefix string) string {
 	name := prefix + p.Name
 	if p.Result != "" {
 		return "interface\n" + p.body(name, f08, "").text() + "end interface\n"

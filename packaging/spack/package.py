@@ -41,20 +41,27 @@ class Libimpi(CMakePackage):
         env.set("MPI_HOME", self.prefix)
         env.set("MPICC", join_path(self.prefix.bin, "mpicc"))
         env.set("MPICXX", join_path(self.prefix.bin, "mpicxx"))
+        for name, wrapper in (("MPIFC", "mpifort"), ("MPIF77", "mpif77"), ("MPIF90", "mpif90")):
+            env.set(name, join_path(self.prefix.bin, wrapper))
 
     def setup_dependent_build_environment(self, env, dependent_spec):
         self.setup_run_environment(env)
         # The wrappers run the compilers that the dependent package is built with.
         env.set("IMPI_CC", os.environ.get("SPACK_CC", "cc"))
         env.set("IMPI_CXX", os.environ.get("SPACK_CXX", "c++"))
+        env.set("IMPI_FC", os.environ.get("SPACK_FC", "gfortran"))
 
     def setup_dependent_package(self, module, dependent_spec):
         self.spec.mpicc = join_path(self.prefix.bin, "mpicc")
         self.spec.mpicxx = join_path(self.prefix.bin, "mpicxx")
+        self.spec.mpifc = join_path(self.prefix.bin, "mpifort")
+        self.spec.mpif77 = join_path(self.prefix.bin, "mpif77")
 
     @property
     def libs(self):
-        return find_libraries("libmpi_abi", root=self.prefix.lib, shared=True)
+        fortran = {"fortran", "f77", "f90"} & set(self.spec.last_query.extra_parameters)
+        names = ["libmpifort_abi", "libmpi_abi"] if fortran else ["libmpi_abi"]
+        return find_libraries(names, root=self.prefix.lib, shared=True)
 
     @property
     def headers(self):

@@ -87,9 +87,16 @@ for mpi in libimpi mpich openmpi; do
     openmpi) headers=/usr/lib/$triplet/openmpi/include ;;
     esac
     update-alternatives --set "mpi-$triplet" "$headers" >log
-    [ $mpi != libimpi ] || [ ! -e /usr/bin/mpifort ] # that of another would be with our library
+    # The wrapper for Fortran is that of the same MPI; there is none if the chosen MPI has none here.
+    [ $mpi != libimpi ] || [ "$(readlink -f /usr/bin/mpifort)" = "$(readlink -f /usr/bin/mpicc.libimpi)" ]
     mpicc who.c -o wrapped
     runs $mpi mpiexec ./wrapped
+    if [ $mpi = libimpi ] && command -v gfortran >/dev/null; then
+        for wrapper in mpifort mpif77 mpif90; do
+            XDG_CACHE_HOME=$PWD/cache $wrapper "$source/tests/install/fortran/new.f90" -o fortran 2>err
+            [ "$(mpirun -n 2 ./fortran)" = "2 ranks, sum 1" ]
+        done
+    fi
     cc -I"/usr/include/$triplet/mpi" who.c -o plain -lmpi -Wl,-rpath,"$(dirname "$(readlink -f "/usr/lib/$triplet/libmpi.so")")"
     runs $mpi mpirun ./plain
     if command -v pkg-config >/dev/null; then

@@ -31,12 +31,14 @@ manage --install $(cat "$work/made") || { cat "$work/log"; exit 1; }
 alternatives --set mpi /usr/bin/mpicc.libimpi
 alternatives --set mpirun /usr/bin/mpirun.libimpi
 [ "$(choice mpicxx)" = /usr/bin/mpicxx.libimpi ]
+for name in mpifort mpif77 mpif90; do [ "$(choice $name)" = /usr/bin/mpifort.libimpi ]; done
 [ "$(choice mpiexec)" = /usr/bin/mpiexec.libimpi ]
 triplet=$(basename "$(dirname "$(echo "$root"/usr/lib/*/libimpi)")")
 home=/usr/lib/$triplet/libimpi
 [ "$(choice "mpi-$triplet")" = "$home/include" ]
 [ "$(choice "libmpi.so-$triplet")" = "$home/lib/libmpi.so" ]
 [ "$(choice "mpi.pc-$triplet")" = "/usr/lib/$triplet/pkgconfig/libimpi.pc" ]
+[ "$(choice "mpi-fort.pc-$triplet")" = "/usr/lib/$triplet/pkgconfig/libimpi-fort.pc" ]
 [ "$(choice "libmpi_abi.so.1-$triplet")" = "$home/lib/libmpi_abi.so.1" ]
 # What each link names is there.
 for link in "$root"/etc/alternatives/*; do
@@ -52,13 +54,21 @@ done >"$work/nowhere"
 if command -v c++ >/dev/null; then
     [ "$("$root/usr/bin/mpicxx.libimpi" -showme:command)" = c++ ]
 fi
+if command -v gfortran >/dev/null; then
+    XDG_CACHE_HOME=$work/cache "$root/usr/bin/mpifort.libimpi" -fc=gfortran "$source/tests/install/fortran/new.f90" \
+        -o "$work/program" 2>"$work/said"
+    grep -q "^mpifort.libimpi: built MPI's modules for gfortran" "$work/said"
+    [ "$("$root/usr/bin/mpirun.libimpi" -n 2 "$work/program")" = "2 ranks, sum 1" ]
+    "$root/usr/bin/mpifort.libimpi" -fc=gfortran -install-modules >"$work/folders" # removed with the package
+    [ "$(wc -l <"$work/folders")" = 6 ]
+fi
 "$root/usr/bin/impi-info" --check >"$work/check" || { cat "$work/check"; exit 1; }
 # shellcheck disable=SC2046 # flags are words
 cc "$source/tests/install/program.c" -o "$work/flags" $(PKG_CONFIG_SYSROOT_DIR=$root \
     PKG_CONFIG_PATH=$root/usr/lib/$triplet/pkgconfig pkg-config --cflags --libs libimpi | sed "s|rpath,/usr|rpath,$root/usr|")
 [ "$("$root/usr/bin/mpiexec.libimpi" -n 2 "$work/flags")" = "2 ranks, sum 1" ]
 if command -v man >/dev/null; then
-    MANPATH=$root/usr/share/man man -w MPI_Send_c mpirun.libimpi >/dev/null
+    MANPATH=$root/usr/share/man man -w MPI_Send_c mpirun.libimpi mpifort.libimpi >/dev/null
 fi
 
 manage --purge impi-bin libimpi-dev libimpi1 || { cat "$work/log"; exit 1; }

@@ -29,12 +29,17 @@ exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), recipe)
 assert ("provides", ("mpi@:5.0",)) in said, said
 made = recipe["Libimpi"]()
 prefix = types.SimpleNamespace(bin="/p/bin", lib="/p/lib", include="/p/include")
-made.prefix, made.spec, made.stage = prefix, types.SimpleNamespace(), types.SimpleNamespace(path="/s")
+query = types.SimpleNamespace(extra_parameters=[])
+made.prefix, made.spec, made.stage = prefix, types.SimpleNamespace(last_query=query), types.SimpleNamespace(path="/s")
 variables = {}
 env = types.SimpleNamespace(set=lambda name, value: variables.update({name: value}))
 made.setup_build_environment(env)
 made.setup_dependent_build_environment(env, None)
 made.setup_dependent_package(None, None)
 assert variables["MPICC"] == made.spec.mpicc == "/p/bin/mpicc", variables
-assert made.libs and made.headers and made.build_targets == ["stage"]
+assert variables["MPIFC"] == made.spec.mpifc == "/p/bin/mpifort" and variables["IMPI_FC"], variables
+assert made.libs == (["libmpi_abi"],), made.libs
+query.extra_parameters = ["fortran"]
+assert made.libs == (["libmpifort_abi", "libmpi_abi"],), made.libs
+assert made.headers and made.build_targets == ["stage"]
 PYTHON

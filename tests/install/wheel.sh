@@ -17,6 +17,14 @@ export PATH
 mpicc "$source/tests/install/program.c" -o program
 [ "$(mpirun -n 2 ./program)" = "2 ranks, sum 1" ]
 [ "$(mpicxx -showme:command)" = c++ ] && [ "$(mpic++ -showme:command)" = c++ ]
+if command -v gfortran >/dev/null; then
+    for wrapper in mpifort mpif77 mpif90; do
+        XDG_CACHE_HOME=$work/cache $wrapper -w "$source/tests/install/fortran/old.f90" -o program 2>said
+        [ "$(mpirun -n 2 ./program)" = "2 ranks, sum 1" ]
+        XDG_CACHE_HOME=$work/cache $wrapper -w -fdefault-integer-8 "$source/tests/install/fortran/header.f" -o program 2>said
+        [ "$(mpirun -n 2 ./program)" = "2 ranks, sum 1" ]
+    done
+fi
 PKG_CONFIG_PATH=$work/environment/lib/pkgconfig
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # flags are words

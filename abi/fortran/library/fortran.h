@@ -48,9 +48,9 @@ struct room {
     void *more;  /* blocks, each of which begins with the address of the next */
     _Alignas(16) char here[1024];
 };
-#define ROOM(room) \
-    struct room room; \
-    room.used = 0, room.full = 0, room.more = NULL
+#define ROOM(name) \
+    struct room name; \
+    name.used = 0, name.full = 0, name.more = NULL
 
 HIDDEN void *impi_fortran_more(struct room *r, size_t bytes);
 HIDDEN void impi_fortran_leave(struct room *r);

@@ -1,8 +1,9 @@
-// Package wrapper decides what mpicc, mpicxx and their other names do: a pure function from the command line and the
-// place of the installation to what is to be printed or run.
+// Package wrapper decides what mpicc, mpicxx, mpifort and their other names do: a pure function from the command line
+// and the place of the installation to what is to be printed or run.
 //
-// Flow: the name it was called by -> C or C++; words -> questions (-show...), -cc=, the rest -> flags of the
-// installation before and behind the user's words, as far as the compiler will do that step.
+// Flow: the name it was called by -> C, C++ or Fortran; words -> questions (-show...), -cc=, the rest -> flags of the
+// installation before and behind the user's words, as far as the compiler will do that step. For Fortran the flags name
+// the folder of the modules that this compiler can read (fortran.go).
 //
 // The dialects of the two families that build systems know are answered: -showme:... and -show,
 // -compile-info, -link-info. CMake's FindMPI tries them in turn and takes an exit code of 0 for an answer.
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/internal/fortran"
 	"github.com/libimpi/libimpi/cmd/internal/version"
 )
 
@@ -24,86 +26,168 @@ type Place struct{ Prefix string }
 
 func (p Place) include() string { return filepath.Join(p.Prefix, "include") }
 func (p Place) lib() string     { return filepath.Join(p.Prefix, "lib") }
+func (p Place) sources() string { return filepath.Join(p.Prefix, "share", "libimpi", "fortran") }
 
-// Answer is what the wrapper does: prints Print, then runs Run, if they are there.
+// System is what the wrapper asks of the machine. The last three are for Fortran alone.
+type System struct {
+	Getenv func(name string) string
+	Exists func(compiler string) bool // that it can be run
+	Self   func(compiler string) bool // that it is this wrapper, which would run itself forever
+
+	Identify func(compiler []string) (fortran.Compiler, error)
+	Modules  func(c fortran.Compiler, k fortran.Kinds, quiet bool) fortran.Modules
+	Integers func(objects []string) (bytes int, err error)
+}
+
+// Answer is what the wrapper does: prints Print, then makes modules or runs Run, if that is there.
 type Answer struct {
-	Print string
-	Run   []string
+	Print   string
+	Run     []string
+	Install [][]string // compilers whose modules are to be made in the installation
+	Lacks   string     // what to say if Run fails
 }
 
 // language is what depends on the wrapper's name.
 type language struct {
+	name      string   // of the command
 	variables []string // of the environment, that name the compiler; the first set one wins
 	compilers []string // looked for in PATH, in this order
+	named     []string // options that name the compiler
 }
 
 var (
-	langC   = language{[]string{"IMPI_CC", "MPICH_CC", "OMPI_CC", "I_MPI_CC"}, []string{"cc", "gcc", "clang"}}
-	langCXX = language{[]string{"IMPI_CXX", "MPICH_CXX", "OMPI_CXX", "I_MPI_CXX"}, []string{"c++", "g++", "clang++"}}
+	langC = language{"mpicc", []string{"IMPI_CC", "MPICH_CC", "OMPI_CC", "I_MPI_CC"}, []string{"cc", "gcc", "clang"},
+		[]string{"-cc", "-cxx", "-CC"}}
+	langCXX = language{"mpicxx", []string{"IMPI_CXX", "MPICH_CXX", "OMPI_CXX", "I_MPI_CXX"},
+		[]string{"c++", "g++", "clang++"}, langC.named}
+	langFortran = language{"mpifort", []string{"IMPI_FC", "MPICH_FC", "OMPI_FC", "I_MPI_FC"},
+		[]string{"gfortran", "flang", "flang-new", "flang-new-19", "ifx", "nvfortran"}, []string{"-fc", "-f90", "-f77"}}
 )
 
-// languageOf tells C from C++ by the name of the command.
+// languageOf tells the language by the name of the command.
 func languageOf(command string) language {
 	name, _, _ := strings.Cut(filepath.Base(command), ".") // mpicxx.libimpi, as Debian calls it
-	switch strings.TrimSuffix(name, "_abi") {
+	switch name = strings.TrimSuffix(name, "_abi"); name {
 	case "mpicxx", "mpic++", "mpiCC":
 		return langCXX
+	case "mpifort":
+		return langFortran
+	case "mpif77", "mpif90": // have variables of their own, too
+		of := langFortran
+		of.variables = nil
+		for _, v := range langFortran.variables {
+			if v != "IMPI_FC" {
+				of.variables = append(of.variables, strings.TrimSuffix(v, "FC")+strings.ToUpper(name[len("mpi"):]))
+			}
+			of.variables = append(of.variables, v)
+		}
+		return of
 	}
 	return langC
 }
+
+func (l language) fortran() bool { return l.name == langFortran.name }
 
 // buildVersion is the version that build systems hear: Meson takes the mpicc with the highest one, even if the user
 // names another, and would mix our header with the other's library. It is ten times that of MPI's standard, and our
 // release.
 const buildVersion = "50.0.1"
 
-// Decide answers what command, called with args, does. getenv reads the environment, exists says whether a
-// compiler of that name can be found.
-func Decide(command string, args []string, at Place, getenv func(string) string,
-	exists func(string) bool) (Answer, error) {
-	lang := languageOf(command)
-	compiler, err := lang.compiler(getenv, exists)
+// call is one command line: its compiler, and the flags of the installation that it gets.
+type call struct {
+	at       Place
+	system   System
+	lang     language
+	compiler []string
+
+	options            []string // of the compiler
+	folders, libraries []string // for -I, -l
+	lacks              string   // for Answer
+}
+
+// Decide answers what command, called with args, does.
+func Decide(command string, args []string, at Place, system System) (Answer, error) {
+	c := &call{at: at, system: system, lang: languageOf(command)}
+	compiler, named, err := c.lang.compiler(system)
 	var words []string
 	question := ""
 	for _, word := range args {
+		option, name, valued := strings.Cut(word, "=")
 		switch {
-		case strings.HasPrefix(word, "-cc="), strings.HasPrefix(word, "-cxx="), strings.HasPrefix(word, "-CC="):
-			_, name, _ := strings.Cut(word, "=")
-			compiler, err = strings.Fields(name), nil
+		case valued && slices.Contains(c.lang.named, option):
+			compiler, named, err = strings.Fields(name), true, nil
 			if len(compiler) == 0 {
 				return Answer{}, fmt.Errorf("%s names no compiler", word)
 			}
-		case isQuestion(word):
+		case isQuestion(word), c.lang.fortran() && (word == installModules || word == "-"+installModules):
 			question = strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 		default:
 			words = append(words, word)
 		}
 	}
-	if err != nil && question == "" {
+	c.compiler = compiler
+	install := "-"+question == installModules
+	if err != nil && (question == "" || install) {
+		return Answer{}, err
+	}
+	if install {
+		return Answer{Install: c.found(named)}, nil
+	}
+	if err := c.flags(words, question); err != nil {
 		return Answer{}, err
 	}
 	switch {
 	case question != "":
-		return at.answer(question, compiler, words)
+		return c.answer(question, words)
 	case len(words) == 1 && words[0] == "--help":
-		return Answer{helpText(filepath.Base(command), lang.variables[0], join(compiler)), append(compiler, words...)}, nil
+		return Answer{Print: helpText(filepath.Base(command), c.lang, join(compiler)), Run: append(compiler, words...)}, nil
 	case slices.Contains(words, "-static") && links(words) && !asksOnly(words):
 		return Answer{}, errors.New("-static: libimpi is a shared library only, and so must be what it is linked " +
 			"with; leave -static out (-static-libgcc and -static-libstdc++ are fine)")
 	}
-	return Answer{Run: at.commandLine(compiler, words)}, nil
+	return Answer{Run: c.commandLine(words), Lacks: c.lacks}, nil
 }
 
-func (l language) compiler(getenv func(string) string, exists func(string) bool) ([]string, error) {
-	for _, v := range l.variables {
-		if words := strings.Fields(getenv(v)); len(words) > 0 {
-			return words, nil
+// installModules is the word that makes modules in the installation.
+const installModules = "-install-modules"
+
+// found are the compiler that the user has named, or all that are there.
+func (c *call) found(named bool) [][]string {
+	if named {
+		return [][]string{c.compiler}
+	}
+	var all [][]string
+	for i, name := range c.lang.compilers {
+		if c.system.Exists(name) {
+			all = append(all, c.lang.compilers[i:i+1])
 		}
 	}
-	if i := slices.IndexFunc(l.compilers, exists); i >= 0 {
-		return l.compilers[i : i+1], nil
+	return all
+}
+
+// flags finds the flags for words; question is "" if they are to be run.
+func (c *call) flags(words []string, question string) error {
+	c.folders, c.libraries = nil, []string{"mpi_abi"}
+	if c.lang.fortran() && !asksOnly(words) {
+		if err := c.fortranFlags(words, question); err != nil {
+			return err
+		}
 	}
-	return l.compilers[:1], fmt.Errorf("no compiler found: none of %s is in PATH (set %s)",
+	c.folders = append(c.folders, c.at.include())
+	return nil
+}
+
+// compiler is the one that the environment names, or the first that is there.
+func (l language) compiler(system System) (words []string, named bool, err error) {
+	for _, v := range l.variables {
+		if words := strings.Fields(system.Getenv(v)); len(words) > 0 && !system.Self(words[0]) {
+			return words, true, nil
+		}
+	}
+	if i := slices.IndexFunc(l.compilers, system.Exists); i >= 0 {
+		return l.compilers[i : i+1], false, nil
+	}
+	return l.compilers[:1], false, fmt.Errorf("no compiler found: none of %s is in PATH (set %s)",
 		strings.Join(l.compilers, ", "), l.variables[0])
 }
 
@@ -122,37 +206,36 @@ func isQuestion(word string) bool {
 	return strings.HasPrefix(bare, "show")
 }
 
-// answer prints one fact. compiler stands in front where the dialect wants a whole command.
-func (p Place) answer(question string, compiler, words []string) (Answer, error) {
+// answer prints one fact. The compiler stands in front where the dialect wants a whole command.
+func (c *call) answer(question string, words []string) (Answer, error) {
 	line := func(words ...string) (Answer, error) { return Answer{Print: join(words) + "\n"}, nil }
 	switch question {
 	case "show", "showme":
 		if len(words) == 0 {
-			return line(append(append(compiler[:len(compiler):len(compiler)], p.compileFlags()...), p.linkFlags()...)...)
+			return line(slices.Concat(c.compiler, c.compileFlags(), c.linkFlags())...)
 		}
-		return line(p.commandLine(compiler, words)...)
+		return line(c.commandLine(words)...)
 	case "compile-info", "compile_info", "show-compile-info":
-		return line(append(append(compiler[:len(compiler):len(compiler)], words...), append(p.compileFlags(), "-c")...)...)
+		return line(slices.Concat(c.compiler, words, c.compileFlags(), []string{"-c"})...)
 	case "link-info", "link_info", "show-link-info":
-		return line(append(append(compiler[:len(compiler):len(compiler)], words...),
-			append(p.compileFlags(), p.linkFlags()...)...)...)
+		return line(slices.Concat(c.compiler, words, c.compileFlags(), c.linkFlags())...)
 	case "showme:compile":
-		return line(p.compileFlags()...)
+		return line(c.compileFlags()...)
 	case "showme:link":
-		return line(p.linkFlags()...)
+		return line(c.linkFlags()...)
 	case "showme:incdirs", "show-incdir":
-		return line(p.include())
+		return line(c.folders...)
 	case "showme:libdirs", "show-libdir":
-		return line(p.lib())
+		return line(c.at.lib())
 	case "showme:libs":
-		return line("mpi_abi")
+		return line(c.libraries...)
 	case "showme:command":
-		return line(compiler...)
+		return line(c.compiler...)
 	case "showme:version":
-		return Answer{Print: fmt.Sprintf("mpicc %s (%s)\n", buildVersion, version.Text())}, nil
+		return Answer{Print: fmt.Sprintf("%s %s (%s)\n", c.lang.name, buildVersion, version.Text())}, nil
 	case "showme:help":
 		var all []string
-		for _, o := range options {
+		for _, o := range c.lang.options() {
 			for _, name := range o.Names {
 				all = append(all, "-"+name)
 			}
@@ -163,32 +246,50 @@ func (p Place) answer(question string, compiler, words []string) (Answer, error)
 }
 
 // commandLine is the compiler with the user's words between our flags: include path first, libraries last.
-func (p Place) commandLine(compiler, words []string) []string {
-	line := append(compiler[:len(compiler):len(compiler)], p.compileFlags()...)
+func (c *call) commandLine(words []string) []string {
 	if asksOnly(words) {
-		return append(compiler[:len(compiler):len(compiler)], words...)
+		return slices.Concat(c.compiler, words)
 	}
-	if links(words) && slices.ContainsFunc(words, func(w string) bool { return w == "-lmpi" || w == "-lmpi_abi" }) {
-		line = append(line, "-L"+p.lib()) // before the user's own: the library that they name is ours
+	line := slices.Concat(c.compiler, c.compileFlags())
+	if links(words) && slices.ContainsFunc(words, isLibrary) {
+		line = append(line, "-L"+c.at.lib()) // before the user's own: the library that they name is ours
 	}
 	line = append(line, words...)
 	if links(words) {
-		line = append(line, p.linkFlags()...)
+		line = append(line, c.linkFlags()...)
 	}
 	return line
 }
 
-func (p Place) compileFlags() []string { return []string{"-I" + p.include()} }
+// isLibrary reports whether a word names one of our libraries.
+func isLibrary(word string) bool {
+	switch word {
+	case "-lmpi", "-lmpi_abi", "-lmpifort_abi", "-lmpifort_abi_i8":
+		return true
+	}
+	return false
+}
 
-func (p Place) linkFlags() []string {
-	return []string{"-L" + p.lib(), "-Wl,-rpath," + p.lib(), "-Wl,--enable-new-dtags", "-lmpi_abi"}
+func (c *call) compileFlags() []string { return append(c.options, prefixed("-I", c.folders)...) }
+
+func (c *call) linkFlags() []string {
+	lib := c.at.lib()
+	return append([]string{"-L" + lib, "-Wl,-rpath," + lib, "-Wl,--enable-new-dtags"}, prefixed("-l", c.libraries)...)
+}
+
+func prefixed(flag string, words []string) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = flag + w
+	}
+	return list
 }
 
 // links reports whether the compiler will go as far as linking.
 func links(words []string) bool {
 	for _, w := range words {
 		switch w {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only":
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-syntax-only", "-Msyntax-only":
 			return false
 		}
 	}
@@ -203,7 +304,7 @@ func asksOnly(words []string) bool {
 		}
 	}
 	return slices.ContainsFunc(words, func(w string) bool {
-		return w == "--version" || w == "-v" || w == "--help" || strings.HasPrefix(w, "-dump") ||
+		return w == "--version" || w == "-V" || w == "-v" || w == "--help" || strings.HasPrefix(w, "-dump") ||
 			strings.HasPrefix(w, "-print-") || strings.HasPrefix(w, "--print-")
 	})
 }

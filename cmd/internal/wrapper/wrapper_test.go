@@ -11,6 +11,12 @@ const (
 	link = "-L/opt/i/lib -Wl,-rpath,/opt/i/lib -Wl,--enable-new-dtags -lmpi_abi"
 )
 
+// system is a machine without variables where every compiler can be run.
+func system() System {
+	return System{Getenv: func(string) string { return "" }, Exists: func(string) bool { return true },
+		Self: func(string) bool { return false }}
+}
+
 func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 	for _, c := range []struct {
 		env, command, words string
@@ -68,14 +74,15 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 		{command: "mpicc", env: "IMPI_CXX=x", words: "a.c", run: "cc " + inc + " a.c " + link},
 		{command: "mpicxx", env: "IMPI_CXX=x", words: "a.cc", run: "x " + inc + " a.cc " + link},
 	} {
-		getenv := func(name string) string {
+		on := system()
+		on.Getenv = func(name string) string {
 			v, ok := strings.CutPrefix(c.env, name+"=")
 			if !ok {
 				return ""
 			}
 			return v
 		}
-		got, err := Decide(c.command, strings.Fields(c.words), Place{"/opt/i"}, getenv, func(string) bool { return true })
+		got, err := Decide(c.command, strings.Fields(c.words), Place{"/opt/i"}, on)
 		label := c.env + " " + c.command + " " + c.words
 		switch {
 		case c.fails != "":
@@ -93,9 +100,7 @@ func TestTheWrapperAnswersEveryDialectAndRunsTheRest(t *testing.T) {
 }
 
 func TestHelpIsOursFirst(t *testing.T) {
-	got, err := Decide("/opt/i/bin/mpicxx", []string{"--help"}, Place{"/opt/i"}, func(string) string {
-		return ""
-	}, func(string) bool { return true })
+	got, err := Decide("/opt/i/bin/mpicxx", []string{"--help"}, Place{"/opt/i"}, system())
 	if err != nil || !strings.HasPrefix(got.Print, "mpicxx compiles") ||
 		!strings.Contains(got.Print, "variable IMPI_CXX names the compiler") ||
 		strings.Join(got.Run, " ") != "c++ --help" {
@@ -105,57 +110,63 @@ func TestHelpIsOursFirst(t *testing.T) {
 
 // Meson takes the first three numbers that it sees, and the highest of all wrappers.
 func TestBuildSystemsTakeUsForTheNewest(t *testing.T) {
-	got, _ := Decide("mpicc", []string{"--showme:version"}, Place{"/opt/i"}, func(string) string {
-		return ""
-	}, func(string) bool { return true })
+	got, _ := Decide("mpicc", []string{"--showme:version"}, Place{"/opt/i"}, system())
 	if first := regexp.MustCompile(`\d+.\d+.\d+`).FindString(got.Print); first != buildVersion {
 		t.Errorf("%q is taken for the version in %q", first, got.Print)
 	}
 }
 
 func TestTheFirstCompilerThatExistsIsTaken(t *testing.T) {
-	none := func(string) string { return "" }
-	only := func(name string) func(string) bool { return func(n string) bool { return n == name } }
-	got, err := Decide("mpicc", []string{"a.c"}, Place{"/p"}, none, only("gcc"))
+	only := func(name string) System {
+		on := system()
+		on.Exists = func(n string) bool { return n == name }
+		return on
+	}
+	got, err := Decide("mpicc", []string{"a.c"}, Place{"/p"}, only("gcc"))
 	if err != nil || got.Run[0] != "gcc" {
 		t.Errorf("runs %q, %v; want gcc", got.Run, err)
 	}
-	if _, err = Decide("mpicc", []string{"a.c"}, Place{"/p"}, none, only("tcc")); err == nil {
+	if _, err = Decide("mpicc", []string{"a.c"}, Place{"/p"}, only("tcc")); err == nil {
 		t.Error("no compiler at all is no error")
 	}
-	if got, err = Decide("mpicc", []string{"-showme:link"}, Place{"/p"}, none, only("tcc")); err != nil ||
+	if got, err = Decide("mpicc", []string{"-showme:link"}, Place{"/p"}, only("tcc")); err != nil ||
 		got.Print == "" {
 		t.Errorf("a question that needs no compiler: %q, %v", got.Print, err)
 	}
 }
 
 func TestPrintedWordsCanBePastedIntoAShell(t *testing.T) {
-	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, func(string) string {
-		return ""
-	}, func(string) bool { return true })
+	got, _ := Decide("mpicc", []string{"-showme:compile"}, Place{"/my stuff/it's"}, system())
 	if want := `-I"/my stuff/it's/include"` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
 	}
-	got, _ = Decide("mpicc", []string{"-showme:compile"}, Place{"/it's $5"}, func(string) string {
-		return ""
-	}, func(string) bool { return true })
+	got, _ = Decide("mpicc", []string{"-showme:compile"}, Place{"/it's $5"}, system())
 	if want := `'-I/it'\''s $5/include'` + "\n"; got.Print != want {
 		t.Errorf("prints %s, want %s", got.Print, want)
 	}
 }
 
 func TestEveryQuestionThatTheHelpListsIsAnswered(t *testing.T) {
-	for _, o := range options {
+	for _, o := range langC.options() {
 		for _, name := range o.Names {
 			word := "-" + name
 			if o.Joined {
 				word += "=tcc"
 			}
-			got, err := Decide("mpicc", []string{word, "x.c"}, Place{"/p"}, func(string) string { return "" },
-				func(string) bool { return true })
+			got, err := Decide("mpicc", []string{word, "x.c"}, Place{"/p"}, system())
 			if err != nil || !o.Joined && (got.Print == "" || got.Run != nil) || o.Joined && got.Run[0] != "tcc" {
 				t.Errorf("%s: %+v, %v", word, got, err)
 			}
 		}
+	}
+}
+
+func TestAWrapperNeverRunsItself(t *testing.T) {
+	on := system()
+	on.Getenv = func(name string) string { return map[string]string{"MPICH_CC": "/opt/i/bin/mpicc"}[name] }
+	on.Self = func(compiler string) bool { return compiler == "/opt/i/bin/mpicc" }
+	got, err := Decide("mpicc", []string{"a.c"}, Place{"/opt/i"}, on)
+	if err != nil || got.Run[0] != "cc" {
+		t.Errorf("runs %q, %v", got.Run, err)
 	}
 }
