@@ -204,7 +204,7 @@ contains
 
   ! The caller's arrays of counts, displacements and datatypes may not change before the end, copies of them must last.
   subroutine arrays_of_nonblocking_calls
-    integer ASYNC :: out(ranks), in(ranks), counts(ranks), displs(ranks), inw(ranks), displw(ranks), all(ranks)
+    integer ASYNC :: out(ranks), in(ranks), counts(ranks), displs(ranks), inw(ranks), displw(ranks), all(ranks), one(1)
     DATATYPE_T ASYNC :: types(ranks)
     integer :: i, size, e
     REQUEST_T :: r(4)
@@ -220,12 +220,13 @@ contains
     call MPI_Ialltoallv(out, counts, displs, MPI_INTEGER, in, counts, displs, MPI_INTEGER, MPI_COMM_WORLD, r(1), e)
     call MPI_Ialltoallw(out, counts, displw, types, inw, counts, displw, types, MPI_COMM_WORLD, r(2), e)
     call MPI_Iallgatherv(rank, 1, MPI_INTEGER, all, counts, displs, MPI_INTEGER, MPI_COMM_WORLD, r(3), e)
-    call MPI_Igatherv(rank, 1, MPI_INTEGER, all, counts, displs, MPI_INTEGER, 0, MPI_COMM_SELF, r(4), e)
+    call MPI_Igatherv(rank, 1, MPI_INTEGER, one, counts, displs, MPI_INTEGER, 0, MPI_COMM_SELF, r(4), e)
     call stir
     call MPI_Waitall(4, r, MPI_STATUSES_IGNORE, e)
     do i = 1, ranks
       CHECK(in(i) == 10 * (i - 1) + rank .and. inw(i) == in(i) .and. all(i) == i - 1)
     end do
+    CHECK(one(1) == rank)
   end subroutine
 
   ! Other things lie where the copies of a call that has returned might have been.
