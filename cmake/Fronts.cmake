@@ -25,16 +25,6 @@ endfunction()
 front(mpich libmpi.so.12 libmpich.so.12 libmpi.so)
 front(openmpi libmpi.so.40 libmpi.so)
 
-# What libraries in C refer to of Open MPI's Fortran bindings, which libimpi does not have: all that are called say so.
-target_sources(front-openmpi PRIVATE ${CMAKE_SOURCE_DIR}/abi/front/mpifh/callbacks.c)
-add_library(front-openmpi-mpifh SHARED ${CMAKE_SOURCE_DIR}/abi/front/mpifh/openmpi.c)
-set_target_properties(front-openmpi-mpifh PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libmpi_mpifh.so.40
-  LIBRARY_OUTPUT_DIRECTORY ${STAGE}/lib/openmpi BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
-target_compile_options(front-openmpi-mpifh PRIVATE -std=gnu11 -O2 -Wall -Wextra -Werror)
-target_link_options(front-openmpi-mpifh PRIVATE -Wl,--no-as-needed,-soname,libmpi_mpifh.so.40,--disable-new-dtags)
-target_link_libraries(front-openmpi-mpifh PRIVATE front-openmpi)
-add_dependencies(stage front-openmpi-mpifh)
-
 # Persistent collective operations by the names that Open MPI 4 has for them (mpi-ext.h).
 file(STRINGS ${CMAKE_SOURCE_DIR}/abi/functions.tsv functions REGEX "^MPI_[A-Za-z_]+_init\t")
 foreach(line IN LISTS functions)

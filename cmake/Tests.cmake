@@ -189,6 +189,11 @@ foreach(abi mpich openmpi)
   set_tests_properties(front/${abi} PROPERTIES TIMEOUT 600 LABELS front) # it compiles, too
   set_tests_properties(front/all-${abi} PROPERTIES TIMEOUT 1800 LABELS "front;long")
   set_tests_properties(front/${abi} front/all-${abi} PROPERTIES SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+  # Programs in Fortran, which mpifort of that MPI compiles.
+  add_test(NAME front/fortran-${abi} COMMAND ${CMAKE_SOURCE_DIR}/tests/front/fortran/run ${STAGE} ${abi}
+    ${CMAKE_BINARY_DIR}/tests/front/fortran-${abi} "1 2 3 4 2x4")
+  set_tests_properties(front/fortran-${abi} PROPERTIES TIMEOUT 600 LABELS front
+    SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
 endforeach()
 
 # front/tables: the classes of the C++ bindings beside those of MPICH's own library, where that is installed.

@@ -223,23 +223,23 @@ func (e *entry) text1(a Argument) {
 	e.after = append(e.after, fmt.Sprintf("if (e == MPI_SUCCESS) string_out(%s, c_%s);", e.stringOf(a), a.Name))
 }
 
-// string adds the parameters of a string: beside descriptors it is one.
+// string adds the parameters of a string: beside descriptors it is one, where C says how procedures are called.
 func (e *entry) string(a Argument, in bool) {
 	switch {
-	case e.section:
+	case e.texts:
 		e.params = append(e.params, "struct descriptor *"+a.Name)
 	case in:
 		e.params = append(e.params, "const char *"+a.Name)
 	default:
 		e.params = append(e.params, "char *"+a.Name)
 	}
-	if !e.section {
+	if !e.texts {
 		e.lengths = append(e.lengths, "size_t "+a.Name+"_len")
 	}
 }
 
 func (e *entry) stringOf(a Argument) string {
-	if e.section {
+	if e.texts {
 		return fmt.Sprintf("%s->base, %[1]s->elem_len", a.Name)
 	}
 	return fmt.Sprintf("%s, %[1]s_len", a.Name)

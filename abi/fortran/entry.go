@@ -17,6 +17,7 @@ type entry struct {
 	c        *table.Function // what it calls
 	form     int             // old, f08, large: the types of its arguments
 	section  bool            // buffers come as descriptors
+	texts    bool            // strings beside them, too
 	params   []string        // in C
 	lengths  []string        // hidden, behind them
 	before   []string        // statements
@@ -45,31 +46,35 @@ func init() {
 	}
 }
 
-// entries is the C of all entries of a procedure, for INTEGERs of so many bytes.
-func (p Procedure) entries(integer int) string {
-	if byHand[p.Name] {
+// entries is the C of all entries of a procedure in a library.
+func (p Procedure) entries(t target) string {
+	if byHand[p.Name] || t.absent(p) {
 		return ""
 	}
 	var b strings.Builder
 	lower, upper := p.Lower(), strings.ToUpper(p.Lower())
 	c := p.C
-	if integer == 8 && p.widens() { // an INTEGER is an MPI_Count
+	if t.integer == 8 && p.widens() { // an INTEGER is an MPI_Count
 		c = p.Large
 	}
-	b.WriteString(p.entry(lower, c, old, false))
+	b.WriteString(p.entry(fmt.Sprintf("F_(%s)", lower), c, old, false, t))
 	fmt.Fprintf(&b, "NAMES(%s, %s)\n", lower, upper)
+	if t.extension(p) {
+		fmt.Fprintf(&b, "EXTENSION(%s, %s)\n", lower, upper)
+	}
 	if p.pointers() {
-		fmt.Fprintf(&b, "ALSO(%s, %[1]s_cptr)\n", lower)
+		fmt.Fprintf(&b, "CPTR(%s, %s)\n", lower, upper)
 	}
-	suffix := "_f08"
-	if p.buffers() {
-		suffix = "_f08ts"
-		b.WriteString(p.entry(lower+suffix, c, f08, true))
+	section := p.buffers() && t.descriptors()
+	name, wide := "F08_", "LARGE_"
+	if section {
+		name, wide = "F08TS_", "LARGETS_"
+		b.WriteString(p.entry(fmt.Sprintf("%s(%s)", name, lower), c, f08, true, t))
 	} else {
-		fmt.Fprintf(&b, "ALSO(%s, %[1]s_f08)\n", lower)
+		fmt.Fprintf(&b, "ALSO_F08(%s)\n", lower)
 	}
-	if p.Large != nil {
-		b.WriteString(p.entry(lower+"_c"+suffix, p.Large, large, p.buffers()))
+	if t.large(p) {
+		b.WriteString(p.entry(fmt.Sprintf("%s(%s)", wide, lower), p.Large, large, section, t))
 	}
 	return b.String()
 }
@@ -88,8 +93,8 @@ func (p Procedure) pointers() bool {
 }
 
 // entry is the C of one entry that calls c.
-func (p Procedure) entry(name string, c *table.Function, form int, section bool) string {
-	e := entry{p: p, c: c, form: form, section: section, paired: map[int]string{}}
+func (p Procedure) entry(name string, c *table.Function, form int, section bool, t target) string {
+	e := entry{p: p, c: c, form: form, section: section, texts: section && t.front == "", paired: map[int]string{}}
 	if p.Result != "" {
 		return e.function(name)
 	}
@@ -103,7 +108,7 @@ func (p Procedure) entry(name string, c *table.Function, form int, section bool)
 
 func (e *entry) text(name string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "void F_(%s)(%s)\n{\n", name, strings.Join(append(e.params, e.lengths...), ", "))
+	fmt.Fprintf(&b, "void %s(%s)\n{\n", name, strings.Join(append(e.params, e.lengths...), ", "))
 	if e.room {
 		b.WriteString("    ROOM(room);\n")
 	}
@@ -141,6 +146,6 @@ func (e *entry) function(name string) string {
 	if params == nil {
 		params = []string{"void"}
 	}
-	return fmt.Sprintf("%s F_(%s)(%s) { return C_(%s)(%s); }\n", e.c.Result, name, strings.Join(params, ", "), e.c.Short(),
+	return fmt.Sprintf("%s %s(%s) { return C_(%s)(%s); }\n", e.c.Result, name, strings.Join(params, ", "), e.c.Short(),
 		strings.Join(values, ", "))
 }

@@ -198,9 +198,44 @@ WEAK(MPI_Type_get_contents_c);
     F_##kind PMPI_##type##_f2c(int h) { return h; } \
     INTEGERS(kind, type)
 #else
+/* Numbers of libimpi's own begin above those that predefined handles have in Open MPI's Fortran. */
+enum { FORTRAN_MOST = 128 };
+#define X(kind) static const void *fortran_##kind[FORTRAN_MOST];
+FRONT_KINDS(X)
+X(File)
+#undef X
+static int fortran_number[4096]; /* of libimpi's predefined handles, and one more */
+
+void front_fortran(void)
+{
+#define X(kind, symbol, number) \
+    fortran_##kind[number] = symbol; \
+    if (front_in(symbol) < 4096 && !fortran_number[front_in(symbol)]) fortran_number[front_in(symbol)] = number + 1;
+    FRONT_FORTRAN(X)
+#undef X
+}
+
+/* Of handles that libimpi has above its other predefined ones: few, and rare. */
+static int fortran_rare(const void *const *table, const void *h)
+{
+    int i = 0;
+    while (i < FORTRAN_MOST && table[i] != h) i++;
+    return i < FORTRAN_MOST ? i : -1;
+}
+
 #define FORTRAN(kind, type) \
-    int PMPI_##type##_c2f(F_##kind h) { return front_native.type##_toint(front_##kind##_in(h)); } \
-    F_##kind PMPI_##type##_f2c(int h) { return front_##kind##_out(front_native.type##_fromint(h)); } \
+    int PMPI_##type##_c2f(F_##kind h) \
+    { \
+        uintptr_t n = front_##kind##_in(h); \
+        if (n < 4096 && fortran_number[n]) return fortran_number[n] - 1; \
+        int rare = n < FRONT_MADE ? fortran_rare(fortran_##kind, h) : -1; \
+        return rare >= 0 ? rare : front_native.type##_toint(n); \
+    } \
+    F_##kind PMPI_##type##_f2c(int f) \
+    { \
+        if (f >= 0 && f < FORTRAN_MOST) return (F_##kind)fortran_##kind[f]; \
+        return front_##kind##_out(front_native.type##_fromint(f)); \
+    } \
     INTEGERS(kind, type)
 #endif
 FORTRAN(Comm, Comm);
@@ -213,9 +248,13 @@ FORTRAN(Op, Op);
 FORTRAN(Request, Request);
 FORTRAN(Session, Session);
 FORTRAN(Win, Win);
-int PMPI_File_c2f(F_File h) { return front_native.File_toint(front_File_in(h)); }
-F_File PMPI_File_f2c(int h) { return front_File_out(front_native.File_fromint(h)); }
+#ifdef FRONT_MPICH
+int PMPI_File_c2f(F_File h) { return h ? front_native.File_toint(front_File_in(h)) : 0; }
+F_File PMPI_File_f2c(int h) { return h ? front_File_out(front_native.File_fromint(h)) : NULL; }
 INTEGERS(File, File);
+#else
+FORTRAN(File, File);
+#endif
 
 /* The error of a status is what the program has put there, a code of MPI or not. */
 int PMPI_Status_set_error(F_Status *status, int err)

@@ -79,11 +79,17 @@ uint32_t front_keep(int kind, uint64_t ours)
 /* The symbols have the sizes that programs reserve for copies of them; nobody reads them. */
 #define X(symbol, size) char symbol[size] __attribute__((aligned(32)));
 FRONT_SYMBOLS(X)
+/* Datatypes that compilers for Fortran may have, and libimpi has not. */
+X(ompi_mpi_2cplex, 512)
+X(ompi_mpi_2dblcplex, 512)
+X(ompi_mpi_integer16, 512)
+X(ompi_mpi_ldblcplex, 512)
+X(ompi_mpi_real2, 512)
 #undef X
 
-/* Fortran's sentinels in C. */
-static int fortran_ignore[2];
-int *MPI_F_STATUS_IGNORE = &fortran_ignore[0], *MPI_F_STATUSES_IGNORE = &fortran_ignore[1];
+/* Fortran's sentinels in C: a program in Fortran has them in common blocks (abi/fortran/library/constants.c). */
+extern int mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
+int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_, *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
 struct front_known front_known[FRONT_SLOTS];
 const void *front_theirs[4096];
@@ -101,6 +107,7 @@ static void prepare(void)
 #define X(kind, ours, theirs) know(ours, theirs);
     FRONT_PREDEFINED(X)
 #undef X
+    front_fortran();
 }
 #endif
 

@@ -60,6 +60,8 @@ static inline const void *front_out(uintptr_t h)
     return h < 4096 ? front_theirs[h] : front_rare(h);
 }
 
+HIDDEN void front_fortran(void); /* prepares the numbers that predefined handles have in Fortran */
+
 #define FRONT_CONVERT(kind) \
     static inline uintptr_t front_##kind##_in(F_##kind h) { return front_in(h); } \
     static inline F_##kind front_##kind##_out(uintptr_t h) { return (F_##kind)front_out(h); }

@@ -99,7 +99,7 @@ func readForeign(file string) (map[string]foreign, error) {
 }
 
 // frontTables is abi/front/z_mpich.h or z_openmpi.h.
-func frontTables(constants []table.Constant, of map[string]foreign, abi string) ([]byte, error) {
+func frontTables(constants []table.Constant, of, fortran map[string]foreign, abi string) ([]byte, error) {
 	native := map[string]int64{}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/* The constants of %s.tsv beside libimpi's own. */\n\n", generatedLine, abi)
@@ -129,6 +129,7 @@ func frontTables(constants []table.Constant, of map[string]foreign, abi string) 
 		}
 	}
 	frontHandles(&b, handles, of)
+	frontFortran(&b, handles, of, fortran)
 	for _, g := range frontGroups {
 		frontSwitches(&b, g, native, of)
 	}
@@ -162,6 +163,21 @@ func frontHandles(b *strings.Builder, handles []table.Constant, of map[string]fo
 	b.WriteString("\n\n/* X(symbol, size in bytes) */\n#define FRONT_SYMBOLS(X)")
 	for _, s := range symbols {
 		b.WriteString(" \\\n    " + s)
+	}
+	b.WriteString("\n")
+}
+
+// frontFortran lists the numbers that predefined handles have in Fortran, where they have others than in C:
+// FRONT_FORTRAN(X) with X(kind, symbol, number).
+func frontFortran(b *strings.Builder, handles []table.Constant, of, fortran map[string]foreign) {
+	if fortran == nil {
+		return
+	}
+	b.WriteString("\n/* X(kind, symbol, number in Fortran) */\n#define FRONT_FORTRAN(X)")
+	for _, c := range handles {
+		if f, known := fortran[c.Name]; known {
+			fmt.Fprintf(b, " \\\n    X(%s, %s, %d)", strings.TrimPrefix(c.Kind, "handle MPI_"), of[c.Name].symbol, f.number)
+		}
 	}
 	b.WriteString("\n")
 }

@@ -112,6 +112,7 @@ type input struct {
 	calls     []table.Call
 	found     implementations
 	foreign   map[string]map[string]foreign // constants of other ABIs (front_tables.go)
+	fortran   map[string]foreign            // numbers of handles in Open MPI's Fortran
 }
 
 func readInput(root string) (input, error) {
@@ -128,6 +129,9 @@ func readInput(root string) (input, error) {
 		if in.foreign[name], err = readForeign(filepath.Join(root, "abi", "front", name+".tsv")); err != nil {
 			return in, err
 		}
+	}
+	if in.fortran, err = readForeign(filepath.Join(root, "abi", "front", "openmpi_fortran.tsv")); err != nil {
+		return in, err
 	}
 	return in, nil
 }
@@ -165,7 +169,11 @@ func generate(in input) (map[string][]byte, error) {
 	files["abi/front/z_native.h"] = frontNative(in.functions)
 	files["abi/front/cxx/z_mpich.h"] = frontCxx(in.functions, in.foreign["mpich"])
 	for name, values := range in.foreign {
-		if files["abi/front/z_"+name+".h"], err = frontTables(in.constants, values, name); err != nil {
+		fortran := in.fortran
+		if name != "openmpi" { // handles are the same there in C and in Fortran
+			fortran = nil
+		}
+		if files["abi/front/z_"+name+".h"], err = frontTables(in.constants, values, fortran, name); err != nil {
 			return nil, err
 		}
 		if files["gobridge/vendor/z_"+name+".h"], err = vendorConstants(in.constants, values, name); err != nil {

@@ -126,7 +126,7 @@ for other in mpich openmpi; do
     command -v mpifort.$other >/dev/null || continue
     printf 'program p\nuse mpi\ninteger e\ncall mpi_init(e)\ncall mpi_finalize(e)\nend\n' >p.f90
     mpifort.$other p.f90 -o fortran
-    if mpirun.libimpi -n 2 ./fortran 2>err || ! grep -q "libimpi has none: .*; start it with /usr/bin/mpirun.$other\$" err; then
+    if ! mpirun.libimpi -n 2 ./fortran 2>err || [ -s err ]; then
         echo "mpirun.libimpi says:"; cat err; exit 1
     fi
 done

@@ -59,10 +59,16 @@ fake f libmpifort.so.12 'void mpi_init_(int *e) { *e = 0; }'
 fake f libmpi.so.12
 program program "$new$work/f" ./f/libmpifort.so.12 ./f/libmpi.so.12
 silent -n 2 ./program
-for name in libmpifort.so.12 libmpi_mpifh.so.40 libmpi_usempif08.so.40; do
+for name in libmpifort.so.12 libmpichfort.so.12 libmpi_mpifh.so.40 libmpi_usempif08.so.40; do
+    fake f $name 'void mpi_init_(int *e) { *e = 0; } void mpi_finalize_(int *e) { *e = 0; }'
+    echo 'void mpi_init_(int *), mpi_finalize_(int *); int main(void) { int e; mpi_init_(&e), mpi_finalize_(&e); return e; }' |
+        cc -x c - -o program "$new$work/f" -x none ./f/$name
+    silent -n 2 ./program
+done
+for name in libmpichf90.so.3 libmpi_usempi.so.20; do
     fake f $name 'void mpi_init_(int *e) { *e = 0; }'
     echo 'void mpi_init_(int *); int main(void) { int e; mpi_init_(&e); return e; }' | cc -x c - -o program "$new$work/f" -x none ./f/$name
-    refused "needs $name, the Fortran bindings of another MPI, and libimpi has none" -n 2 ./program
+    refused "needs $name, the Fortran bindings of an MPI whose ABI libimpi does not have ($have)" -n 2 ./program
 done
 
 # Libraries with an ABI that we have: ours is put before theirs where LD_LIBRARY_PATH counts. Their own launcher is named.

@@ -1,10 +1,10 @@
-/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that are
- * written from tables. */
+/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that
+ * are written from tables. */
 #include "fortran.h"
 
 void F_(init)(Fint *ierror) { done(ierror, C_(Init)(NULL, NULL)); }
 NAMES(init, INIT)
-ALSO(init, init_f08)
+ALSO_F08(init)
 
 void F_(init_thread)(const Fint *required, Fint *provided, Fint *ierror)
 {
@@ -14,7 +14,7 @@ void F_(init_thread)(const Fint *required, Fint *provided, Fint *ierror)
     done(ierror, e);
 }
 NAMES(init_thread, INIT_THREAD)
-ALSO(init_thread, init_thread_f08)
+ALSO_F08(init_thread)
 
 void F_(info_create_env)(Fint *info, Fint *ierror)
 {
@@ -24,42 +24,56 @@ void F_(info_create_env)(Fint *info, Fint *ierror)
     done(ierror, e);
 }
 NAMES(info_create_env, INFO_CREATE_ENV)
-ALSO(info_create_env, info_create_env_f08)
+ALSO_F08(info_create_env)
 
-void F_(pcontrol)(const Fint *level) { C_(Pcontrol)(int_in(*level)); }
+void F_(pcontrol)(const Fint *level)
+{
+    C_(Pcontrol)
+    (int_in(*level));
+}
 NAMES(pcontrol, PCONTROL)
-ALSO(pcontrol, pcontrol_f08)
+ALSO_F08(pcontrol)
 
 /* What only Fortran has. */
 
 void F_(f_sync_reg)(void *buf) { (void)buf; }
 NAMES(f_sync_reg, F_SYNC_REG)
-void F_(f_sync_reg_f08ts)(const struct descriptor *buf) { (void)buf; }
+#ifdef FORTRAN_OPENMPI
+ALSO_F08(f_sync_reg)
+#else
+void F08TS_(f_sync_reg)(const struct descriptor *buf)
+{
+    (void)buf;
+}
+#endif
 
+#if !defined FORTRAN_MPICH && !defined FORTRAN_OPENMPI
 void F_(sizeof_f08ts)(const struct descriptor *x, Fint *size, Fint *ierror)
 {
     *size = (Fint)x->elem_len;
     done(ierror, MPI_SUCCESS);
 }
+#endif
 
 /* Statuses of all bindings are eight INTEGERs. */
 
 void F_(status_f2f08)(const Fint *f_status, Fint *f08_status, Fint *ierror)
 {
-    memcpy(f08_status, f_status, MPI_F_STATUS_SIZE * sizeof(Fint));
+    memcpy(f08_status, f_status, STATUS_INTEGERS * sizeof(Fint));
     done(ierror, MPI_SUCCESS);
 }
 NAMES(status_f2f08, STATUS_F2F08)
-ALSO(status_f2f08, status_f2f08_f08)
+ALSO_F08(status_f2f08)
 
 void F_(status_f082f)(const Fint *f08_status, Fint *f_status, Fint *ierror)
 {
-    memcpy(f_status, f08_status, MPI_F_STATUS_SIZE * sizeof(Fint));
+    memcpy(f_status, f08_status, STATUS_INTEGERS * sizeof(Fint));
     done(ierror, MPI_SUCCESS);
 }
 NAMES(status_f082f, STATUS_F082F)
-ALSO(status_f082f, status_f082f_f08)
+ALSO_F08(status_f082f)
 
+#ifndef impi_fortran_true
 /* The values of LOGICAL, which come as LOGICALs of the size that is given. */
 
 void F_(abi_get_fortran_booleans)(const Fint *size, void *true_, void *false_, Fint *is_set, Fint *ierror)
@@ -70,7 +84,7 @@ void F_(abi_get_fortran_booleans)(const Fint *size, void *true_, void *false_, F
     done(ierror, e);
 }
 NAMES(abi_get_fortran_booleans, ABI_GET_FORTRAN_BOOLEANS)
-ALSO(abi_get_fortran_booleans, abi_get_fortran_booleans_f08)
+ALSO_F08(abi_get_fortran_booleans)
 
 void F_(abi_set_fortran_booleans)(const Fint *size, void *true_, void *false_, Fint *ierror)
 {
@@ -79,7 +93,8 @@ void F_(abi_set_fortran_booleans)(const Fint *size, void *true_, void *false_, F
     done(ierror, e);
 }
 NAMES(abi_set_fortran_booleans, ABI_SET_FORTRAN_BOOLEANS)
-ALSO(abi_set_fortran_booleans, abi_set_fortran_booleans_f08)
+ALSO_F08(abi_set_fortran_booleans)
+#endif
 
 /* Strings whose length comes from the caller, for C with the byte behind them. */
 
@@ -100,7 +115,7 @@ void F_(info_get_string)(const Fint *info, const char *key, Fint *buflen, char *
     done(ierror, e);
 }
 NAMES(info_get_string, INFO_GET_STRING)
-ALSO(info_get_string, info_get_string_f08)
+ALSO_F08(info_get_string)
 
 void F_(session_get_nth_pset)(const Fint *session, const Fint *info, const Fint *n, Fint *pset_len, char *pset_name,
                               Fint *ierror, size_t pset_name_len)
@@ -118,7 +133,7 @@ void F_(session_get_nth_pset)(const Fint *session, const Fint *info, const Fint 
     done(ierror, e);
 }
 NAMES(session_get_nth_pset, SESSION_GET_NTH_PSET)
-ALSO(session_get_nth_pset, session_get_nth_pset_f08)
+ALSO_F08(session_get_nth_pset)
 
 /* Attached buffers. Only mpi_f08 says where the buffer was: the others pass one of the program's variables. */
 
@@ -133,7 +148,7 @@ ALSO(session_get_nth_pset, session_get_nth_pset_f08)
         done(ierror, e); \
     } \
     NAMES(lower, UPPER) \
-    void F_(lower##_f08)(LEADING void **buffer_addr, Fint *size, Fint *ierror) \
+    void F08_(lower)(LEADING void **buffer_addr, Fint *size, Fint *ierror) \
     { \
         int c_size = 0; \
         void *at; \
@@ -141,7 +156,10 @@ ALSO(session_get_nth_pset, session_get_nth_pset_f08)
         if (e == MPI_SUCCESS) *size = c_size, *buffer_addr = at; \
         done(ierror, e); \
     } \
-    void F_(lower##_c_f08)(LEADING void **buffer_addr, MPI_Count *size, Fint *ierror) \
+    LARGE_DETACH(lower, wide_call, LEADING)
+#ifdef HAVE_LARGE
+#define LARGE_DETACH(lower, wide_call, ...) \
+    void LARGE_(lower)(__VA_ARGS__ void **buffer_addr, MPI_Count *size, Fint *ierror) \
     { \
         MPI_Count c_size = 0; \
         void *at; \
@@ -149,6 +167,9 @@ ALSO(session_get_nth_pset, session_get_nth_pset_f08)
         if (e == MPI_SUCCESS) *size = c_size, *buffer_addr = at; \
         done(ierror, e); \
     }
+#else
+#define LARGE_DETACH(lower, wide_call, ...)
+#endif
 #define NONE
 #define OF_COMM const Fint *comm,
 #define OF_SESSION const Fint *session,
@@ -164,7 +185,7 @@ DETACH(session_detach_buffer, SESSION_DETACH_BUFFER, OF_SESSION,
 /* Strings up to a blank one, n apart; NULL if it is the constant. */
 static char **arguments(struct room *r, const char *argv, size_t length, int64_t apart)
 {
-    if (argv == mpi_abi_argv_null_ || argv == mpi_abi_argvs_null_) return NULL;
+    if (is_argv_null(argv) || is_argvs_null(argv)) return NULL;
     int64_t n = 0;
     for (const char *s = argv;; s += apart, n++) {
         size_t i = 0;
@@ -185,7 +206,7 @@ static int is_root(MPI_Comm comm, int root)
 /* Where codes go, of so many processes. */
 static int *codes_in(struct room *r, Fint *codes, int64_t n)
 {
-    if (codes == mpi_abi_errcodes_ignore_) return MPI_ERRCODES_IGNORE;
+    if (is_errcodes_ignore(codes)) return MPI_ERRCODES_IGNORE;
     return (int *)(sizeof *codes == sizeof(int) ? (void *)codes : allocate(r, n, sizeof(int)));
 }
 
@@ -213,7 +234,7 @@ void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs,
     done(ierror, e);
 }
 NAMES(comm_spawn, COMM_SPAWN)
-ALSO(comm_spawn, comm_spawn_f08)
+ALSO_F08(comm_spawn)
 
 void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char *argvs, const Fint *maxprocs,
                              const Fint *infos, const Fint *root, const Fint *comm, Fint *intercomm, Fint *codes,
@@ -223,8 +244,8 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     MPI_Comm c_comm = Comm_in(*comm), c_intercomm = MPI_COMM_NULL;
     int64_t n = is_root(c_comm, int_in(*root)) ? at_least_0(*count) : 0;
     char **c_commands = (char **)allocate(&room, n, sizeof *c_commands);
-    char ***c_argvs = argvs == mpi_abi_argvs_null_ ? MPI_ARGVS_NULL
-                                                   : (char ***)allocate(&room, n, sizeof *c_argvs);
+    char ***c_argvs = is_argvs_null(argvs) ? MPI_ARGVS_NULL
+                                           : (char ***)allocate(&room, n, sizeof *c_argvs);
     for (int64_t i = 0; i < n && !room.full; i++) {
         c_commands[i] = string_in(&room, commands + i * (int64_t)commands_len, commands_len);
         if (c_argvs) c_argvs[i] = arguments(&room, argvs + i * (int64_t)argvs_len, argvs_len, n * (int64_t)argvs_len);
@@ -241,4 +262,4 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     done(ierror, e);
 }
 NAMES(comm_spawn_multiple, COMM_SPAWN_MULTIPLE)
-ALSO(comm_spawn_multiple, comm_spawn_multiple_f08)
+ALSO_F08(comm_spawn_multiple)

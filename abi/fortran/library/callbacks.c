@@ -11,7 +11,7 @@ enum { CELLS = 1024 };
 static struct block {
     struct block *next;
     MPI_Aint cells[CELLS];
-} *blocks;
+} * blocks;
 static MPI_Aint *idle; /* each holds the address of the next */
 
 static int is_cell(const void *p)
@@ -56,8 +56,19 @@ static void give_back(void *cell)
 /* C says predefined attributes by the address of an int, or of an MPI_Aint; a window's memory by its address. */
 static int is_int(int keyval)
 {
-    return keyval >= MPI_TAG_UB && keyval < MPI_WIN_BASE ? 1
-           : keyval == MPI_WIN_DISP_UNIT || keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+    switch (keyval) {
+    case MPI_TAG_UB:
+    case MPI_IO:
+    case MPI_HOST:
+    case MPI_WTIME_IS_GLOBAL:
+    case MPI_APPNUM:
+    case MPI_LASTUSEDCODE:
+    case MPI_UNIVERSE_SIZE:
+    case MPI_WIN_DISP_UNIT:
+    case MPI_WIN_CREATE_FLAVOR:
+    case MPI_WIN_MODEL: return 1;
+    }
+    return 0;
 }
 
 int impi_fortran_value(int keyval, void *attribute, MPI_Aint *value)
@@ -75,8 +86,9 @@ struct key *impi_fortran_key(procedure copy, procedure delete, MPI_Aint extra, i
 {
     struct key *k = (struct key *)malloc(sizeof *k);
     if (!k) return NULL;
-    *k = (struct key){ copy, delete, 0, first, extra };
-    if (copy == (procedure)mpi_comm_dup_fn_ || copy == (procedure)mpi_type_dup_fn_ || copy == (procedure)mpi_win_dup_fn_ ||
+    *k = (struct key){copy, delete, 0, first, extra};
+    if (copy == (procedure)mpi_comm_dup_fn_ || copy == (procedure)mpi_type_dup_fn_ ||
+        copy == (procedure)mpi_win_dup_fn_ ||
         copy == (procedure)mpi_dup_fn_)
         k->dup = 1;
     if (k->dup || copy == (procedure)mpi_comm_null_copy_fn_ || copy == (procedure)mpi_type_null_copy_fn_ ||
@@ -98,7 +110,7 @@ int impi_fortran_copy_attr(Fint object, int keyval, void *state, void *in, void 
     if (k->copy && k->first) {
         Fint extra = (Fint)k->extra, f_in = (Fint)value, f_out = 0;
         ((void (*)(Fint *, Fint *, Fint *, Fint *, Fint *, Fint *, Fint *))k->copy)(&object, &f_keyval, &extra, &f_in,
-                                                                                  &f_out, &f_flag, &ierror);
+                                                                                    &f_out, &f_flag, &ierror);
         copy = f_out;
     } else if (k->copy) {
         MPI_Aint extra = k->extra, f_in = value;
@@ -118,7 +130,7 @@ int impi_fortran_delete_attr(Fint object, int keyval, void *attribute, void *sta
     MPI_Aint value;
     impi_fortran_value(keyval, attribute, &value);
     Fint f_keyval = keyval, ierror = MPI_SUCCESS;
-    if (k->delete && k->first) {
+    if (k->delete &&k->first) {
         Fint extra = (Fint)k->extra, f_value = (Fint)value;
         ((void (*)(Fint *, Fint *, Fint *, Fint *, Fint *))k->delete)(&object, &f_keyval, &f_value, &extra, &ierror);
     } else if (k->delete) {
@@ -143,7 +155,8 @@ OBJECT(Datatype, type)
 OBJECT(Win, win)
 
 /* The pools. A function keeps its place for good, and has it again when it comes again. */
-enum { OPERATORS = 256, HANDLERS = 64 };
+enum { OPERATORS = 256,
+       HANDLERS = 64 };
 
 static int place(procedure *pool, int n, procedure f)
 {
@@ -190,7 +203,7 @@ static void operate(int at, void *in, void *inout, int64_t n, MPI_Datatype type)
     }
 #define OPERATOR_NAME(n) operator_##n,
 TIMES256(OPERATOR)
-static MPI_User_function *const operator_functions[] = { TIMES256(OPERATOR_NAME) };
+static MPI_User_function *const operator_functions[] = {TIMES256(OPERATOR_NAME)};
 
 MPI_User_function *impi_fortran_operator(procedure f)
 {
@@ -209,7 +222,7 @@ static procedure large_operators[HANDLERS];
     }
 #define LARGE_OPERATOR_NAME(n) large_operator_##n,
 TIMES64(LARGE_OPERATOR, 0)
-static MPI_User_function_c *const large_operator_functions[] = { TIMES64(LARGE_OPERATOR_NAME, 0) };
+static MPI_User_function_c *const large_operator_functions[] = {TIMES64(LARGE_OPERATOR_NAME, 0)};
 
 MPI_User_function_c *impi_fortran_operator_c(procedure f)
 {
@@ -247,7 +260,7 @@ TIMES64(FILE_HANDLER, 0)
 TIMES64(SESSION_HANDLER, 0)
 
 #define FIND_HANDLER(Kind, KIND, name) \
-    static MPI_##Kind##_errhandler_function *const name##_functions[] = { TIMES64(KIND##_NAME, 0) }; \
+    static MPI_##Kind##_errhandler_function *const name##_functions[] = {TIMES64(KIND##_NAME, 0)}; \
     MPI_##Kind##_errhandler_function *impi_fortran_##name##_errhandler(procedure f) \
     { \
         int at = place(name##_handlers, HANDLERS, f); \
@@ -264,10 +277,10 @@ int impi_fortran_query(void *state, MPI_Status *status)
 {
     struct grequest *g = (struct grequest *)state;
     ROOM(room);
-    Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, MPI_F_STATUS_SIZE);
+    Fint ierror = MPI_SUCCESS, *f_status = NUMBERS_IN(Fint, (int *)status, STATUS_INTEGERS);
     if (!f_status) return MPI_ERR_NO_MEM;
     ((void (*)(MPI_Aint *, Fint *, Fint *))g->query)(&g->extra, f_status, &ierror);
-    NUMBERS_OUT((int *)status, f_status, MPI_F_STATUS_SIZE);
+    NUMBERS_OUT((int *)status, f_status, STATUS_INTEGERS);
     leave(&room);
     return int_in(ierror);
 }

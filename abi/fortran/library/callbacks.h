@@ -13,8 +13,8 @@ HIDDEN int impi_fortran_value(int keyval, void *attribute, MPI_Aint *value); /* 
 /* A key's functions and their argument. */
 struct key {
     procedure copy, delete; /* NULL: MPI_NULL_COPY_FN and its like */
-    int dup;                /* copy is MPI_DUP_FN and its like */
-    int first;              /* of MPI-1: values and extra_state are INTEGERs */
+    int dup; /* copy is MPI_DUP_FN and its like */
+    int first; /* of MPI-1: values and extra_state are INTEGERs */
     MPI_Aint extra;
 };
 HIDDEN struct key *impi_fortran_key(procedure copy, procedure delete, MPI_Aint extra, int first);

@@ -1,7 +1,9 @@
 /* What the entries of Fortran's bindings have in common: names, handles, numbers, strings, statuses, buffers.
  *
  * FORTRAN_INTEGER  bytes of an INTEGER and of a LOGICAL: 4, or 8 (-fdefault-integer-8)
- * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C */
+ * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C
+ * FORTRAN_MPICH, FORTRAN_OPENMPI  defined: of a front (abi/front), whose C they call (mpich.h, openmpi.h here); else of
+ *                  libimpi's own library, which calls what is in the standard ABI (own.h) */
 #ifndef LIBIMPI_FORTRAN_H
 #define LIBIMPI_FORTRAN_H
 
@@ -21,19 +23,16 @@ typedef int64_t Fint;
 typedef int32_t Fint;
 #endif
 
-#ifdef FORTRAN_PROFILE
-#define F_(name) pmpi_##name##_
-#define C_(name) PMPI_##name
-#define NAMES(lower, UPPER) ALIAS(F_(lower), pmpi_##lower##__) ALIAS(F_(lower), pmpi_##lower) ALIAS(F_(lower), PMPI_##UPPER)
-#define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
-#else
-#define F_(name) mpi_##name##_
-#define C_(name) MPI_##name
-#define NAMES(lower, UPPER) ALIAS(F_(lower), mpi_##lower##__) ALIAS(F_(lower), mpi_##lower) ALIAS(F_(lower), MPI_##UPPER)
-#define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
-#endif
 #define ALIAS(is, name) ALIAS_OF(is, name)
 #define ALIAS_OF(is, name) extern __typeof__(is) name __attribute__((alias(#is)));
+
+#ifdef FORTRAN_MPICH
+#include "mpich.h"
+#elif defined FORTRAN_OPENMPI
+#include "openmpi.h"
+#else
+#include "own.h"
+#endif
 
 /* ierror is optional in mpi_f08. */
 static inline void done(Fint *ierror, int e)
@@ -44,8 +43,8 @@ static inline void done(Fint *ierror, int e)
 /* Room for copies, for the time of a call: the first bytes cost nothing. */
 struct room {
     size_t used;
-    int full;    /* there is no memory */
-    void *more;  /* blocks, each of which begins with the address of the next */
+    int full; /* there is no memory */
+    void *more; /* blocks, each of which begins with the address of the next */
     _Alignas(16) char here[1024];
 };
 #define ROOM(name) \
@@ -57,7 +56,10 @@ HIDDEN void impi_fortran_leave(struct room *r);
 HIDDEN int impi_fortran_no_room(void);
 #define no_room impi_fortran_no_room
 
-static inline int64_t at_least_0(int64_t n) { return n > 0 ? n : 0; }
+static inline int64_t at_least_0(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
 
 /* Memory of zeros for n elements. */
 static inline void *allocate(struct room *r, int64_t n, size_t size)
@@ -78,14 +80,22 @@ static inline void leave(struct room *r)
 static inline int int_in(Fint n)
 {
 #if FORTRAN_INTEGER == 8
-    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int)n;
+    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN
+                                               : (int)n;
 #else
     return n;
 #endif
 }
 
-HIDDEN extern Fint impi_fortran_true; /* a LOGICAL's .TRUE. */
-static inline int logical_in(Fint l) { return l != 0; }
+#if defined FORTRAN_MPICH || defined FORTRAN_OPENMPI
+#define impi_fortran_true 1 /* a LOGICAL's .TRUE. */
+#else
+HIDDEN extern Fint impi_fortran_true;
+#endif
+static inline int logical_in(Fint l)
+{
+    return l != 0;
+}
 static inline Fint logical_out(int l) { return l ? impi_fortran_true : 0; }
 
 /* Fortran counts from one. */
@@ -108,9 +118,9 @@ HIDDEN void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n);
 #define LOGICALS_OUT(a, c, n) impi_fortran_logicals_out(a, c, n)
 
 /* How long arrays are of which no argument says so. */
-HIDDEN int64_t impi_fortran_peers(MPI_Comm comm);               /* processes that a collective call is with */
-HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out);  /* of a topology */
-HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm);          /* of a grid */
+HIDDEN int64_t impi_fortran_peers(MPI_Comm comm); /* processes that a collective call is with */
+HIDDEN int64_t impi_fortran_neighbors(MPI_Comm comm, int out); /* of a topology */
+HIDDEN int64_t impi_fortran_dimensions(MPI_Comm comm); /* of a grid */
 #define peers impi_fortran_peers
 #define neighbors impi_fortran_neighbors
 #define dimensions impi_fortran_dimensions
@@ -122,16 +132,7 @@ static inline int64_t sum(const Fint *a, int64_t n)
 }
 static inline int64_t last(const Fint *a, int64_t n) { return n > 0 ? a[n - 1] : 0; }
 
-/* Handles. Those below 4096 are the same in C and in Fortran. */
-#define HANDLE(kind, Name) \
-    static inline MPI_##kind kind##_in(Fint f) \
-    { \
-        return LIKELY((uint64_t)f < 4096) ? (MPI_##kind)(intptr_t)f : C_(Name##_fromint)(int_in(f)); \
-    } \
-    static inline Fint kind##_out(MPI_##kind h) \
-    { \
-        return LIKELY((uintptr_t)h < 4096) ? (Fint)(intptr_t)h : C_(Name##_toint)(h); \
-    }
+/* Handles, and arrays of them. */
 #define HANDLES(kind) \
     static inline MPI_##kind *kind##s_in(struct room *r, const Fint *a, int64_t n) \
     { \
@@ -147,7 +148,7 @@ static inline int64_t last(const Fint *a, int64_t n) { return n > 0 ? a[n - 1] :
 HANDLE(Comm, Comm)
 HANDLE(Datatype, Type)
 HANDLE(Errhandler, Errhandler)
-HANDLE(File, File)
+FILE_HANDLE
 HANDLE(Group, Group)
 HANDLE(Info, Info)
 HANDLE(Message, Message)
@@ -160,7 +161,9 @@ HANDLES(Info)
 HANDLES(Request)
 
 /* Copies that an operation goes on reading lie in a room of their own, kept until its request is no more. */
-#define KEPT(room) ROOM(room); room.used = sizeof room.here
+#define KEPT(name) \
+    ROOM(name); \
+    name.used = sizeof name.here
 HIDDEN extern int impi_fortran_keeps; /* requests that have some */
 HIDDEN void impi_fortran_keep(const struct room *kept, int error, Fint request);
 HIDDEN void impi_fortran_release(Fint request);
@@ -178,38 +181,38 @@ static inline void requests_out(Fint *a, const MPI_Request *c, int64_t n)
     for (int64_t i = 0; c && i < n; i++) a[i] = request_out(a[i], c[i]);
 }
 
-/* Values that Fortran's constants have by their address, in common blocks. */
-extern Fint mpi_abi_bottom_, mpi_abi_in_place_, mpi_abi_buffer_automatic_, mpi_abi_status_ignore_[8],
-    mpi_abi_statuses_ignore_[8], mpi_abi_errcodes_ignore_[1], mpi_abi_unweighted_[1], mpi_abi_weights_empty_[1];
-extern char mpi_abi_argv_null_[1], mpi_abi_argvs_null_[1];
-
+/* Values that Fortran's constants have by their address. */
 static inline void *buffer_in(void *p)
 {
-    if (UNLIKELY(p == &mpi_abi_bottom_)) return MPI_BOTTOM;
-    if (UNLIKELY(p == &mpi_abi_in_place_)) return MPI_IN_PLACE;
-    if (UNLIKELY(p == &mpi_abi_buffer_automatic_)) return MPI_BUFFER_AUTOMATIC;
+    if (UNLIKELY(is_bottom(p))) return MPI_BOTTOM;
+    if (UNLIKELY(is_in_place(p))) return MPI_IN_PLACE;
+#ifdef MPI_BUFFER_AUTOMATIC
+    if (UNLIKELY(is_buffer_automatic(p))) return MPI_BUFFER_AUTOMATIC;
+#endif
     return p;
 }
 
 #define WEIGHTS_IN(type, a, n) \
-    ((a) == mpi_abi_unweighted_ ? MPI_UNWEIGHTED : (a) == mpi_abi_weights_empty_ ? MPI_WEIGHTS_EMPTY : NUMBERS_IN(type, a, n))
+    (is_unweighted(a) ? MPI_UNWEIGHTED : is_weights_empty(a) ? MPI_WEIGHTS_EMPTY \
+                                                             : NUMBERS_IN(type, a, n))
 
-/* Statuses: eight INTEGERs in the order of C's. */
+/* Statuses: STATUS_INTEGERS INTEGERs in the order of C's. */
+#define SAME_STATUS(a) (sizeof *(a) == sizeof(int) && (uintptr_t)(a) % _Alignof(MPI_Status) == 0)
 HIDDEN MPI_Status *impi_fortran_statuses(struct room *r, const Fint *a, int64_t n);
 HIDDEN void impi_fortran_statuses_out(Fint *a, const MPI_Status *c, int64_t n);
 static inline MPI_Status *status_in(struct room *r, const Fint *a, int64_t n)
 {
-    if (a == mpi_abi_status_ignore_) return MPI_STATUS_IGNORE;
-    return sizeof *a == sizeof(int) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
+    if (is_status_ignore(a)) return MPI_STATUS_IGNORE;
+    return SAME_STATUS(a) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
 }
 static inline MPI_Status *statuses_in(struct room *r, const Fint *a, int64_t n)
 {
-    if (a == mpi_abi_statuses_ignore_) return MPI_STATUSES_IGNORE;
-    return sizeof *a == sizeof(int) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
+    if (is_statuses_ignore(a)) return MPI_STATUSES_IGNORE;
+    return SAME_STATUS(a) ? (MPI_Status *)a : impi_fortran_statuses(r, a, n);
 }
 static inline void statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 {
-    if (sizeof *a != sizeof(int) && c) impi_fortran_statuses_out(a, c, n);
+    if (c && (const void *)a != (const void *)c && !is_ignored(c)) impi_fortran_statuses_out(a, c, n);
 }
 
 /* Strings: blanks behind them mean nothing. */
@@ -220,28 +223,17 @@ HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
 #define trimmed_in impi_fortran_trimmed
 #define string_out impi_fortran_string_out
 
-/* Descriptors (ISO_Fortran_binding.h): of what gfortran's and flang's have in common. LLVM's base is the address of the
- * first element, and so is that of gcc's. */
-enum { MAX_RANK = 15 };
-struct descriptor {
-    void *base;
-    size_t elem_len; /* bytes of an element */
-    int version;
-    int8_t rank;
-    int8_t kinds[3]; /* each compiler's own */
-    struct {
-        int64_t lower, extent, stride; /* bytes from one element to the next */
-    } dim[MAX_RANK];
-};
+HIDDEN int impi_fortran_refuse(const char *function);
 
+#ifndef FORTRAN_OPENMPI /* which passes no descriptors */
 /* Elements lie one behind the other. */
 static inline int contiguous(const struct descriptor *d)
 {
     int64_t bytes = (int64_t)d->elem_len;
     for (int i = 0; i < d->rank; i++) {
-        int64_t n = d->dim[i].extent;
-        if (n == 0 || n == -1) return 1; /* nothing, or of assumed size */
-        if (n != 1 && d->dim[i].stride != bytes) return 0;
+        int64_t n = extent(d, i);
+        if (n <= 0) return 1; /* nothing, or of assumed size */
+        if (n != 1 && stride(d, i) != bytes) return 0;
         bytes *= n;
     }
     return 1;
@@ -279,7 +271,6 @@ static inline void copy_out(const struct descriptor *d, const void *c)
 }
 
 /* Buffers that must be contiguous. */
-HIDDEN int impi_fortran_refuse(const char *function);
 static inline void *contiguous_in(const struct descriptor *d, int *refused)
 {
     *refused |= !contiguous(d);
@@ -288,5 +279,6 @@ static inline void *contiguous_in(const struct descriptor *d, int *refused)
 
 /* Memory as such: the address of its first element. */
 static inline void *whole_in(const struct descriptor *d) { return buffer_in(d->base); }
+#endif
 
 #endif

@@ -5,7 +5,7 @@
 
 /* Keys of attributes. */
 #define KEYVAL(Kind, lower, UPPER, call) \
-    void F_(lower)(procedure copy, procedure delete, Fint *keyval, const MPI_Aint *extra, Fint *ierror) \
+    void F_(lower)(procedure copy, procedure delete, Fint * keyval, const MPI_Aint *extra, Fint *ierror) \
     { \
         int c_keyval = 0, e = MPI_ERR_NO_MEM; \
         struct key *k = impi_fortran_key(copy, delete, *extra, 0); \
@@ -15,7 +15,7 @@
         done(ierror, e); \
     } \
     NAMES(lower, UPPER) \
-    ALSO(lower, lower##_f08)
+    ALSO_F08(lower)
 KEYVAL(comm, comm_create_keyval, COMM_CREATE_KEYVAL, Comm_create_keyval)
 KEYVAL(type, type_create_keyval, TYPE_CREATE_KEYVAL, Type_create_keyval)
 KEYVAL(win, win_create_keyval, WIN_CREATE_KEYVAL, Win_create_keyval)
@@ -36,10 +36,10 @@ NAMES(keyval_create, KEYVAL_CREATE)
     void F_(get)(const Fint *object, const Fint *keyval, Value *value, Fint *flag, Fint *ierror) \
     { \
         void *at = NULL; \
-        int c_flag = 0, e = C_(c_get)(Kind##_in(*object), int_in(*keyval), &at, &c_flag); \
+        int c_flag = 0, e = C_(c_get)(Kind##_in(*object), keyval_in(*keyval), &at, &c_flag); \
         if (e == MPI_SUCCESS && c_flag) { \
             MPI_Aint found; \
-            impi_fortran_value(int_in(*keyval), at, &found); \
+            impi_fortran_value(keyval_in(*keyval), at, &found); \
             *value = (Value)found; \
         } \
         *flag = logical_out(c_flag); \
@@ -49,24 +49,25 @@ NAMES(keyval_create, KEYVAL_CREATE)
     void F_(set)(const Fint *object, const Fint *keyval, const Value *value, Fint *ierror) \
     { \
         void *cell = impi_fortran_cell(*value); \
-        done(ierror, cell ? C_(c_set)(Kind##_in(*object), int_in(*keyval), cell) : no_room()); \
+        done(ierror, cell ? C_(c_set)(Kind##_in(*object), keyval_in(*keyval), cell) : no_room()); \
     } \
     NAMES(set, SET)
-ATTRIBUTES(Comm, comm, MPI_Aint, comm_get_attr, COMM_GET_ATTR, comm_set_attr, COMM_SET_ATTR, Comm_get_attr, Comm_set_attr)
+ATTRIBUTES(Comm, comm, MPI_Aint, comm_get_attr, COMM_GET_ATTR, comm_set_attr, COMM_SET_ATTR, Comm_get_attr,
+           Comm_set_attr)
 ATTRIBUTES(Datatype, type, MPI_Aint, type_get_attr, TYPE_GET_ATTR, type_set_attr, TYPE_SET_ATTR, Type_get_attr,
            Type_set_attr)
 ATTRIBUTES(Win, win, MPI_Aint, win_get_attr, WIN_GET_ATTR, win_set_attr, WIN_SET_ATTR, Win_get_attr, Win_set_attr)
 ATTRIBUTES(Comm, comm, Fint, attr_get, ATTR_GET, attr_put, ATTR_PUT, Comm_get_attr, Comm_set_attr)
-ALSO(comm_get_attr, comm_get_attr_f08)
-ALSO(comm_set_attr, comm_set_attr_f08)
-ALSO(type_get_attr, type_get_attr_f08)
-ALSO(type_set_attr, type_set_attr_f08)
-ALSO(win_get_attr, win_get_attr_f08)
-ALSO(win_set_attr, win_set_attr_f08)
+ALSO_F08(comm_get_attr)
+ALSO_F08(comm_set_attr)
+ALSO_F08(type_get_attr)
+ALSO_F08(type_set_attr)
+ALSO_F08(win_get_attr)
+ALSO_F08(win_set_attr)
 
 /* Error handlers. */
 #define ERRHANDLER(kind, lower, UPPER, call) \
-    void F_(lower)(procedure f, Fint *errhandler, Fint *ierror) \
+    void F_(lower)(procedure f, Fint * errhandler, Fint * ierror) \
     { \
         MPI_Errhandler made = MPI_ERRHANDLER_NULL; \
         MPI_##call##_errhandler_function *c = impi_fortran_##kind##_errhandler(f); \
@@ -75,7 +76,7 @@ ALSO(win_set_attr, win_set_attr_f08)
         done(ierror, e); \
     } \
     NAMES(lower, UPPER) \
-    ALSO(lower, lower##_f08)
+    ALSO_F08(lower)
 ERRHANDLER(comm, comm_create_errhandler, COMM_CREATE_ERRHANDLER, Comm)
 ERRHANDLER(win, win_create_errhandler, WIN_CREATE_ERRHANDLER, Win)
 ERRHANDLER(file, file_create_errhandler, FILE_CREATE_ERRHANDLER, File)
@@ -92,9 +93,10 @@ void F_(op_create)(procedure f, const Fint *commute, Fint *op, Fint *ierror)
     done(ierror, e);
 }
 NAMES(op_create, OP_CREATE)
-ALSO(op_create, op_create_f08)
+ALSO_F08(op_create)
 
-void F_(op_create_c_f08)(procedure f, const Fint *commute, Fint *op, Fint *ierror)
+#ifdef HAVE_LARGE
+void LARGE_(op_create)(procedure f, const Fint *commute, Fint *op, Fint *ierror)
 {
     MPI_Op made = MPI_OP_NULL;
     MPI_User_function_c *c = impi_fortran_operator_c(f);
@@ -102,6 +104,7 @@ void F_(op_create_c_f08)(procedure f, const Fint *commute, Fint *op, Fint *ierro
     if (e == MPI_SUCCESS) *op = Op_out(made);
     done(ierror, e);
 }
+#endif
 
 /* Generalized requests. */
 void F_(grequest_start)(procedure query, procedure free_, procedure cancel, const MPI_Aint *extra, Fint *request,
@@ -111,7 +114,7 @@ void F_(grequest_start)(procedure query, procedure free_, procedure cancel, cons
     int e = MPI_ERR_NO_MEM;
     struct grequest *g = (struct grequest *)malloc(sizeof *g);
     if (g) {
-        *g = (struct grequest){ query, free_, cancel, *extra };
+        *g = (struct grequest){query, free_, cancel, *extra};
         e = C_(Grequest_start)(impi_fortran_query, impi_fortran_free, impi_fortran_cancel, g, &made);
     }
     if (e == MPI_SUCCESS) *request = Request_out(made);
@@ -119,27 +122,29 @@ void F_(grequest_start)(procedure query, procedure free_, procedure cancel, cons
     done(ierror, e);
 }
 NAMES(grequest_start, GREQUEST_START)
-ALSO(grequest_start, grequest_start_f08)
+ALSO_F08(grequest_start)
 
 /* Data representations, which nothing ends. */
-#define DATAREP(lower, call, suffix, null) \
-    void F_(lower)(const char *datarep, procedure read, procedure write, procedure extent, const MPI_Aint *extra, \
-                   Fint *ierror, size_t datarep_len) \
+#define DATAREP(entry, call, suffix) \
+    void entry(const char *datarep, procedure read, procedure write, procedure extent, const MPI_Aint *extra, \
+               Fint *ierror, size_t datarep_len) \
     { \
         ROOM(room); \
         char *name = string_in(&room, datarep, datarep_len); \
         struct datarep *d = (struct datarep *)malloc(sizeof *d); \
         int e = MPI_ERR_NO_MEM; \
         if (d && name) { \
-            *d = (struct datarep){ read, write, extent, *extra }; \
-            e = C_(call)(name, read == (procedure)null ? NULL : impi_fortran_read##suffix, \
-                         write == (procedure)null ? NULL : impi_fortran_write##suffix, impi_fortran_extent, d); \
+            *d = (struct datarep){read, write, extent, *extra}; \
+            e = C_(call)(name, is_conversion_null(read) ? NULL : impi_fortran_read##suffix, \
+                         is_conversion_null(write) ? NULL : impi_fortran_write##suffix, impi_fortran_extent, d); \
         } \
         if (e) free(d); \
         leave(&room); \
         done(ierror, e); \
     }
-DATAREP(register_datarep, Register_datarep, , mpi_conversion_fn_null_)
+DATAREP(F_(register_datarep), Register_datarep, )
 NAMES(register_datarep, REGISTER_DATAREP)
-ALSO(register_datarep, register_datarep_f08)
-DATAREP(register_datarep_c_f08, Register_datarep_c, _c, mpi_conversion_fn_null_c_)
+ALSO_F08(register_datarep)
+#ifdef HAVE_LARGE
+DATAREP(LARGE_(register_datarep), Register_datarep_c, _c)
+#endif

@@ -44,7 +44,7 @@ int impi_fortran_keeps;
 
 void impi_fortran_keep(const struct room *room, int error, Fint request)
 {
-    struct room r = { .more = room->more };
+    struct room r = {.more = room->more};
     struct kept *k = error || !r.more ? NULL : (struct kept *)malloc(sizeof *k);
     if (!k) { /* without memory the copies are never given back */
         if (error) impi_fortran_leave(&r);
@@ -85,7 +85,8 @@ static int64_t number(const void *a, size_t size, int64_t i)
 static void set_number(void *a, size_t size, int64_t i, int64_t n)
 {
     if (size == 4)
-        ((int32_t *)a)[i] = n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int32_t)n;
+        ((int32_t *)a)[i] = n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN
+                                                                : (int32_t)n;
     else
         ((int64_t *)a)[i] = n;
 }
@@ -102,7 +103,9 @@ void impi_fortran_numbers_out(void *a, size_t size, const void *c, size_t c_size
     for (int64_t i = 0; c && i < n; i++) set_number(a, size, i, number(c, c_size, i));
 }
 
+#ifndef impi_fortran_true
 Fint impi_fortran_true = 1;
+#endif
 
 void impi_fortran_logicals_out(Fint *a, const int *c, int64_t n)
 {
@@ -139,12 +142,12 @@ int64_t impi_fortran_neighbors(MPI_Comm comm, int out)
 
 MPI_Status *impi_fortran_statuses(struct room *r, const Fint *a, int64_t n)
 {
-    return (MPI_Status *)impi_fortran_numbers(r, a, sizeof *a, sizeof(int), MPI_F_STATUS_SIZE * n);
+    return (MPI_Status *)impi_fortran_numbers(r, a, sizeof *a, sizeof(int), STATUS_INTEGERS * n);
 }
 
 void impi_fortran_statuses_out(Fint *a, const MPI_Status *c, int64_t n)
 {
-    impi_fortran_numbers_out(a, sizeof *a, c, sizeof(int), MPI_F_STATUS_SIZE * n);
+    impi_fortran_numbers_out(a, sizeof *a, c, sizeof(int), STATUS_INTEGERS * n);
 }
 
 /* Strings. */

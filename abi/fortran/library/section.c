@@ -11,13 +11,13 @@ static int over(const struct descriptor *c, int d, int64_t n, MPI_Datatype eleme
     *type = element;
     if (d < 0) return MPI_SUCCESS;
     int64_t inner = 1;
-    for (int i = 0; i < d; i++) inner *= c->dim[i].extent;
+    for (int i = 0; i < d; i++) inner *= extent(c, i);
     int64_t whole = n / inner, rest = n % inner;
     MPI_Datatype one, all, some = MPI_DATATYPE_NULL;
     int one_made, some_made = 0;
     int e = over(c, d - 1, inner, element, &one, &one_made);
     if (e) return e;
-    e = PMPI_Type_create_hvector_c(whole, 1, c->dim[d].stride, one, &all);
+    e = PMPI_Type_create_hvector_c(whole, 1, stride(c, d), one, &all);
     if (one_made) PMPI_Type_free(&one);
     if (e) return e;
     *made = 1;
@@ -25,8 +25,8 @@ static int over(const struct descriptor *c, int d, int64_t n, MPI_Datatype eleme
     if (!rest) return MPI_SUCCESS;
     e = over(c, d - 1, rest, element, &some, &some_made);
     if (!e) {
-        MPI_Datatype both[2] = { all, some };
-        e = PMPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, whole * c->dim[d].stride }, both, type);
+        MPI_Datatype both[2] = {all, some};
+        e = PMPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, whole * stride(c, d)}, both, type);
     }
     if (some_made) PMPI_Type_free(&some);
     PMPI_Type_free(&all);
@@ -44,7 +44,7 @@ static int64_t items(const struct descriptor *c, MPI_Datatype datatype)
 
 struct section impi_fortran_section(const struct descriptor *c, int64_t count, MPI_Datatype datatype)
 {
-    struct section s = { c->base, count, datatype, 0, MPI_SUCCESS };
+    struct section s = {c->base, count, datatype, 0, MPI_SUCCESS};
     int64_t each = items(c, datatype);
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return s; /* C refuses what is wrong */
     if (!each || count % each) {
@@ -69,9 +69,9 @@ struct walk {
 static int next(const struct descriptor *c, struct walk *w)
 {
     for (int i = 0; i < c->rank; i++) {
-        w->p += c->dim[i].stride;
-        if (++w->at[i] < c->dim[i].extent) return 1;
-        w->p -= c->dim[i].stride * c->dim[i].extent;
+        w->p += stride(c, i);
+        if (++w->at[i] < extent(c, i)) return 1;
+        w->p -= stride(c, i) * extent(c, i);
         w->at[i] = 0;
     }
     return 0;
@@ -80,9 +80,9 @@ static int next(const struct descriptor *c, struct walk *w)
 void *impi_fortran_copy(struct room *r, const struct descriptor *c)
 {
     int64_t n = 1;
-    for (int i = 0; i < c->rank; i++) n *= c->dim[i].extent;
+    for (int i = 0; i < c->rank; i++) n *= extent(c, i);
     char *copy = (char *)allocate(r, n, c->elem_len), *to = copy;
-    struct walk w = { .p = (char *)c->base };
+    struct walk w = {.p = (char *)c->base};
     if (copy) do {
             memcpy(to, w.p, c->elem_len);
             to += c->elem_len;
@@ -93,7 +93,7 @@ void *impi_fortran_copy(struct room *r, const struct descriptor *c)
 void impi_fortran_copy_out(const struct descriptor *c, const void *copy)
 {
     const char *from = (const char *)copy;
-    struct walk w = { .p = (char *)c->base };
+    struct walk w = {.p = (char *)c->base};
     do {
         memcpy(w.p, from, c->elem_len);
         from += c->elem_len;

@@ -29,6 +29,12 @@ var fronts = map[string]string{
 	"libmpicxx.so.12":   options.ABIMPICH,
 	"libmpi.so.40":      options.ABIOpenMPI,
 	"libmpi_cxx.so.40":  options.ABIOpenMPI,
+
+	"libmpifort.so.12":               options.ABIMPICH,
+	"libmpichfort.so.12":             options.ABIMPICH,
+	"libmpi_mpifh.so.40":             options.ABIOpenMPI,
+	"libmpi_usempif08.so.40":         options.ABIOpenMPI,
+	"libmpi_usempi_ignore_tkr.so.40": options.ABIOpenMPI,
 }
 
 // standard are the names of the library with the ABI of MPI 5.0, which others have, too.
@@ -130,14 +136,14 @@ func (n needs) folder(program string, list []linked.Library) (string, error) {
 	for _, l := range list {
 		at := ""
 		switch {
-		case fortranLibrary.MatchString(l.Name):
-			if linked.Imports(program, fortranCall) {
-				return "", n.refuse("needs "+l.Name+", the Fortran bindings of another MPI, and libimpi has none: of programs "+
-					"that were compiled with another MPI it runs those in C", l, "")
-			}
-			continue
 		case fronts[l.Name] != "":
 			at = fronts[l.Name]
+		case fortranLibrary.MatchString(l.Name):
+			if linked.Imports(program, fortranCall) {
+				return "", n.refuse("needs "+l.Name+", the Fortran bindings of an MPI whose ABI libimpi does not have (it has "+
+					strings.Join(ownNames(), ", ")+")", l, "")
+			}
+			continue
 		case slices.Contains(standard, l.Name):
 			at = "."
 		case mpiLibrary.MatchString(l.Name) && !isLibimpi(l.Path):
@@ -166,7 +172,7 @@ func (n needs) folder(program string, list []linked.Library) (string, error) {
 // fixed refuses a program whose RPATH leads to another MPI, whatever LD_LIBRARY_PATH says.
 func (n needs) fixed(list []linked.Library) error {
 	for _, l := range list {
-		if mpiLibrary.MatchString(l.Name) && l.Fixed && !isLibimpi(l.Path) {
+		if isMPI(l.Name) && l.Fixed && !isLibimpi(l.Path) {
 			return n.refuse("has an RPATH that leads to "+l.Path+", another MPI library, whatever LD_LIBRARY_PATH says", l,
 				"remove the RPATH (patchelf --remove-rpath, chrpath -d)")
 		}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAFrontsHeaderHasTheTypesAndValuesOfItsABI(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for front, want := range map[string][]string{
+		"mpich": {
+			"typedef int MPI_Comm;", "typedef struct MPI_ABI_File *MPI_File;", "extern int *const MPI_UNWEIGHTED;",
+			"#define MPI_COMM_WORLD ((MPI_Comm)(intptr_t)1140850688)", "#define MPI_ERR_TRUNCATE (14)",
+			"    X(comm_world, 1140850688)", "count_low, count_high, MPI_SOURCE",
+		},
+		"openmpi": {
+			"#define MPI_COMM_WORLD ((MPI_Comm)ompi_mpi_comm_world)", "#define MPI_ERR_TRUNCATE (15)",
+			"    X(comm_world, 0)", "    X(2complex, 26)", "MPI_ERROR, marks;",
+		},
+	} {
+		text, err := frontHeader(root, front)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("mpi.h of %s has no %q", front, part)
+			}
+		}
+		if strings.Contains(text, "MPI_internal[5];\n} MPI_Status;") {
+			t.Errorf("mpi.h of %s has libimpi's status", front)
+		}
+	}
+}
+
+func TestFrontsHaveTheEntriesThatTheirModulesCall(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mpich, openmpi := in.entries(target{4, "mpich"}), in.entries(target{4, "openmpi"})
+	for _, name := range []string{"void F_(send)(", "void F08TS_(send)(struct descriptor *buf", "void LARGETS_(send)(",
+		"CPTR(win_allocate, WIN_ALLOCATE)"} {
+		if !strings.Contains(mpich, name) {
+			t.Errorf("MPICH's have no %s", name)
+		}
+	}
+	for _, name := range []string{"void F_(send)(void *buf", "ALSO_F08(send)", "EXTENSION(bcast_init, BCAST_INIT)"} {
+		if !strings.Contains(openmpi, name) {
+			t.Errorf("Open MPI's have no %s", name)
+		}
+	}
+	for _, name := range []string{"descriptor", "LARGE", "Abi_get"} {
+		if strings.Contains(openmpi, name) {
+			t.Errorf("Open MPI's have %s", name)
+		}
+	}
+	if strings.Contains(mpich, "MPI_Abi") || strings.Contains(mpich, "datarep->elem_len") {
+		t.Error("MPICH's have what it has not")
+	}
+}
