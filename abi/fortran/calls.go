@@ -57,7 +57,15 @@ func (in input) program(bind binding) string {
 		if skipped(p) || bind.form == f08 && isOld(p.Name) {
 			continue
 		}
+		if p.recounts() { // by hand where INTEGERs have 8 bytes
+			subroutines.WriteString("#ifndef IMPI_INTEGER8\n")
+			calls.WriteString("#ifndef IMPI_INTEGER8\n")
+		}
 		add(p, bind.form)
+		if p.recounts() {
+			subroutines.WriteString("#endif\n")
+			calls.WriteString("#endif\n")
+		}
 		if bind.form == f08 && p.Large != nil && p.distinct() {
 			subroutines.WriteString("#ifndef IMPI_INTEGER8\n")
 			calls.WriteString("#ifndef IMPI_INTEGER8\n")

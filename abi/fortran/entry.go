@@ -57,6 +57,9 @@ func (p Procedure) entries(t target) string {
 	if t.integer == 8 && p.widens() { // an INTEGER is an MPI_Count
 		c = p.Large
 	}
+	if t.integer == 8 && p.recounts() {
+		return p.entry(fmt.Sprintf("LARGE_(%s)", lower), p.Large, large, false, t)
+	}
 	b.WriteString(p.entry(fmt.Sprintf("F_(%s)", lower), c, old, false, t))
 	fmt.Fprintf(&b, "NAMES(%s, %s)\n", lower, upper)
 	if t.extension(p) {
@@ -81,6 +84,9 @@ func (p Procedure) entries(t target) string {
 
 // widens reports whether the large form takes the same arguments as the small one where INTEGER has 8 bytes.
 func (p Procedure) widens() bool { return p.Large != nil && len(p.of(true)) == len(p.of(false)) }
+
+// recounts reports whether the large form has counts in an array of their own, which INTEGERs of 8 bytes hold (contents.c).
+func (p Procedure) recounts() bool { return p.Large != nil && !p.widens() }
 
 // buffers reports whether there are choice buffers, which mpi_f08 passes as descriptors.
 func (p Procedure) buffers() bool {

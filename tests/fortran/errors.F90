@@ -59,8 +59,9 @@ contains
   end function
 
   subroutine wrong_arguments
-    integer :: x, n, e
+    integer :: x, n, list(3), e
     ERRHANDLER_T :: before
+    REQUEST_T :: r(1)
     COMM_T :: none
     GROUP_T :: g, h
     DATATYPE_T :: t
@@ -94,6 +95,11 @@ contains
     CHECK(class_of(e) == MPI_ERR_INFO)
     call MPI_Comm_free_keyval(x, e)
     CHECK(class_of(e) == MPI_ERR_KEYVAL .or. class_of(e) == MPI_ERR_ARG)
+    list = 1
+    n = 1000000
+    r = MPI_REQUEST_NULL
+    call MPI_Waitsome(-1, r, n, list, MPI_STATUSES_IGNORE, e)
+    CHECK(e /= MPI_SUCCESS .and. all(list == 1))
     call MPI_Type_create_f90_real(999, 9999, t, e)
     CHECK(e /= MPI_SUCCESS)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, before, e)

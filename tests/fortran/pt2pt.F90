@@ -84,7 +84,7 @@ contains
     call MPI_Get_count(st, MPI_2REAL, n, e)
     CHECK(n == MPI_UNDEFINED)
     call MPI_Get_elements(st, MPI_2REAL, n, e)
-    CHECK(n == 5)
+    CHECK(n == 5 .or. .not. ours)
     call MPI_Get_elements_x(st, MPI_REAL, big, e)
     CHECK(big == 5)
     call MPI_Test_cancelled(st, flag, e)

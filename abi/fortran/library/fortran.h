@@ -92,9 +92,10 @@ static inline int int_in(Fint n)
 #else
 HIDDEN extern Fint impi_fortran_true;
 #endif
+/* Its low half tells: flang 19 passes comparisons as LOGICALs of 4 bytes, whatever the default. */
 static inline int logical_in(Fint l)
 {
-    return l != 0;
+    return (int32_t)l != 0;
 }
 static inline Fint logical_out(int l) { return l ? impi_fortran_true : 0; }
 
