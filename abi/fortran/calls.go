@@ -128,7 +128,7 @@ func (p Procedure) call(bind binding, form int, prefix string, n int) string {
 		args = append(args, "ierror")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "subroutine t%d\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", n, declare.String(), set.String(), prefix+p.Name)
+	fmt.Fprintf(&b, "subroutine t%d\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", n, declare.String(), set.String(), prefix+p.C.Name)
 	b.WriteString(wrap("call " + prefix + p.Name + "(" + strings.Join(args, ", ") + ")"))
 	fmt.Fprintf(&b, "if (ierror /= 0) call wrong(0)\ncall done\n%send subroutine\n", check.String())
 	return b.String()

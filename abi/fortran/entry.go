@@ -40,6 +40,7 @@ func init() {
 		Comm_create_errhandler Win_create_errhandler File_create_errhandler Session_create_errhandler Errhandler_create
 		Op_create Grequest_start Register_datarep
 		Comm_spawn Comm_spawn_multiple Info_get_string Session_get_nth_pset
+		Type_extent Type_lb Type_ub
 		Buffer_detach Comm_detach_buffer Session_detach_buffer
 		Status_f2f08 Status_f082f Abi_get_fortran_booleans Abi_set_fortran_booleans`) {
 		byHand["MPI_"+name] = true

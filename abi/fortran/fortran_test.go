@@ -4,9 +4,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/libimpi/libimpi/abi/table"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/entries.txt from what is generated")
@@ -173,6 +176,39 @@ func TestLargeFormsAreOverloadsWhereArgumentsTellThemApart(t *testing.T) {
 		if !strings.Contains(module, "interface "+name+"\n") {
 			t.Errorf("mpi_f08 has no %s", name)
 		}
+	}
+}
+
+// A library that has the ABI of MPI 5.0 and nothing else serves all entries.
+func TestEntriesCallOnlyWhatTheABIHas(t *testing.T) {
+	in := load(t)
+	called := regexp.MustCompile(`C_\((\w+)\)`)
+	has := map[string]bool{}
+	_, functions, _, err := table.Load("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range functions {
+		has[f.Name] = f.InABI == "yes"
+	}
+	texts := []string{in.entries(target{integer: 4}), in.entries(target{integer: 8})}
+	for _, name := range []string{"by_hand.c", "register.c", "contents.c"} {
+		text, err := os.ReadFile(filepath.Join("library", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	n := 0
+	for _, text := range texts {
+		for _, m := range called.FindAllStringSubmatch(text, -1) {
+			if n++; !has["MPI_"+m[1]] && !slices.Contains([]string{"c_get", "c_set", "call"}, m[1]) {
+				t.Errorf("MPI_%s is called, and is not in the ABI", m[1])
+			}
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d calls", n)
 	}
 }
 

@@ -82,11 +82,13 @@ contains
     value = repeat('x', 20)
     call MPI_Info_get(i, ' a key', 20, value, flag, e)
     CHECK(flag .and. value == 'a value of it')
-    value = repeat('x', 20)
-    call MPI_Info_get(i, 'a key', 3, value, flag, e)
-    CHECK(flag .and. value == 'a v')
     call MPI_Info_get(i, 'none', 20, value, flag, e)
-    CHECK(.not. flag .and. value == 'a v')
+    CHECK(.not. flag .and. value == 'a value of it')
+    if (ours) then  ! MPICH 5 fails
+      value = repeat('x', 20)
+      call MPI_Info_get(i, 'a key', 3, value, flag, e)
+      CHECK(flag .and. value == 'a v')
+    end if
     call MPI_Info_dup(i, j, e)
     call MPI_Info_delete(i, 'b   ', e)
     call MPI_Info_get_nkeys(i, n, e)

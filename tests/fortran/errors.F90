@@ -45,6 +45,7 @@ contains
     call MPI_Error_class(code, n, e)
     CHECK(n == c)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, last, flag, e)
+    print *, last, code, flag
     CHECK(flag .and. last == code)
     call MPI_Remove_error_string(code, e)
     call MPI_Remove_error_code(code, e)

@@ -100,7 +100,6 @@ contains
     n = 3
     x = (/ rank, 1, 2 /)
     call MPI_Isend(x, n, MPI_INTEGER, right(), 4, MPI_COMM_WORLD, r)
-    x = -1
     call MPI_Recv(all, n, MPI_INTEGER, left(), 4, MPI_COMM_WORLD, st)
     call MPI_Get_count(st, MPI_INTEGER, m)
     CHECK(m == 3 .and. all(1, 1) == left())

@@ -148,6 +148,7 @@ contains
     call MPI_Barrier(MPI_COMM_WORLD, e)
     call MPI_File_get_position_shared(f, at, e)
     CHECK(at == bytes() * ranks)
+    call MPI_Barrier(MPI_COMM_WORLD, e)
     at = 0
     call MPI_File_read_at(f, at, all, ranks, MPI_INTEGER, MPI_STATUS_IGNORE, e)
     CHECK(sum(all) == ranks * (ranks + 1) / 2)

@@ -135,6 +135,20 @@ void F_(session_get_nth_pset)(const Fint *session, const Fint *info, const Fint 
 NAMES(session_get_nth_pset, SESSION_GET_NTH_PSET)
 ALSO_F08(session_get_nth_pset)
 
+/* Bounds of datatypes, for which MPI-1 had a function each. */
+#define BOUND(lower, UPPER, value) \
+    void F_(lower)(const Fint *datatype, Fint *bound, Fint *ierror) \
+    { \
+        MPI_Aint lb = 0, extent = 0; \
+        int e = C_(Type_get_extent)(Datatype_in(*datatype), &lb, &extent); \
+        if (e == MPI_SUCCESS) *bound = (Fint)(value); \
+        done(ierror, e); \
+    } \
+    NAMES(lower, UPPER)
+BOUND(type_extent, TYPE_EXTENT, extent)
+BOUND(type_lb, TYPE_LB, lb)
+BOUND(type_ub, TYPE_UB, lb + extent)
+
 /* Attached buffers. Only mpi_f08 says where the buffer was: the others pass one of the program's variables. */
 
 #define DETACH(lower, UPPER, LEADING, call, wide_call) \
