@@ -58,7 +58,7 @@ func unsizedOf(c Comm) choose.Case {
 func reductionOf(c Comm, vector Buf, op Op) choose.Case {
 	k := caseOf(c, vector.Size())
 	k.Count, k.Commutes, k.Vendor = vector.Count, op.Commutative(), k.Vendor && leavable(vector, op)
-	if k.Board > 0 && (op.OfProgram() || 2*vector.Type.Size() > k.Board || !vector.Type.Dense()) {
+	if k.Board > 0 && (op.OfProgram() || 2*vector.Type.Size() > k.Board || !vector.Type.Plain().Dense()) {
 		k.Board = 0
 	}
 	return k

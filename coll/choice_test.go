@@ -144,9 +144,9 @@ func pairs(p int) *coll.Machines {
 }
 
 func someShapes(p int) []shape {
-	all := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {0, colltest.Int}, {90, colltest.Mixed}}
+	all := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {0, colltest.Int}, {90, colltest.SectionMixed}}
 	if p <= 9 || p%8 <= 1 {
-		return append(all, shape{1100, colltest.Gapped}, shape{2500, colltest.Double})
+		return append(all, shape{1100, colltest.Gapped}, shape{2500, colltest.Section})
 	}
 	return all[p%2 : p%2+2]
 }

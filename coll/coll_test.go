@@ -25,9 +25,9 @@ type shape struct {
 func shapes(p int) []shape {
 	short := []shape{
 		{1, colltest.Int}, {0, colltest.Int}, {3, colltest.Gapped}, {2, colltest.Mixed}, {90, colltest.Double},
-		{180, colltest.Gapped},
+		{180, colltest.Gapped}, {7, colltest.Section}, {3, colltest.SectionMixed},
 	}
-	long := []shape{{7000, colltest.Double}, {2100, colltest.Gapped}}
+	long := []shape{{7000, colltest.Section}, {2100, colltest.Gapped}}
 	switch {
 	case race && p > 3:
 		return append(short[2:4], long[p%2])
@@ -379,9 +379,17 @@ func reductions(t *testing.T, f func(c *colltest.Comm, p int, v vector, o coll.O
 	}
 }
 
+// at is the type of a vector of rank r: a section at two of three ranks.
+func (v vector) at(r int) *datatype.Type {
+	if v.typ == colltest.Map {
+		return []*datatype.Type{v.typ, colltest.MapRows, colltest.MapTorn}[r%3]
+	}
+	return v.typ
+}
+
 // ends are buffers of a reduction of n elements for the given rank.
 func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, s, recv *colltest.Mem) {
-	s, recv = colltest.NewMem(n, v.typ), colltest.NewMem(n, v.typ)
+	s, recv = colltest.NewMem(n, v.at(r)), colltest.NewMem(n, v.at(r+1))
 	if inPlace {
 		recv.Put(0, v.maps(n, r))
 		return coll.InPlace(), s, recv

@@ -76,7 +76,7 @@ func TestOperationsOnMachines(t *testing.T) {
 		if err := choose.Choose(choice); err != nil {
 			t.Fatal(err)
 		}
-		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.Mixed}, {3, colltest.Double}}[rng.IntN(4)]
+		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.SectionMixed}, {3, colltest.Section}}[rng.IntN(4)]
 		v := []vector{{1, colltest.Map, false}, {77, colltest.MapGapped, true}, {40, colltest.MapBelow, false},
 			{5003, colltest.Map, rng.IntN(2) == 0}}[rng.IntN(4)]
 		w := colltest.New(p)

@@ -16,10 +16,10 @@ var reduces = bind(choose.Reduce, map[string]func(s *Scratch, c Comm, own, recv 
 
 // operand is the own vector of a reduction, which is in recv if send is InPlace.
 func operand(send, recv Buf) Buf {
-	if !send.IsInPlace() {
-		recv.Base = send.Base
+	if send.IsInPlace() {
+		return recv
 	}
-	return recv
+	return Buf{Base: send.Base, Count: recv.Count, Type: send.Type}
 }
 
 // Reduce combines the vectors of all ranks into root's recv. recv.Count and recv.Type count at every rank, and

@@ -11,11 +11,13 @@ const maxLead = 1 << 20
 
 // Typed allocates room for count elements of t, laid out as in a user's buffer. A base address that lies
 // before or after the data (a true lower bound other than 0) is kept inside the allocation, where the
-// garbage collector wants pointers to be, unless it is as far away as the absolute addresses of MPI_BOTTOM.
+// garbage collector wants pointers to be, unless it is as far away as the absolute addresses of MPI_BOTTOM. Elements of
+// a view have the layout of its plain type.
 func (s *Scratch) Typed(count int64, t *datatype.Type) (Buf, error) {
 	if count == 0 {
 		return Buf{Type: t}, nil
 	}
+	t = t.Plain()
 	lo, hi := t.TrueLB(), t.TrueLB()+t.TrueExtent()
 	if last := (count - 1) * t.Extent(); last < 0 {
 		lo += last

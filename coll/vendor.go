@@ -32,7 +32,7 @@ func byVendor(c Comm) bool {
 func leavable(vector Buf, op Op) bool {
 	h, ok := op.(interface{ Handle() int })
 	return ok && !op.OfProgram() && h.Handle() >= abi.MPI_SUM && h.Handle() <= abi.MPI_LXOR &&
-		vector.Count <= math.MaxInt32 && slices.Contains(leavableTypes, vector.Type.Handle())
+		vector.Count <= math.MaxInt32 && slices.Contains(leavableTypes, vector.Type.Plain().Handle())
 }
 
 // leavableTypes are those that every library has and combines.
@@ -61,6 +61,11 @@ func bcastVendor(c Comm, b Buf, root int) (err error) {
 }
 
 func (s *Scratch) reduceVendor(c Comm, own, recv Buf, op Op, root int) error {
+	if own.Type.IsView() || recv.Type.IsView() {
+		return s.flatVendor(c, own, recv, c.Rank() == root, func(own, recv Buf) error {
+			return s.reduceVendor(c, own, recv, op, root)
+		})
+	}
 	o := combination(transport.Reduce, own, op)
 	o.Root = root
 	if c.Rank() == root {
@@ -70,9 +75,28 @@ func (s *Scratch) reduceVendor(c Comm, own, recv Buf, op Op, root int) error {
 }
 
 func (s *Scratch) allreduceVendor(c Comm, own, acc Buf, op Op) error {
+	if own.Type.IsView() || acc.Type.IsView() {
+		return s.flatVendor(c, own, acc, true, func(own, acc Buf) error { return s.allreduceVendor(c, own, acc, op) })
+	}
 	o := combination(transport.Allreduce, own, op)
 	resultIn(&o, acc)
 	return c.(Vendored).Leave(o)
+}
+
+// flatVendor lets an operation have copies of vectors that are views: the library knows nothing of these. gets says that
+// the rank gets the result.
+func (s *Scratch) flatVendor(c Comm, own, recv Buf, gets bool, run func(own, recv Buf) error) error {
+	flat, err := s.Typed(own.Count, own.Type)
+	if err != nil {
+		return err
+	}
+	if err := c.Copy(flat, own); err != nil {
+		return err
+	}
+	if err := run(flat, flat); err != nil || !gets {
+		return err
+	}
+	return c.Copy(recv, flat)
 }
 
 // combination is a reduction of which this rank does not get the result.

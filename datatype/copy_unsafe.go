@@ -27,6 +27,8 @@ func Copy(dst unsafe.Pointer, dcount int64, dt *Type,
 	if bytes == 0 {
 		return 0, truncated
 	}
+	st, scount = st.Laid(scount)
+	dt, dcount = dt.Laid(dcount)
 	from, _, sok := st.Span(src, scount)
 	to, _, dok := dt.Span(dst, dcount)
 	if sok && dok {

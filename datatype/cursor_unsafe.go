@@ -27,6 +27,9 @@ type Cursor struct {
 
 // Init starts at the beginning of the stream of count elements of t at base.
 func (c *Cursor) Init(base unsafe.Pointer, count int64, t *Type, rep Rep) {
+	if t.view != nil && count > 0 {
+		t, count = t.laid(count), 1
+	}
 	p := t.program(rep)
 	c.base, c.at, c.pos, c.raw, c.bad = base, p.at, 0, rep == Native || t.portable, false
 	c.root = p.root

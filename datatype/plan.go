@@ -20,7 +20,7 @@ const planBlocks = 16
 // are not to be changed.
 func (t *Type) Plan() (Plan, bool) {
 	p := t.program(Native)
-	if p.root == nil {
+	if p.root == nil || t.view != nil {
 		return Plan{}, false
 	}
 	plan := Plan{At: p.at}

@@ -40,6 +40,7 @@ type Type struct {
 	dense bool // consecutive elements are one run of memory
 	run   bool // one element is one run of memory
 	runAt int64
+	view  *view // nil: none
 	shape
 
 	handle    int    // ABI value, 0 for a derived type
@@ -90,7 +91,7 @@ func (t *Type) Commit() {
 		return
 	}
 	p := t.program(Native)
-	t.run = p.root == nil || p.root.op == opRun
+	t.run = t.view == nil && (p.root == nil || p.root.op == opRun)
 	if p.root != nil {
 		t.runAt = p.at
 	}

@@ -105,15 +105,28 @@ func (k *check) notStarted() bool {
 
 // typ looks a datatype up that is used for communication.
 func (k *check) typ(h uintptr, arg string) *datatype.Type {
+	if d := k.dataType(h, arg); d != nil {
+		return d.Type
+	}
+	return nil
+}
+
+func (k *check) dataType(h uintptr, arg string) *dataType {
 	d, ok := usable(h)
 	if d == nil {
 		k.badType(h, arg)
-		return nil
+	} else if !ok {
+		k.uncommitted(d, arg)
 	}
-	if !ok {
-		k.set(abi.MPI_ERR_TYPE, "argument %s is a datatype that has not been committed", arg)
+	return d
+}
+
+func (k *check) uncommitted(d *dataType, arg string) {
+	if d.section != nil && d.section.wrong != nil {
+		k.set(d.section.wrong.Class, "%s", d.section.wrong.Text)
+		return
 	}
-	return d.Type
+	k.set(abi.MPI_ERR_TYPE, "argument %s is a datatype that has not been committed", arg)
 }
 
 // anyType looks a datatype up, committed or not.
@@ -148,6 +161,7 @@ func (k *check) buffer(p uintptr, count int64, t *datatype.Type, arg string) {
 		k.set(abi.MPI_ERR_BUFFER, "argument %s is MPI_IN_PLACE, which has no meaning here", arg)
 	}
 	k.volume(count, 1, t, arg)
+	k.fits(t, count, arg)
 }
 
 // lowestAddress is where memory of a process begins at the earliest (vm.mmap_min_addr). MPI_BOTTOM is NULL: what a

@@ -86,6 +86,7 @@ func (k *check) buf(b block, names [3]string) coll.Buf {
 func (k *check) perRank(b block, n int, names [3]string) coll.Buf {
 	buf := k.buf(b, names)
 	k.volume(b.count, int64(n), buf.Type, names[0])
+	k.fits(buf.Type, b.count*int64(n), names[0])
 	return buf
 }
 

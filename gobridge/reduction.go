@@ -72,7 +72,7 @@ func (k *check) op(h, dt uintptr, t *datatype.Type) coll.Op {
 	case h == abi.MPI_REPLACE || h == abi.MPI_NO_OP:
 		k.set(abi.MPI_ERR_OP, "argument op is for one-sided communication only")
 	case t != nil && k.err == nil:
-		if err := op.Check(int(h), t); err != nil {
+		if err := op.Check(int(h), t.Plain()); err != nil {
 			k.err = libimpi.AsError(err)
 		}
 	}
@@ -135,19 +135,16 @@ func impi_Reduce_local(inbuf, inoutbuf uintptr, count int64, datatype, opHandle 
 		return k.fail()
 	}
 	k.count(count, "count")
-	t := k.typ(datatype, "datatype")
-	o := k.op(opHandle, datatype, t)
-	k.buffer(inbuf, count, t, "inbuf")
-	k.buffer(inoutbuf, count, t, "inoutbuf")
+	from, to, of := k.bothTypes(datatype, "datatype")
+	o := k.op(opHandle, of, to)
+	k.buffer(inbuf, count, from, "inbuf")
+	k.buffer(inoutbuf, count, to, "inoutbuf")
 	if k.err != nil {
 		return k.fail()
 	}
-	if count > 0 {
-		if err := o.Apply(at(inbuf), at(inoutbuf), count, t); err != nil {
-			return k.failed(err)
-		}
-	}
-	return 0
+	err := coll.AtOnce{}.Combine(o, coll.Buf{Base: at(inbuf), Count: count, Type: from},
+		coll.Buf{Base: at(inoutbuf), Count: count, Type: to})
+	return k.done(err)
 }
 
 //export impi_Op_fromint
@@ -166,11 +163,11 @@ type vectors struct {
 // may be MPI_IN_PLACE here.
 func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf, o coll.Op) {
 	k.count(a.count, "count")
-	t := k.typ(a.dt, "datatype")
-	o = k.op(a.op, a.dt, t)
-	recv = coll.Buf{Count: a.count, Type: t}
+	t, to, of := k.bothTypes(a.dt, "datatype")
+	o = k.op(a.op, of, t)
+	recv = coll.Buf{Count: a.count, Type: to}
 	if result {
-		k.buffer(a.recvbuf, a.count, t, "recvbuf")
+		k.buffer(a.recvbuf, a.count, to, "recvbuf")
 		recv.Base = at(a.recvbuf)
 	}
 	if a.sendbuf == abi.MPI_IN_PLACE && inPlace {

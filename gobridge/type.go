@@ -21,6 +21,8 @@ type dataType struct {
 	attrs attributes
 	fixed bool // of MPI_Type_create_f90_x: the program cannot free it
 
+	section *section // of Fortran's library, for a buffer of the program's
+
 	// What brings it back (types.go).
 	memory int32   // in bytes, 0 if not known yet
 	call   []int64 // nil: nothing does

@@ -259,7 +259,7 @@ func (v Collectives) openForPieces(n int64) error {
 // boardForVector is boardFor a reduction of a vector, whose elements have no gaps. Progress calls no functions of the
 // program, so that nonblocking ones with an operation of its own go by messages.
 func (v Collectives) boardForVector(o *choose.Operation, vector coll.Buf, op coll.Op) (*commBoard, error) {
-	if vector.Count == 0 || !vector.Type.Dense() {
+	if vector.Count == 0 || !vector.Type.Plain().Dense() {
 		return nil, nil
 	}
 	b, err := v.boardFor(o, vector.Size(), 1)

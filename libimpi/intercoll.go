@@ -199,7 +199,7 @@ func (v Collectives) interReduceScatter(send, recv coll.Buf, total int64, op col
 	share func(sum coll.Buf) error) (err error) {
 	s := v.on.Scratch()
 	defer s.Done(&err)
-	send.Count, send.Type = total, recv.Type
+	send.Count = total
 	var mine, theirs coll.Buf
 	if mine, err = v.reduceHome(s, send, op); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (v Collectives) interReduceScatterV(send, recv coll.Buf, counts []int64, op
 		total += n
 	}
 	return v.interReduceScatter(send, recv, total, op, func(sum coll.Buf) error {
-		return v.own().Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type}, recv, 0)
+		return v.own().Scatterv(coll.VBuf{Base: sum.Base, Counts: counts, Displs: displs, Type: recv.Type.Plain()}, recv, 0)
 	})
 }
 

@@ -359,8 +359,8 @@ func (c *Comm) SendrecvReplace(buf datatype.Pointer, count int64, t *datatype.Ty
 	if outgoing, err = s.Typed(count, t); err != nil {
 		return err
 	}
-	datatype.Copy(outgoing.Base, count, t, buf, count, t)
-	err = c.Sendrecv(outgoing.Base, count, t, dest, stag, buf, count, t, source, rtag, st)
+	datatype.Copy(outgoing.Base, count, outgoing.Type, buf, count, t)
+	err = c.Sendrecv(outgoing.Base, count, outgoing.Type, dest, stag, buf, count, t, source, rtag, st)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/tags"
@@ -283,9 +284,9 @@ func overlap(i, n, m int32) (first, last int32) {
 	return int32(int64(i) * int64(m) / int64(n)), int32(((int64(i)+1)*int64(m) - 1) / int64(n))
 }
 
-// share is the memory of message j: its first element and their number.
-func (ch *channel) share(j int32) (datatype.Pointer, int64) {
-	return offset(ch.base, int64(j)*ch.each*ch.typ.Extent()), ch.each
+// share is the memory of message j: its elements.
+func (ch *channel) share(j int32) coll.Buf {
+	return coll.Buf{Base: ch.base, Type: ch.typ}.Slice(int64(j)*ch.each, ch.each)
 }
 
 // start implements compound.
@@ -321,8 +322,8 @@ func (ch *channel) postAll(e *Engine) {
 	clear(ch.arrived)
 	ch.left = ch.shares + 1 // one for this function: the cycle does not end in the middle of it
 	for j := range ch.shares {
-		base, n := ch.share(j)
-		e.postRecv(ch.receive(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[1])+j, int(j)))
+		b := ch.share(j)
+		e.postRecv(ch.receive(e, ch.comm.parts.data, b.Base, b.Count, b.Type, int32(ch.answer[1])+j, int(j)))
 	}
 	ch.less(e)
 }
@@ -354,8 +355,8 @@ func (ch *channel) contribute(e *Engine, partition int32) {
 }
 
 func (ch *channel) sendShare(e *Engine, j int32) {
-	base, n := ch.share(j)
-	e.start(ch.send(e, ch.comm.parts.data, base, n, ch.typ, int32(ch.answer[1])+j, int(j)))
+	b := ch.share(j)
+	e.start(ch.send(e, ch.comm.parts.data, b.Base, b.Count, b.Type, int32(ch.answer[1])+j, int(j)))
 }
 
 // dataDone notes that a message has been sent or received.

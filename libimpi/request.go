@@ -123,6 +123,10 @@ type bufferRoom struct {
 func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type) {
 	r.mem.base, r.mem.count, r.mem.typ = base, count, t
 	r.declared.elements, r.declared.dtype = count, t.ID()
+	if t.IsView() {
+		t, count = t.Laid(count)
+		r.mem.typ, r.mem.count = t, count
+	}
 	r.mem.data, r.mem.size, r.mem.single = t.Span(base, count)
 	if !r.mem.single {
 		r.mem.size = t.Size() * count

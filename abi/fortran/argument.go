@@ -31,6 +31,9 @@ func (e *entry) lower(i int, a Argument, all []Argument) {
 		e.handleArgument(a, kind)
 	case kind != "":
 		e.handles(a, kind)
+		if buffer, ok := e.blocks[i]; ok {
+			e.blocksOf(buffer, a)
+		}
 	case a.Kind == "STRING":
 		e.text1(a)
 	case a.Length != "":

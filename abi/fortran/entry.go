@@ -25,9 +25,10 @@ type entry struct {
 	after    []string
 	room     bool // needs room for copies
 	keeps    bool // copies last as long as the request
-	refuses  bool // a buffer that is not contiguous
 	sections []string
-	paired   map[int]string // counts and datatypes that a section may change, by position
+	second   string           // buffer that shares the section of the one before
+	paired   map[int]string   // counts and datatypes that a section may change, by position
+	blocks   map[int]Argument // buffers by the arrays of datatypes that say what is in them
 }
 
 // byHand are the procedures whose entries are in by_hand.c and callbacks.c.
@@ -101,7 +102,8 @@ func (p Procedure) pointers() bool {
 
 // entry is the C of one entry that calls c.
 func (p Procedure) entry(name string, c *table.Function, form int, section bool, t target) string {
-	e := entry{p: p, c: c, form: form, section: section, texts: section && t.front == "", paired: map[int]string{}}
+	e := entry{p: p, c: c, form: form, section: section, texts: section && t.front == "", paired: map[int]string{},
+		blocks: map[int]Argument{}}
 	if p.Result != "" {
 		return e.function(name)
 	}
@@ -125,9 +127,6 @@ func (e *entry) text(name string) string {
 	call := fmt.Sprintf("C_(%s)(%s)", e.c.Short(), strings.Join(e.values, ", "))
 	for _, s := range e.sections {
 		call = fmt.Sprintf("%s.error ? %[1]s.error : %s", s, call)
-	}
-	if e.refuses {
-		call = fmt.Sprintf("refused ? impi_fortran_refuse(%q) : %s", e.c.Name, call)
 	}
 	if e.room {
 		call = "room.full ? no_room() : " + call

@@ -32,6 +32,9 @@ func compareSymbols(library string, functions []table.Function) error {
 		want[f.Name] = elf.STB_WEAK
 		want["P"+f.Name] = elf.STB_GLOBAL
 	}
+	for _, name := range forFortran {
+		want[name] = elf.STB_GLOBAL
+	}
 	var problems []error
 	for _, s := range list {
 		if s.Section == elf.SHN_UNDEF {

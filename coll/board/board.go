@@ -203,5 +203,5 @@ func (c *contribution) expect(rank int, part []byte, least int64) error {
 
 // elements is memory as a buffer of as many elements as another one has.
 func elements(mem []byte, as Buf) Buf {
-	return Buf{Base: buffer.Bytes(mem).Base, Count: as.Count, Type: as.Type}
+	return Buf{Base: buffer.Bytes(mem).Base, Count: as.Count, Type: as.Type.Plain()}
 }

@@ -130,10 +130,10 @@ func (c *combine) others(b Seats, own, out Buf, op Op, at int64) {
 
 // operand is the own vector of a reduction, which is in recv if send is in place.
 func operand(send, recv Buf) Buf {
-	if !send.IsInPlace() {
-		recv.Base = send.Base
+	if send.IsInPlace() {
+		return recv
 	}
-	return recv
+	return Buf{Base: send.Base, Count: recv.Count, Type: send.Type}
 }
 
 // Reduce is Reduce.

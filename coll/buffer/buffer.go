@@ -20,6 +20,9 @@ func Combine(op Op, in, inout Buf) error {
 	if inout.Count == 0 {
 		return nil
 	}
+	if inout.Type.IsView() || in.Type.IsView() {
+		return combineViews(op, in, inout)
+	}
 	return op.Apply(in.Base, inout.Base, inout.Count, inout.Type)
 }
 

@@ -76,7 +76,11 @@ func (b Buf) Slice(from, n int64) Buf {
 		return Buf{Type: b.Type}
 	}
 	if from != 0 {
-		b.Base = unsafe.Add(b.Base, from*b.Type.Extent())
+		if b.Type.IsView() {
+			b.Base, b.Type = b.Type.At(b.Base, from)
+		} else {
+			b.Base = unsafe.Add(b.Base, from*b.Type.Extent())
+		}
 	}
 	b.Count = n
 	return b
@@ -101,7 +105,8 @@ func (b *WBuf) At(i int) Buf {
 	if b.Counts[i] == 0 {
 		return Buf{Type: b.Types[i]}
 	}
-	return Buf{unsafe.Add(b.Base, b.Displs[i]), b.Counts[i], b.Types[i]}
+	base, t := b.Types[i].Beyond(b.Base, b.Displs[i])
+	return Buf{base, b.Counts[i], t}
 }
 
 // Copy moves the data of src to dst. Source and destination may have different types of equal signature.
@@ -173,6 +178,9 @@ func (b Buf) Has(p datatype.Pointer) bool { return uintptr(p)-uintptr(b.Base) < 
 func Contiguous(b Buf) (Buf, bool) {
 	if b.Count == 0 {
 		return Buf{Type: Byte}, true
+	}
+	if b.Type.IsView() {
+		b.Type, b.Count = b.Type.Laid(b.Count)
 	}
 	p, n, ok := b.Type.Span(b.Base, b.Count)
 	return Buf{p, n, Byte}, ok

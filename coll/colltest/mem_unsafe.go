@@ -25,6 +25,10 @@ const gap = 0xEE
 func NewMem(n int64, t *datatype.Type) *Mem {
 	lo := min(0, t.TrueLB(), t.TrueLB()+(n-1)*t.Extent()) - 32
 	hi := max(0, t.TrueUB(), t.TrueUB()+(n-1)*t.Extent()) + 32
+	if t.IsView() {
+		laid, _ := t.Laid(n)
+		lo, hi = laid.TrueLB()-32, laid.TrueUB()+32
+	}
 	m := &Mem{mem: bytes.Repeat([]byte{gap}, int(hi-lo)), room: n}
 	m.Buf = coll.Buf{Base: unsafe.Add(unsafe.Pointer(unsafe.SliceData(m.mem)), -lo), Count: n, Type: t}
 	return m

@@ -39,4 +39,17 @@ var (
 		return must(datatype.Resized(t, 0, 28))
 	}()
 	MapBelow = must(datatype.Hindexed([]int64{1}, []int64{-24}, Map))
+
+	// Sections of arrays: columns of three doubles from the last to the first, in two more dimensions, and of structures;
+	// elements of Affine in rows of five, and elements that are half in one element of the section and half in the next.
+	Section      = view(8, Double, datatype.Side{N: 3, Stride: -16}, datatype.Side{N: 5, Stride: 56}, endless(288))
+	SectionMixed = view(8, Mixed, datatype.Side{N: 11, Stride: 16}, endless(184))
+	MapRows      = view(8, Map, datatype.Side{N: 5, Stride: 16}, endless(80))
+	MapTorn      = view(4, Map, datatype.Side{N: 7, Stride: 8}, endless(-60))
 )
+
+func endless(stride int64) datatype.Side { return datatype.Side{N: 1 << 20, Stride: stride} }
+
+func view(elem int64, t *datatype.Type, dims ...datatype.Side) *datatype.Type {
+	return must(datatype.View(datatype.Sectioned(elem, dims), t))
+}

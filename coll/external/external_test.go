@@ -76,7 +76,7 @@ func (p portably) Alltoallw(send, recv coll.WBuf) error { return coll.Alltoallw(
 func call(c *colltest.Comm) *Call { return NewCall(portably{c}, c, c.Size(), false) }
 
 // types look different in memory and in external32, or the same.
-var types = []*datatype.Type{colltest.Double, datatype.Named(abi.MPI_BYTE)}
+var types = []*datatype.Type{colltest.Double, colltest.Section, datatype.Named(abi.MPI_BYTE)}
 
 // everywhere runs body for each rank of worlds of several sizes, with each type.
 func everywhere(t *testing.T, body func(c *colltest.Comm, typ *datatype.Type) error) {

@@ -85,7 +85,13 @@ func SetApartKernel(k ApartKernel) { apart = k }
 func ApplyApart(o coll.Op, in datatype.Pointer, from int64, inout datatype.Pointer, to, count int64,
 	t *datatype.Type) bool {
 	p, is := o.(*predefined)
-	return is && apart != nil && classify(t).group&p.groups != 0 && apart(p.handle, t, inout, to, in, from, count)
+	return is && p.ApplyApart(in, from, inout, to, count, t)
+}
+
+// ApplyApart implements buffer.Apart.
+func (o *predefined) ApplyApart(in datatype.Pointer, from int64, inout datatype.Pointer, to, count int64,
+	t *datatype.Type) bool {
+	return apart != nil && classify(t).group&o.groups != 0 && apart(o.handle, t, inout, to, in, from, count)
 }
 
 func (o *predefined) refuse(t *datatype.Type) error {

@@ -180,7 +180,7 @@ func ReduceScatter(c Comm, l *Layout, send, recv coll.Buf, counts []int64, op co
 		if all, err = s.Typed(total, recv.Type); err != nil {
 			return err
 		}
-		v = coll.VBuf{Base: all.Base, Counts: counts, Displs: make([]int64, len(counts)), Type: recv.Type}
+		v = coll.VBuf{Base: all.Base, Counts: counts, Displs: make([]int64, len(counts)), Type: all.Type}
 		for i := 1; i < len(counts); i++ {
 			v.Displs[i] = v.Displs[i-1] + counts[i-1]
 		}

@@ -56,7 +56,7 @@ type shape struct {
 
 // The blocks of 16 ints are 64 bytes; with the XSIZE of 100 that the tests use, some shapes are short and some long.
 var shapes = []shape{{1, colltest.Int}, {3, colltest.Gapped}, {0, colltest.Int}, {5, colltest.Gapped},
-	{20, colltest.Long}, {4, colltest.Mixed}, {900, colltest.Double}}
+	{20, colltest.Long}, {4, colltest.SectionMixed}, {900, colltest.Section}}
 
 // mostClients is how many clients there are at most in a test: fewer under the race detector, which is slow.
 func mostClients() int {
@@ -340,7 +340,11 @@ func (v vector) combined(n int64, from, to int) []byte {
 }
 
 func (v vector) ends(n int64, r int, inPlace bool) (send coll.Buf, recv *colltest.Mem) {
-	s, recv := colltest.NewMem(n, v.typ), colltest.NewMem(n, v.typ)
+	from, to := v.typ, v.typ
+	if v.typ == colltest.Map && r%2 == 0 { // some have sections
+		from, to = colltest.MapTorn, colltest.MapRows
+	}
+	s, recv := colltest.NewMem(n, from), colltest.NewMem(n, to)
 	if inPlace {
 		recv.Put(0, v.maps(n, r))
 		return coll.InPlace(), recv
@@ -353,8 +357,11 @@ func reductions(t *testing.T, extension bool,
 	f func(c *colltest.Comm, s setting, v vector, o coll.Op, inPlace bool) error) {
 	everywhere(t, extension, func(c *colltest.Comm, s setting, sh shape) error {
 		v := vector{sh.count, colltest.MapGapped, sh.count%2 == 0}
-		if sh.count == 3 {
+		switch sh.count {
+		case 3:
 			v.typ = colltest.MapBelow
+		case 5, 900:
+			v.typ = colltest.Map
 		}
 		for _, inPlace := range []bool{false, true} {
 			for _, v.commutes = range []bool{false, true} {

@@ -161,7 +161,7 @@ func Reduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op, root int) (err e
 	defer k.leave(&err)
 	own := recv
 	if !send.IsInPlace() {
-		own.Base = send.Base
+		own = coll.Buf{Base: send.Base, Count: recv.Count, Type: send.Type}
 	}
 	if l.Own && choose.Reproduces() {
 		return coll.Reduce(k.everybody(), send, recv, op, root)
@@ -293,9 +293,8 @@ func Scan(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	k := enter(c, l, 0)
 	defer k.leave(&err)
 	if !send.IsInPlace() {
-		own := recv
-		own.Base = send.Base
-		if err := k.Copy(recv, own); err != nil {
+		send.Count = recv.Count
+		if err := k.Copy(recv, send); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ extern void impi_error_fatal(GoInt32 code);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
 extern void impi_ring(GoInt32 local);
+extern GoUintptr impi_section(GoUintptr layout, GoInt64 count, GoUintptr oldtype);
 extern GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status, GoInt32 replace);
 extern GoInt32 impi_startall_rest(GoInt32 count, GoUintptr array_of_requests, GoInt32 first);

@@ -224,7 +224,6 @@ HIDDEN void impi_fortran_string_out(char *s, size_t n, const char *c);
 #define trimmed_in impi_fortran_trimmed
 #define string_out impi_fortran_string_out
 
-HIDDEN int impi_fortran_refuse(const char *function);
 
 #ifndef FORTRAN_OPENMPI /* which passes no descriptors */
 /* Elements lie one behind the other. */
@@ -240,42 +239,48 @@ static inline int contiguous(const struct descriptor *d)
     return 1;
 }
 
-/* A buffer with the count and the datatype that describe it. */
+/* A buffer, or two that share a datatype, with the count and the datatype that describe it. Count -1 stands for as many
+ * as the call says, for each process perhaps. */
 struct section {
-    void *base;
+    void *base[2];
     int64_t count;
     MPI_Datatype datatype;
-    int made; /* the datatype ends with the call */
+    int made;                           /* the datatype ends with the call */
+    const struct descriptor *copied[2]; /* not NULL: base is a copy */
     int error;
 };
-HIDDEN struct section impi_fortran_section(const struct descriptor *d, int64_t count, MPI_Datatype datatype);
-static inline struct section section_in(const struct descriptor *d, int64_t count, MPI_Datatype datatype)
+enum { NEVER, MAY, ALWAYS }; /* whether the call may have copies: it blocks */
+HIDDEN struct section impi_fortran_section(const struct descriptor *a, const struct descriptor *b, int64_t count,
+                                           MPI_Datatype datatype, int copies);
+HIDDEN void impi_fortran_section_end(struct section *s);
+HIDDEN int impi_fortran_refuse(void);
+static inline struct section section_in(const struct descriptor *a, const struct descriptor *b, int64_t count,
+                                        MPI_Datatype datatype, int copies)
 {
-    if (LIKELY(contiguous(d))) return (struct section){buffer_in(d->base), count, datatype, 0, MPI_SUCCESS};
-    return impi_fortran_section(d, count, datatype);
+    if (UNLIKELY(!contiguous(a) || (b && !contiguous(b)))) return impi_fortran_section(a, b, count, datatype, copies);
+    return (struct section){ .base = { buffer_in(a->base), b ? buffer_in(b->base) : NULL }, .count = count,
+                             .datatype = datatype };
 }
 static inline void section_end(struct section *s)
 {
-    if (UNLIKELY(s->made)) PMPI_Type_free(&s->datatype);
+    if (UNLIKELY(s->made || s->copied[0] || s->copied[1])) impi_fortran_section_end(s);
 }
 
-/* Buffers that are copied if they are not contiguous, for a blocking call. */
-HIDDEN void *impi_fortran_copy(struct room *r, const struct descriptor *d);
-HIDDEN void impi_fortran_copy_out(const struct descriptor *d, const void *c);
-static inline void *copy_in(struct room *r, const struct descriptor *d)
+/* A buffer whose blocks have datatypes of their own. */
+HIDDEN int impi_fortran_lays(void);
+HIDDEN void impi_fortran_types(const struct descriptor *d, MPI_Datatype *types, int64_t n);
+static inline struct section blocks_in(const struct descriptor *d, MPI_Datatype *types, int64_t n, int copies)
 {
-    return LIKELY(contiguous(d)) ? buffer_in(d->base) : impi_fortran_copy(r, d);
+    if (LIKELY(contiguous(d)) || !types || !impi_fortran_lays())
+        return section_in(d, NULL, -1, MPI_DATATYPE_NULL, copies ? ALWAYS : NEVER);
+    impi_fortran_types(d, types, n);
+    return (struct section){ .base = { buffer_in(d->base) } };
 }
-static inline void copy_out(const struct descriptor *d, const void *c)
+static inline void blocks_end(struct section *s, const Fint *types, MPI_Datatype *made, int64_t n)
 {
-    if (UNLIKELY(!contiguous(d)) && c) impi_fortran_copy_out(d, c);
-}
-
-/* Buffers that must be contiguous. */
-static inline void *contiguous_in(const struct descriptor *d, int *refused)
-{
-    *refused |= !contiguous(d);
-    return buffer_in(d->base);
+    section_end(s);
+    for (int64_t i = 0; UNLIKELY(s->count == 0) && made && i < n; i++)
+        if (made[i] != Datatype_in(types[i])) PMPI_Type_free(&made[i]);
 }
 
 /* Memory as such: the address of its first element. */

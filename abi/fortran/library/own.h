@@ -24,6 +24,7 @@
 #define ALSO_F08(name) ALSO(name, name##_f08)
 #define CPTR(lower, UPPER) ALSO(lower, lower##_cptr)
 #define HAVE_LARGE
+#define HAVE_SECTIONS
 
 /* Handles below 4096 are the same in C and in Fortran. */
 #define HANDLE(kind, Name) \

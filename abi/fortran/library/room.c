@@ -26,10 +26,13 @@ void impi_fortran_leave(struct room *r)
 
 int impi_fortran_no_room(void) { return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM; }
 
-int impi_fortran_refuse(const char *function)
+int impi_fortran_refuse(void)
 {
-    (void)function;
-    return PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER), MPI_ERR_BUFFER;
+    int code = MPI_ERR_BUFFER;
+    if (!PMPI_Add_error_code(MPI_ERR_BUFFER, &code))
+        PMPI_Add_error_string(code, "a call that does not block has a section of an array whose elements its datatype does "
+                                    "not fill one by one, for which this MPI library has no datatype");
+    return PMPI_Comm_call_errhandler(MPI_COMM_SELF, code), code;
 }
 
 /* What operations go on reading, by request: few, if any. */
