@@ -45,8 +45,7 @@ contains
     call MPI_Error_class(code, n, e)
     CHECK(n == c)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, last, flag, e)
-    print *, last, code, flag
-    CHECK(flag .and. last == code)
+    CHECK(flag .and. (last == code .or. .not. ours))
     call MPI_Remove_error_string(code, e)
     call MPI_Remove_error_code(code, e)
     call MPI_Remove_error_class(c, e)
@@ -93,7 +92,7 @@ contains
     CHECK(class_of(e) == MPI_ERR_RANK)
     call MPI_Group_free(g, e)
     call MPI_Info_get_nkeys(MPI_INFO_NULL, n, e)
-    CHECK(class_of(e) == MPI_ERR_INFO)
+    CHECK(class_of(e) == MPI_ERR_INFO .or. e /= MPI_SUCCESS .and. .not. ours)
     call MPI_Comm_free_keyval(x, e)
     CHECK(class_of(e) == MPI_ERR_KEYVAL .or. class_of(e) == MPI_ERR_ARG)
     list = 1
@@ -144,7 +143,8 @@ contains
     CHECK(found == h .or. .not. ours)
     call MPI_Errhandler_free(found, e)
     call MPI_Send(x, 1, MPI_INTEGER, 1, 1, c, e)
-    CHECK(class_of(e) == MPI_ERR_RANK .and. calls == 1 .and. class == MPI_ERR_RANK)
+    CHECK(calls == 1 .and. class == MPI_ERR_RANK)
+    CHECK(class_of(e) == MPI_ERR_RANK .or. .not. ours)  ! where a handler returns, MPICH's calls succeed
     call MPI_Comm_call_errhandler(c, MPI_ERR_OTHER, e)
     CHECK(calls == 2 .and. class == MPI_ERR_OTHER)
     call MPI_Errhandler_free(h, e)
@@ -181,7 +181,8 @@ contains
     call MPI_File_create_errhandler(file_handler, k, e)
     call MPI_File_set_errhandler(f, k, e)
     call MPI_File_open(MPI_COMM_SELF, '/there/is/no such folder  ', MPI_MODE_RDONLY, MPI_INFO_NULL, f, e)
-    CHECK(calls == 10200 .and. class == MPI_ERR_NO_SUCH_FILE .and. class_of(e) == MPI_ERR_NO_SUCH_FILE)
+    CHECK(calls == 10200 .and. class == MPI_ERR_NO_SUCH_FILE)
+    CHECK(class_of(e) == MPI_ERR_NO_SUCH_FILE .or. .not. ours)
     f = MPI_FILE_NULL
     call MPI_File_set_errhandler(f, before, e)
     call MPI_Errhandler_free(k, e)
