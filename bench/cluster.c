@@ -210,6 +210,20 @@ static void do_reduce_scatter(int n)
     MPI_Reduce_scatter_block(out, in, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Each rank is a neighbor of each. */
+static void do_neighbors(int n)
+{
+    static MPI_Comm graph = MPI_COMM_NULL;
+    if (graph == MPI_COMM_NULL) {
+        int *all = malloc((size_t)size * sizeof *all);
+        for (int i = 0; i < size; i++) all[i] = (rank + i) % size;
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, size, all, all, size, all, all, MPI_INFO_NULL, 0, &graph);
+        free(all);
+    }
+    if (n == 0) MPI_Comm_free(&graph);
+    else MPI_Neighbor_alltoall(out, n, MPI_CHAR, in, n, MPI_CHAR, graph);
+}
+
 /* Lengths are those of a contribution, or of the block that each rank sends or gets of each other. */
 static void collectives(void)
 {
@@ -221,6 +235,7 @@ static void collectives(void)
         {"allgather", do_allgather, (double)size * (m - 1), 131072},
         {"alltoall", do_alltoall, to, 131072},
         {"reduce_scatter", do_reduce_scatter, (double)size * (m - 1), 131072},
+        {"neighbors", do_neighbors, to, 1024},
     };
     for (size_t c = 0; c < sizeof table / sizeof *table; c++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= table[c].longest; s++) {
@@ -228,6 +243,7 @@ static void collectives(void)
             double bytes = table[c].blocks * n, busiest = table[c].run == do_bcast ? n : bytes / m;
             report(table[c].name, n, quartile(table[c].run, n, bytes, busiest) * 1e6, "us");
         }
+    do_neighbors(0);
 }
 
 /* Rank r must be on machine r / per, or the figures are of something else. */

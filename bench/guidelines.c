@@ -24,13 +24,18 @@ static const double batch_seconds = 1e-3; /* of one side, if one call is not lon
 
 static const MPI_Comm world = MPI_COMM_WORLD;
 static int rank, size;
-static char *in, *out, *middle;
+static char *in, *out, *middle, *target;
 
 /* What the calls below move; set_bytes derives all from the first. Parts are of a vector that is split, rounded up. */
 static int bytes, doubles, part, part_doubles, *counts, *displs;
 
 static MPI_Comm ring; /* periodic, of one dimension */
 static int left, right;
+static MPI_Comm half;  /* the first half of the ranks, rounded up; MPI_COMM_NULL at others */
+static MPI_Win win;    /* of target */
+/* The bytes, rounded up to pairs of doubles, in every second place: the same layout, described in three ways; and a
+ * vector of them without gaps. */
+static MPI_Datatype spaced, spaced_hindexed, spaced_resized, dense;
 static MPI_Request held = MPI_REQUEST_NULL; /* the persistent one */
 
 static void set_bytes(int n)
@@ -181,6 +186,101 @@ static void neighbors_by_hand(void)
     MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
 }
 
+/* Around the ring: one message to the right and one from the left. */
+static void around(const void *from, int n, MPI_Datatype type)
+{
+    MPI_Sendrecv(from, n, type, right, 0, out, n, type, left, 0, ring, MPI_STATUS_IGNORE);
+}
+static void send_basic(void) { around(in, bytes, MPI_CHAR); }
+static void send_dense(void) { around(in, 1, dense); }
+static void send_spaced(void) { around(in, 1, spaced); }
+static void send_hindexed(void) { around(in, 1, spaced_hindexed); }
+static void send_resized(void) { around(in, (bytes + 15) / 16, spaced_resized); }
+static void send_packed(void)
+{
+    int at = 0, n = (bytes + 15) / 16 * 16, from = 0;
+    MPI_Pack(in, 1, spaced, middle, n, &at, world);
+    MPI_Sendrecv(middle, at, MPI_PACKED, right, 0, middle + n, n, MPI_PACKED, left, 0, ring, MPI_STATUS_IGNORE);
+    MPI_Unpack(middle + n, at, &from, out, 1, spaced, world);
+}
+
+/* Epochs, and messages with what else they do: everybody has what is his. */
+static void put_epoch(void)
+{
+    MPI_Put(in, bytes, MPI_CHAR, right, 0, bytes, MPI_CHAR, win);
+    MPI_Win_fence(0, win);
+}
+static void get_epoch(void)
+{
+    MPI_Get(out, bytes, MPI_CHAR, left, 0, bytes, MPI_CHAR, win);
+    MPI_Win_fence(0, win);
+}
+static void accumulate_epoch(void)
+{
+    MPI_Accumulate(in, doubles, MPI_DOUBLE, right, 0, doubles, MPI_DOUBLE, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+}
+static void send_and_barrier(void)
+{
+    send_basic();
+    barrier();
+}
+static void send_and_add(void)
+{
+    send_basic();
+    MPI_Reduce_local(out, middle, doubles, MPI_DOUBLE, MPI_SUM);
+    barrier();
+}
+
+/* Fewer ranks. */
+static void barrier_of_half(void)
+{
+    if (half != MPI_COMM_NULL) MPI_Barrier(half);
+}
+static void bcast_of_half(void)
+{
+    if (half != MPI_COMM_NULL) MPI_Bcast(in, bytes, MPI_CHAR, 0, half);
+}
+static void allreduce_of_half(void)
+{
+    if (half != MPI_COMM_NULL) MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, half);
+}
+static void allgather_of_half(void)
+{
+    if (half != MPI_COMM_NULL) MPI_Allgather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, half);
+}
+static void alltoall_of_half(void)
+{
+    if (half != MPI_COMM_NULL) MPI_Alltoall(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, half);
+}
+
+/* Types of as many bytes as a measurement has. */
+static void make_types(int n)
+{
+    int blocks = (n + 15) / 16;
+    MPI_Aint *at = malloc(sizeof *at * (size_t)blocks);
+    MPI_Datatype block;
+    for (int i = 0; i < blocks; i++) at[i] = 32 * (MPI_Aint)i;
+    MPI_Type_vector(blocks, 2, 4, MPI_DOUBLE, &spaced);
+    MPI_Type_create_hindexed_block(blocks, 2, at, MPI_DOUBLE, &spaced_hindexed);
+    MPI_Type_contiguous(2, MPI_DOUBLE, &block);
+    MPI_Type_create_resized(block, 0, 32, &spaced_resized);
+    MPI_Type_vector(n / 8, 1, 1, MPI_DOUBLE, &dense);
+    MPI_Type_commit(&spaced);
+    MPI_Type_commit(&spaced_hindexed);
+    MPI_Type_commit(&spaced_resized);
+    MPI_Type_commit(&dense);
+    MPI_Type_free(&block);
+    free(at);
+}
+static void free_types(void)
+{
+    MPI_Type_free(&spaced);
+    MPI_Type_free(&spaced_hindexed);
+    MPI_Type_free(&spaced_resized);
+    MPI_Type_free(&dense);
+}
+
 /* MONOTONY: the right side is of twice the bytes, and sizes are all powers of two times the first, up to the last. */
 enum kind { SIZED, UNSIZED, MONOTONY };
 
@@ -221,6 +321,18 @@ static const struct guideline {
     {"persistent-alltoall<=ialltoall", start, ialltoall, SIZED, alltoall_init},
 #endif
     {"neighbor_alltoall<=isend+irecv", neighbor_alltoall, neighbors_by_hand, SIZED, NULL},
+    {"send-vector<=pack+send+unpack", send_spaced, send_packed, SIZED, NULL},
+    {"send-hindexed_block<=send-vector", send_hindexed, send_spaced, SIZED, NULL},
+    {"send-resized<=send-vector", send_resized, send_spaced, SIZED, NULL},
+    {"send-dense-vector<=send", send_dense, send_basic, SIZED, NULL},
+    {"put+fence<=sendrecv+barrier", put_epoch, send_and_barrier, SIZED, NULL},
+    {"get+fence<=sendrecv+barrier", get_epoch, send_and_barrier, SIZED, NULL},
+    {"accumulate+fence<=sendrecv+add+barrier", accumulate_epoch, send_and_add, SIZED, NULL},
+    {"barrier-of-half<=barrier", barrier_of_half, barrier, UNSIZED, NULL},
+    {"bcast-of-half<=bcast", bcast_of_half, bcast, SIZED, NULL},
+    {"allreduce-of-half<=allreduce", allreduce_of_half, allreduce, SIZED, NULL},
+    {"allgather-of-half<=allgather", allgather_of_half, allgather, SIZED, NULL},
+    {"alltoall-of-half<=alltoall", alltoall_of_half, alltoall, SIZED, NULL},
     {"bcast<=bcast-of-twice", bcast, bcast, MONOTONY, NULL},
     {"allreduce<=allreduce-of-twice", allreduce, allreduce, MONOTONY, NULL},
     {"allgather<=allgather-of-twice", allgather, allgather, MONOTONY, NULL},
@@ -256,6 +368,7 @@ static void measure(const struct guideline *g, int n, int rounds)
     void (*const call[2])(void) = {g->left, g->right};
     int of[2] = {n, g->kind == MONOTONY ? 2 * n : n}, calls = 1;
     set_bytes(n);
+    make_types(n);
     if (g->make) g->make();
     double once = 0;
     for (int side = 0; side < 2; side++) {
@@ -271,6 +384,7 @@ static void measure(const struct guideline *g, int n, int rounds)
             took[side][r] = batch(call[side], of[side], calls);
         }
     if (g->make) MPI_Request_free(&held);
+    free_types();
     for (int side = 0; side < 2; side++) qsort(took[side], (size_t)rounds, sizeof(double), by_value);
     if (rank != 0) return;
     printf("%s %d %.4f %.4f %.4f %.4f\n", g->name, g->kind == UNSIZED ? 0 : n, took[0][0] * 1e6, took[1][0] * 1e6,
@@ -337,6 +451,10 @@ int main(int argc, char **argv)
     in = buffer(room);
     out = buffer(room);
     middle = buffer(room);
+    MPI_Comm_split(world, rank < (size + 1) / 2 ? 0 : MPI_UNDEFINED, rank, &half);
+    MPI_Win_allocate((MPI_Aint)room, 1, MPI_INFO_NULL, world, &target, &win);
+    memset(target, 0, room);
+    MPI_Win_fence(0, win);
     counts = malloc(sizeof *counts * (size_t)size);
     displs = malloc(sizeof *displs * (size_t)size);
     for (const struct guideline *g = guidelines; g < guidelines + sizeof guidelines / sizeof *guidelines; g++) {
@@ -345,12 +463,15 @@ int main(int argc, char **argv)
         else if (g->kind == MONOTONY) for (int n = sizes[0]; n <= last; n *= 2) measure(g, n, rounds);
         else for (int s = 0; s < count; s++) measure(g, sizes[s], rounds);
     }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_free(&win);
     free(in);
     free(out);
     free(middle);
     free(counts);
     free(displs);
     MPI_Comm_free(&ring);
+    if (half != MPI_COMM_NULL) MPI_Comm_free(&half);
     MPI_Finalize();
     return 0;
 }

@@ -29,6 +29,21 @@ static void bcast(int n) { MPI_Bcast(buffer, n, MPI_CHAR, 0, MPI_COMM_WORLD); }
 static void reduce(int n) { MPI_Reduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD); }
 static void allreduce(int n) { MPI_Allreduce(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 
+static void allgather(int n) { MPI_Allgather(buffer, n, MPI_CHAR, buffer + LONG / 2, n, MPI_CHAR, MPI_COMM_WORLD); }
+static void scan(int n) { MPI_Scan(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+static void reduce_scatter(int n)
+{
+    MPI_Reduce_scatter_block(buffer, buffer + LONG / 2, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void gatherv(int n)
+{
+    int counts[64], places[64];
+    for (int i = 0; i < size; i++) counts[i] = n, places[i] = n * i;
+    MPI_Gatherv(buffer, n, MPI_CHAR, buffer + LONG / 2, counts, places, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
 static void finish(MPI_Request *q) { MPI_Wait(q, MPI_STATUS_IGNORE); }
 
 static void ibarrier(int n)
@@ -110,6 +125,13 @@ static void collectives(void)
     report("bcast/8", timed(bcast, 8));
     report("reduce/8", timed(reduce, 8));
     report("allreduce/8", timed(allreduce, 8));
+    report("allgather/8", timed(allgather, 8));
+    report("gatherv/8", timed(gatherv, 8));
+    report("scan/8", timed(scan, 8));
+    report("reduce_scatter/8", timed(reduce_scatter, 8));
+    report("bcast/1048576", timed(bcast, 1 << 20));
+    report("reduce/1048576", timed(reduce, 1 << 20));
+    report("allreduce/1048576", timed(allreduce, 1 << 20));
     report("ibarrier", timed(ibarrier, 0));
     report("ibcast/8", timed(ibcast, 8));
     report("iallreduce/8", timed(iallreduce, 8));
@@ -151,6 +173,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     last = size - 1;
+    if (size > 64) MPI_Abort(MPI_COMM_WORLD, 1);
     buffer = calloc(1, LONG);
     const char *part = argc > 1 ? argv[1] : "";
     if (!strcmp(part, "pingpong")) pingpongs();

@@ -120,7 +120,8 @@ endforeach()
 # that the other library cannot read.
 set(vendor_some 4/pt2pt/bursts 2/pt2pt/order 3/pt2pt/sizes 4/pt2pt/traffic 2/pt2pt/unexpected 3/coll/reduce
   4/coll/alltoall 3/coll/persistent_uneven 2/rma/put_get 4/rma/passive 2/comm/intercomm 3/datatype/transfer)
-set(vendor_not comm/split_type env/fork env/footprint env/huge env/info env/wakeups pt2pt/away rma/computing
+# datatype/pipelined: 64 packets of 64 KiB wait for the library, and Go's collector leaves as much again.
+set(vendor_not comm/split_type datatype/pipelined env/fork env/footprint env/huge env/info env/wakeups pt2pt/away rma/computing
   session/after session/leave coll/beyond_2_31 coll/unreadable_later)
 foreach(source IN LISTS c_tests)
   get_filename_component(name ${source} NAME_WE)
@@ -141,6 +142,26 @@ foreach(source IN LISTS c_tests)
       set(labels vendor)
     endif()
     set_tests_properties(vendor/${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "${labels}" RUN_SERIAL ${serial}
+      SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+  endforeach()
+endforeach()
+
+# Two clients of two ranks that other launchers start over their libraries (tests/clusters, docs/clusters.md), and one of
+# these with one of ours. MPICH's and Open MPI's libraries carry messages of one machine, too, where the letter is capital.
+set(clusters_MO pt2pt/order pt2pt/wildcard pt2pt/sizes pt2pt/modes pt2pt/traffic pt2pt/unexpected coll/reduce coll/alltoall
+  coll/scan coll/inter coll/nonblocking coll/subgroups comm/basic comm/intercomm comm/cart comm/dist_graph datatype/transfer
+  datatype/pack_spans rma/passive rma/pscw io/size processes/names session/world errors/truncate env/finalize)
+set(clusters_mi pt2pt/probe pt2pt/cancel coll/bcast coll/allgather comm/graph comm/group datatype/both_forms rma/put_get
+  rma/atomics io/atomic neighbor/one_way processes/spawn processes/reconnect session/alone errors/handlers tools/counts)
+set(clusters_io pt2pt/order pt2pt/synchronous coll/reduce coll/gather comm/intercomm datatype/partial rma/passive io/info
+  processes/names session/world)
+foreach(how MO mi io)
+  foreach(test IN LISTS clusters_${how})
+    string(REPLACE "/" "-" target test-${test})
+    set(name clusters-${how}/4/${test})
+    add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/clusters ${STAGE} ${CMAKE_BINARY_DIR}/peers ${how} 4
+      $<TARGET_FILE:${target}>)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${LIMIT} LABELS "clusters;c"
       SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
   endforeach()
 endforeach()
@@ -183,7 +204,7 @@ endforeach()
 list(APPEND programs ${CMAKE_SOURCE_DIR}/tests/front/bindings.cc)
 foreach(abi mpich openmpi)
   add_test(NAME front/${abi} COMMAND ${CMAKE_SOURCE_DIR}/tests/front/run ${STAGE} ${abi}
-    ${CMAKE_BINARY_DIR}/tests/front/${abi} "1 3 2x4" ${programs})
+    ${CMAKE_BINARY_DIR}/tests/front/${abi} "2 2x4" ${programs})
   add_test(NAME front/all-${abi} COMMAND ${CMAKE_SOURCE_DIR}/tests/front/run ${STAGE} ${abi}
     ${CMAKE_BINARY_DIR}/tests/front/all-${abi} "1 2 3 4 2x2 2x4")
   set_tests_properties(front/${abi} PROPERTIES TIMEOUT 600 LABELS front) # it compiles, too

@@ -11,6 +11,7 @@ var (
 		"bruck":      placed((*Scratch).allgatherBruck),
 		"bruck-ring": placed((*Scratch).allgatherBruckRing),
 		"ring":       (*Scratch).allgatherRing,
+		"direct":     placed((*Scratch).allgatherDirect),
 		"board":      placed((*Scratch).allgatherBoard),
 		"machines":   nil,
 	})
@@ -18,6 +19,7 @@ var (
 		"bruck":     placed((*Scratch).allgathervBruck),
 		"circulant": placed((*Scratch).allgathervCirculant),
 		"ring":      (*Scratch).allgathervRing,
+		"direct":    placed((*Scratch).allgathervDirect),
 		"board":     placed((*Scratch).allgathervBoard),
 		"machines":  nil,
 	})

@@ -5,6 +5,7 @@ import "github.com/libimpi/libimpi/coll/choose"
 // own is the rank's vector, and may be acc, where the result arises.
 var allreduces = bind(choose.Allreduce, map[string]func(s *Scratch, c Comm, own, acc Buf, op Op) error{
 	"doubling":   onCopy((*Scratch).allreduceAll),
+	"direct":     (*Scratch).allreduceDirect,
 	"pair":       (*Scratch).allreducePair,
 	"halving":    onCopy((*Scratch).allreduceHalving),
 	"circulant":  onCopy((*Scratch).allreduceCirculant),

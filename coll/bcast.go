@@ -7,6 +7,7 @@ import (
 
 var bcasts = bind(choose.Bcast, map[string]func(c Comm, b Buf, root int) error{
 	"binomial":     bcastTree,
+	"linear":       bcastLinear,
 	"circulant":    bcastCirculant,
 	"two-tree":     bcastTwoTree,
 	"scatter-ring": bcastScatterRing,

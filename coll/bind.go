@@ -35,7 +35,7 @@ func (o *operation[F]) pick(k choose.Case) F { return o.functions[o.Pick(k)] }
 // caseOf is the case of an operation on so many bytes.
 func caseOf(c Comm, bytes int64) choose.Case {
 	k := unsizedOf(c)
-	k.Bytes, k.Vendor = bytes, bytes <= math.MaxInt32 && byVendor(c)
+	k.Bytes, k.Vendor = bytes, bytes <= math.MaxInt32 && ByVendor(c)
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
 		k.Board, k.Crowded, k.TwoCores = on.Part, on.Crowded, on.TwoCores
@@ -45,10 +45,11 @@ func caseOf(c Comm, bytes int64) choose.Case {
 
 // unsizedOf is the case of an operation on blocks of which a rank does not know all sizes.
 func unsizedOf(c Comm) choose.Case {
-	k := choose.Case{Ranks: c.Size()}
+	k := choose.Case{Ranks: c.Size(), Distant: distant(c)}
 	if m := machinesOf(c); m != nil {
-		k.Machines, k.Ordered, k.Aligned = true, m.ordered, m.ordered && m.Outer == nil
-		k.Together = k.Ranks / m.Count()
+		k.Distant = m.spans()
+		k.Machines, k.Ordered, k.Aligned = true, m.ordered, m.ordered && m.Outer == nil && !m.Distant
+		k.Together, k.Ragged = k.Ranks/m.Count(), m.each == 0
 	}
 	return k
 }

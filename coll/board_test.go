@@ -43,7 +43,8 @@ func allreduce(b *colltest.Board, send, recv coll.Buf, op coll.Op) error {
 
 func TestBoardsMoveData(t *testing.T) {
 	onBoards(t, func(c *colltest.Comm, b *colltest.Board, p int) error {
-		for _, s := range []shape{{1, colltest.Int}, {3, colltest.Gapped}, {2, colltest.SectionMixed}, {90, colltest.Section}} {
+		for _, s := range []shape{{1, colltest.Int}, {3, colltest.Gapped},
+			{2, colltest.SectionMixed}, {90, colltest.Section}} {
 			n := s.count * s.typ.Size()
 			for _, root := range roots(p) {
 				err := colltest.First(

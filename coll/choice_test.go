@@ -77,6 +77,11 @@ func TestEveryAlgorithm(t *testing.T) {
 	try("allgatherv", moves(tryAllgatherv))
 	try("alltoall", few(tryAlltoall))
 	try("alltoallv", few(tryAlltoallvAndAlltoallw))
+	try("neighbors", few(func(c *colltest.Comm, p int, s shape) error {
+		return tryGraph(c, p, s, func(e *coll.Edges, send, recv *coll.Blocks) error {
+			return coll.Neighbors(c, e, send, recv)
+		})
+	}))
 	try("reduce", reduces(tryReduce))
 	try("allreduce", reduces(tryAllreduce))
 	try("reduce_scatter", reduces(tryReduceScatter))

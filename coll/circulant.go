@@ -172,15 +172,34 @@ func bcastCirculant(c Comm, b Buf, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	g := newCirculant(p)
-	n := choose.Blocks(m.Count, g.q-1)
-	k := evenly(m, n)
+	if err := s.bcastBlocks(c, m, choose.Blocks(m.Count, rounds(p)-1), root, nil); err != nil {
+		return err
+	}
+	return unflat(c, b, m, v == 0)
+}
+
+// bcastBlocks broadcasts bytes in n blocks. Meanwhile a rank hands on those that it has at other levels.
+func (s *Scratch) bcastBlocks(c Comm, m Buf, n, root int, below []handOn) error {
+	p := c.Size()
+	v := (c.Rank() - root + p) % p
+	g, k := newCirculant(p), evenly(m, n)
+	got := 0 // blocks, from the first one on
+	var has []byte
+	if len(below) > 0 {
+		var err error
+		if has, err = s.Alloc(int64(n)); err != nil {
+			return err
+		}
+		clear(has)
+	}
 	in, out := g.receives(v), g.sends(v)
 	first, end := g.roundsOf(n)
 	for i := first; i < end; i++ {
 		skip := g.skip[i%g.q]
 		to, from := (v+skip)%p, (v-skip+p)%p
-		if get := g.block(&in, i, first, n); get >= 0 && v != 0 {
+		under := len(s.reqs)
+		get := g.block(&in, i, first, n)
+		if get >= 0 && v != 0 {
 			if err := s.Add(c.Irecv(k.of(m, get, get+1), (from+root)%p, tagBcast)); err != nil {
 				return err
 			}
@@ -190,11 +209,29 @@ func bcastCirculant(c Comm, b Buf, root int) (err error) {
 				return err
 			}
 		}
-		if err := s.Wait(c); err != nil {
+		if len(s.reqs) > under {
+			if err := c.Wait(s.reqs[under:]...); err != nil {
+				return err
+			}
+			s.reqs = s.reqs[:under]
+		}
+		if len(below) == 0 {
+			continue
+		}
+		if get >= 0 && v != 0 {
+			has[get] = 1
+		}
+		for got < n && (has[got] > 0 || v == 0 && got <= i-first) {
+			got++
+		}
+		if err := s.handOn(c, m, &k, below, got); err != nil {
 			return err
 		}
 	}
-	return unflat(c, b, m, v == 0)
+	if err := s.handOn(c, m, &k, below, n); err != nil {
+		return err
+	}
+	return s.Wait(c)
 }
 
 // reduceCirculant is the broadcast in reverse: what a rank would receive it sends, and what it would send it receives
@@ -212,26 +249,118 @@ func (s *Scratch) reduceCirculant(c Comm, own, recv Buf, op Op, root int) error 
 	if err := c.Copy(acc, own); err != nil {
 		return err
 	}
-	g := newCirculant(p)
-	n := int(min(int64(choose.Blocks(own.Size(), g.q-1)), own.Count))
-	k := evenly(own, n)
-	tmp, err := s.Typed(k.longest(), own.Type)
-	if err != nil {
+	n := int(min(int64(choose.Blocks(own.Size(), rounds(p)-1)), own.Count))
+	return s.reduceBlocks(c, acc, op, n, root, nil)
+}
+
+// reduceBlocks combines vectors in n blocks, each rank that in acc, at root. A rank has combined each block at the
+// levels below before it sends it on.
+func (s *Scratch) reduceBlocks(c Comm, acc Buf, op Op, n, root int, below []fanIn) error {
+	f := &s.fanIn
+	if err := f.begin(s, c, acc, op, n, root); err != nil {
 		return err
 	}
-	receives, sends := g.receives(v), g.sends(v)
-	first, end := g.roundsOf(n)
-	for i := end - 1; i >= first; i-- {
-		skip := g.skip[i%g.q]
-		below, above := (v-skip+p)%p, (v+skip)%p
-		in, from, out, to := Buf{}, -1, Buf{}, -1
-		if get := g.block(&sends, i, first, n); get >= 0 && above != 0 {
-			in, from = k.of(acc, get, get+1), (above+root)%p
+	receives := f.g.receives(f.v)
+	for i := f.end - 1; i >= f.first; i-- {
+		put := f.g.block(&receives, i, f.first, n)
+		done := put
+		if f.v == 0 {
+			done = f.g.block(&f.sends, i, f.first, n)
 		}
-		if put := g.block(&receives, i, first, n); put >= 0 && v != 0 {
-			out, to = k.of(acc, put, put+1), (below+root)%p
+		for l := range below {
+			if err := below[l].until(done); done >= 0 && err != nil {
+				return err
+			}
 		}
-		if err := s.exchangeAndCombine(c, op, tmp, in, from, out, to, tagReduce); err != nil {
+		if err := f.post(i - 1); err != nil {
+			return err
+		}
+		if put >= 0 && f.v != 0 {
+			below := (f.v - f.g.skip[i%f.g.q] + f.g.p + root) % f.g.p
+			if err := c.Send(f.k.of(acc, put, put+1), below, tagReduce); err != nil {
+				return err
+			}
+		}
+		if err := f.take(i); err != nil {
+			return err
+		}
+	}
+	for l := range below {
+		if err := below[l].until(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fanIn is what a rank receives in the rounds of a reduction. One block comes while the one before it is combined.
+type fanIn struct {
+	c          Comm
+	acc        Buf
+	op         Op
+	k          cut
+	g          circulant
+	sends      schedule // in the broadcast
+	v, root    int
+	first, end int
+	at         int // round of until
+	tmp        [2]Buf
+	reqs       [2]Req
+	block      [2]int // that comes; -1: none
+}
+
+// begin starts to receive what comes first.
+func (f *fanIn) begin(s *Scratch, c Comm, acc Buf, op Op, n, root int) (err error) {
+	p := c.Size()
+	f.c, f.acc, f.op, f.k, f.g = c, acc, op, evenly(acc, n), newCirculant(p)
+	f.v, f.root = (c.Rank()-root+p)%p, root
+	f.sends = f.g.sends(f.v)
+	f.first, f.end = f.g.roundsOf(n)
+	f.at = f.end - 1
+	for i := range f.tmp {
+		if f.tmp[i], err = s.Typed(f.k.longest(), acc.Type); err != nil {
+			return err
+		}
+	}
+	return f.post(f.at)
+}
+
+// post starts to receive what comes in round i, if there is that round.
+func (f *fanIn) post(i int) (err error) {
+	slot := i & 1
+	if f.block[slot] = -1; i < f.first {
+		return nil
+	}
+	above := (f.v + f.g.skip[i%f.g.q]) % f.g.p
+	if get := f.g.block(&f.sends, i, f.first, f.k.n); get >= 0 && above != 0 {
+		f.block[slot] = get
+		b := f.k.of(f.acc, get, get+1)
+		f.reqs[slot], err = f.c.Irecv(f.tmp[slot].Slice(0, b.Count), (above+f.root)%f.g.p, tagReduce)
+	}
+	return err
+}
+
+// take combines what has come in round i.
+func (f *fanIn) take(i int) error {
+	slot := i & 1
+	get := f.block[slot]
+	if get < 0 {
+		return nil
+	}
+	if err := f.c.Wait(f.reqs[slot : slot+1]...); err != nil {
+		return err
+	}
+	b := f.k.of(f.acc, get, get+1)
+	return f.c.Combine(f.op, f.tmp[slot].Slice(0, b.Count), b)
+}
+
+// until takes at the root what comes of all blocks from one on.
+func (f *fanIn) until(block int) error {
+	for ; f.at >= f.first && f.g.block(&f.sends, f.at, f.first, f.k.n) >= block; f.at-- {
+		if err := f.post(f.at - 1); err != nil {
+			return err
+		}
+		if err := f.take(f.at); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@
 //	levels.go      which ranks are on the same machine, and the views that follow from it
 //	machines.go    operations over several machines, by one rank of each
 //	lanes.go       the same by all ranks of each; alltoall_machines.go and alltoall_factor.go are for alltoall
+//	direct.go      operations of few ranks that are far from each other
 //	record.go      nonblocking and persistent operations
 //
 // An algorithm sees a communicator as Comm: ranks, messages between them, and steps on its own memory. It does not know
@@ -102,6 +103,9 @@ const (
 	tagAllreduce
 	tagReduceScatter
 	tagScan
+	tagNeighborCollect
+	tagNeighborSwap
+	tagNeighborDeal
 
 	tagVerify   = 256 // added to those above
 	tagNeighbor = 300 // and two more for each further dimension of a grid; IMPI 0.0 uses none of them

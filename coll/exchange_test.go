@@ -161,6 +161,12 @@ func tryGraph(c *colltest.Comm, p int, s shape, exchange func(e *coll.Edges, sen
 	if err != nil {
 		return err
 	}
+	if err := planned(c, e, func(r int) (out []int32) {
+		_, out, _, _ = neighbors(r, all)
+		return out
+	}); err != nil {
+		return err
+	}
 	pattern := func(edges []edge, i int) []byte { // it tells edges between the same ranks apart
 		nth := 0
 		for _, before := range edges[:i] {

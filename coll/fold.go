@@ -74,10 +74,8 @@ func (s *Scratch) foldBlocks(c Comm, of func(i int) Buf, op Op, tag int) (Buf, e
 	if err := c.Copy(from(r), mine); err != nil {
 		return Buf{}, err
 	}
-	for i := 1; i < p; i++ {
-		if err := s.Exchange(c, of((r+i)%p), (r+i)%p, from((r-i+p)%p), (r-i+p)%p, tag); err != nil {
-			return Buf{}, err
-		}
+	if err := s.exchangeAll(c, of, from, tag); err != nil {
+		return Buf{}, err
 	}
 	return foldAll(c, op, p, from)
 }
@@ -137,11 +135,9 @@ func (s *Scratch) allreduceFold(c Comm, own, acc Buf, op Op) error {
 	if err != nil {
 		return err
 	}
-	for i := 1; i < p; i++ {
-		to, from := (r+i)%p, (r-i+p)%p
-		if err := s.Exchange(c, sum, to, acc.Pieces(p, from, from+1), from, tagAllreduce); err != nil {
-			return err
-		}
+	if err := s.exchangeAll(c, func(int) Buf { return sum },
+		func(i int) Buf { return acc.Pieces(p, i, i+1) }, tagAllreduce); err != nil {
+		return err
 	}
 	return c.Copy(acc.Pieces(p, r, r+1), sum)
 }

@@ -55,7 +55,7 @@ func (s *Scratch) gatherLinear(c Comm, send, recv Buf, root int, _ int64) error 
 func Gatherv(c Comm, send Buf, recv VBuf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	return gathervs.pick(choose.Case{Ranks: c.Size()})(s, c, send, recv, root)
+	return gathervs.pick(unsizedOf(c))(s, c, send, recv, root)
 }
 
 // gathervLinear: every rank sends directly to root, p-1 messages (Traff 2010, 9.5).

@@ -266,8 +266,12 @@ func (s *Scratch) dealSegment(c Comm, k *levels, blocks *cut, segment, recv Buf)
 }
 
 // laned reports whether an allreduce of n bytes goes by lanes. Short vectors do not, which take fewer messages
-// otherwise, nor do long ones where most ranks of a machine may have no lane.
+// otherwise, nor do long ones where most ranks of a machine may have no lane. Between clients most of the time is their
+// distance, and all ranks of a client would have to be there before its first message.
 func laned(m *Machines, n int64) bool {
+	if m.Distant && n < choose.LongBetween() {
+		return false
+	}
 	return len(m.lanes) > 1 && n >= choose.Startup() && (m.each > 0 || n < 4*choose.Startup())
 }
 
@@ -312,7 +316,7 @@ func (s *Scratch) allreduceLanes(c Comm, own, acc Buf, op Op) error {
 // of log M rounds.
 func (s *Scratch) allreduceLane(k *levels, part Buf, n int64, op Op) error {
 	short := part.Size() < 4*choose.Startup()
-	if n < 16*choose.Startup() || !short || !op.Commutative() || k.m.Outer != nil {
+	if n < 16*choose.Startup() || !short || !op.Commutative() || k.m.Outer != nil || k.m.Distant {
 		return Allreduce(&k.between, InPlace(), part, op)
 	}
 	return s.allreduceCirculant(&k.between, part, op)

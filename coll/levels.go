@@ -3,6 +3,8 @@ package coll
 // Machines say which ranks of a communicator are on the same machine. They are made once, and several calls share them.
 type Machines struct {
 	Outer *Machines // where the machines are, in their order; may be nil
+	// Distant says that the machines are IMPI clients, or on one each: between them there may be a long way.
+	Distant bool
 
 	of, place []int32   // by rank: its machine, numbered by first rank, and which of the ranks there it is
 	order     []int32   // all ranks, machine by machine
@@ -73,6 +75,22 @@ func machinesOf(c Comm) *Machines {
 	return nil
 }
 
+// spans reports whether the ranks are in several clients.
+func (m *Machines) spans() bool {
+	for ; m != nil; m = m.Outer {
+		if m.Distant {
+			return true
+		}
+	}
+	return false
+}
+
+// distant reports whether each rank of a communicator is in an IMPI client of its own.
+func distant(c Comm) bool {
+	w, ok := c.(*View)
+	return ok && w.Distant && w.within == nil
+}
+
 // levels are the two views of a rank.
 type levels struct {
 	m       *Machines
@@ -86,7 +104,7 @@ func (s *Scratch) levels(c Comm, root int) *levels {
 	k := s.levelsBy(c, 0)
 	if root >= 0 {
 		w := &k.between
-		w.moved, w.at, w.is = true, k.m.Of(root), root
+		w.Standing(k.m.Of(root), root)
 		if w.me == w.at {
 			k.lead = int(k.m.place[root])
 		}
@@ -106,6 +124,7 @@ func (s *Scratch) levelsOf(c Comm, m *Machines, ranks []int32, lead int) *levels
 	mine := int(m.of[r])
 	*k = levels{m: m, within: NewView(c, m.members[mine], int(m.place[r]), 0, nil),
 		between: NewView(c, ranks, mine, 0, m.Outer), lead: lead}
+	k.between.Distant = m.Distant
 	return k
 }
 

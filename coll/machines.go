@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/libimpi/libimpi/coll/buffer"
+import (
+	"github.com/libimpi/libimpi/coll/buffer"
+	"github.com/libimpi/libimpi/coll/choose"
+)
 
 // Where several ranks are on each of several machines, an operation is made of the operations of this package, on
 // views: one within each machine, and one between the machines, where one rank stands for each of its machine. In an
@@ -46,6 +49,16 @@ func barrierMachines(c Comm) (err error) {
 func bcastMachines(c Comm, b Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
+	if b.Size() >= choose.Overlapped() {
+		m, err := s.flat(c, b, c.Rank() == root)
+		if err != nil {
+			return err
+		}
+		if err := s.bcastLevels(c, m, root, blocksOf(c, m.Count), s); err != nil {
+			return err
+		}
+		return unflat(c, b, m, c.Rank() == root)
+	}
 	k := s.levels(c, root)
 	if k.leads() {
 		if err := Bcast(&k.between, b, k.m.Of(root)); err != nil {
@@ -55,7 +68,88 @@ func bcastMachines(c Comm, b Buf, root int) (err error) {
 	return Bcast(&k.within, b, k.lead)
 }
 
+// bcastLevels is a long broadcast as one pipeline of n blocks through all levels: a rank that gets a block between
+// machines hands it on within its own while the next one comes. below has the levels at which the rank does so. It
+// takes n-1 rounds, and ceil(log2 p) for each level.
+func (s *Scratch) bcastLevels(c Comm, m Buf, root, n int, below *Scratch) (err error) {
+	switch {
+	case machinesOf(c) != nil:
+	case isStar(c, m.Count):
+		return s.bcastStar(c, m, n, root, below.handOns)
+	default:
+		return s.bcastBlocks(c, m, n, root, below.handOns)
+	}
+	k := s.levels(c, root)
+	if !k.leads() {
+		return s.bcastBlocks(&k.within, m, n, k.lead, below.handOns)
+	}
+	if k.here() > 1 {
+		below.handOns = append(below.handOns, handOn{})
+		below.handOns[len(below.handOns)-1].begin(&k.within, k.lead, n)
+	}
+	outer := c.Scratch()
+	defer outer.Done(&err)
+	return outer.bcastLevels(&k.between, m, k.m.Of(root), n, below)
+}
+
+// blocksOf is in how many blocks n bytes pass through the levels.
+func blocksOf(c Comm, n int64) int {
+	if machinesOf(c).spans() {
+		return choose.Pieces(n)
+	}
+	return choose.Blocks(n, rounds(c.Size()))
+}
+
+// isStar reports whether n bytes go from one rank to all, or from all to one, directly.
+func isStar(c Comm, n int64) bool { return distant(c) && choose.Direct(c.Size(), n) }
+
+// handOn is a level at which a rank is the root of the broadcast.
+type handOn struct {
+	c          Comm
+	root       int
+	g          circulant
+	sends      schedule
+	first, end int
+	at         int // round
+}
+
+func (h *handOn) begin(c Comm, root, n int) {
+	h.c, h.root, h.g = c, root, newCirculant(c.Size())
+	h.sends = h.g.sends(0)
+	h.first, h.end = h.g.roundsOf(n)
+	h.at = h.first
+}
+
+// handOn starts the rounds at other levels for which the rank has the blocks, of which the first `got` are there.
+func (s *Scratch) handOn(c Comm, m Buf, k *cut, below []handOn, got int) error {
+	for i := range below {
+		h := &below[i]
+		for ; h.at < h.end; h.at++ {
+			put := h.g.block(&h.sends, h.at, h.first, k.n)
+			if put >= got {
+				break
+			}
+			if put < 0 {
+				continue
+			}
+			if s.Full() {
+				if err := s.Wait(c); err != nil {
+					return err
+				}
+			}
+			to := (h.g.skip[h.at%h.g.q] + h.root) % h.g.p
+			if err := s.Add(h.c.Isend(k.of(m, put, put+1), to, tagBcast)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (s *Scratch) reduceMachines(c Comm, own, recv Buf, op Op, root int) (err error) {
+	if op.Commutative() && own.Size() >= choose.Overlapped() {
+		return s.reducePipelined(c, own, recv, op, root)
+	}
 	k := s.levels(c, root)
 	if !k.leads() {
 		return Reduce(&k.within, own, recv, op, k.lead)
@@ -73,6 +167,45 @@ func (s *Scratch) reduceMachines(c Comm, own, recv Buf, op Op, root int) (err er
 		return Reduce(&k.between, InPlace(), recv, op, k.m.Of(root))
 	}
 	return Reduce(&k.between, acc, recv, op, k.m.Of(root))
+}
+
+// reducePipelined is a long reduction as one pipeline through all levels, the reverse of bcastLevels.
+func (s *Scratch) reducePipelined(c Comm, own, recv Buf, op Op, root int) (err error) {
+	acc := recv
+	if c.Rank() != root {
+		if acc, err = s.Typed(own.Count, own.Type); err != nil {
+			return err
+		}
+	}
+	if err := c.Copy(acc, own); err != nil {
+		return err
+	}
+	n := int(min(int64(blocksOf(c, own.Size())), own.Count))
+	return s.reduceLevels(c, acc, op, root, n, s)
+}
+
+// reduceLevels combines the vectors of all ranks in acc at root. below has the levels at which the rank is a root.
+func (s *Scratch) reduceLevels(c Comm, acc Buf, op Op, root, n int, below *Scratch) (err error) {
+	switch {
+	case machinesOf(c) != nil:
+	case isStar(c, acc.Size()):
+		return s.reduceStar(c, acc, op, n, root, below.fanIns)
+	default:
+		return s.reduceBlocks(c, acc, op, n, root, below.fanIns)
+	}
+	k := s.levels(c, root)
+	if !k.leads() {
+		return s.reduceBlocks(&k.within, acc, op, n, k.lead, below.fanIns)
+	}
+	if k.here() > 1 {
+		below.fanIns = append(below.fanIns, fanIn{})
+		if err := below.fanIns[len(below.fanIns)-1].begin(s, &k.within, acc, op, n, k.lead); err != nil {
+			return err
+		}
+	}
+	outer := c.Scratch()
+	defer outer.Done(&err)
+	return outer.reduceLevels(&k.between, acc, op, k.m.Of(root), n, below)
 }
 
 // reduceInto is Reduce at root, whose own vector may be where the result arises.

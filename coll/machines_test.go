@@ -76,7 +76,8 @@ func TestOperationsOnMachines(t *testing.T) {
 		if err := choose.Choose(choice); err != nil {
 			t.Fatal(err)
 		}
-		s := []shape{{1, colltest.Int}, {33, colltest.Gapped}, {700, colltest.SectionMixed}, {3, colltest.Section}}[rng.IntN(4)]
+		s := []shape{{1, colltest.Int}, {33, colltest.Gapped},
+			{700, colltest.SectionMixed}, {3, colltest.Section}}[rng.IntN(4)]
 		v := []vector{{1, colltest.Map, false}, {77, colltest.MapGapped, true}, {40, colltest.MapBelow, false},
 			{5003, colltest.Map, rng.IntN(2) == 0}}[rng.IntN(4)]
 		w := colltest.New(p)
@@ -88,6 +89,10 @@ func TestOperationsOnMachines(t *testing.T) {
 				tryAllgatherv(c, p, s), tryReduce(c, p, v, o, inPlace), tryAllreduce(c, p, v, o, inPlace),
 				tryReduceScatter(c, p, v, o, inPlace), tryScanAndExscan(c, p, v, o, inPlace), tryAlltoall(c, p, s),
 				tryAlltoallvAndAlltoallw(c, p, s)); err != nil {
+				return err
+			}
+			// A long message, which passes through all levels in a pipeline.
+			if err := tryBcast(c, i%p, shape{5003, colltest.Gapped}); err != nil {
 				return err
 			}
 			for root := range p {

@@ -4,6 +4,7 @@ import "github.com/libimpi/libimpi/coll/choose"
 
 var reduces = bind(choose.Reduce, map[string]func(s *Scratch, c Comm, own, recv Buf, op Op, root int) error{
 	"binomial":  (*Scratch).reduceBinomial,
+	"linear":    (*Scratch).reduceLinear,
 	"circulant": (*Scratch).reduceCirculant,
 	"two-tree":  (*Scratch).reduceTwoTree,
 	"butterfly": (*Scratch).reduceButterfly,

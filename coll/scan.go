@@ -5,6 +5,7 @@ import "github.com/libimpi/libimpi/coll/choose"
 // scanners combine into recv what includes this rank's own vector, or if apart, what does not.
 var scanners = map[string]func(s *Scratch, c Comm, own, recv Buf, op Op, apart bool) error{
 	"doubling": (*Scratch).scanDoubling,
+	"direct":   (*Scratch).scanDirect,
 	"pipeline": (*Scratch).scanPipeline,
 	"tree":     (*Scratch).scanTree,
 	"board":    (*Scratch).scanBoard,

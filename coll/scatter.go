@@ -54,7 +54,7 @@ func (s *Scratch) scatterLinear(c Comm, send, recv Buf, root int, _ int64) error
 func Scatterv(c Comm, send VBuf, recv Buf, root int) (err error) {
 	s := c.Scratch()
 	defer s.Done(&err)
-	return scattervs.pick(choose.Case{Ranks: c.Size()})(s, c, send, recv, root)
+	return scattervs.pick(unsizedOf(c))(s, c, send, recv, root)
 }
 
 // scattervLinear: root sends directly to every rank, p-1 messages (Traff 2010, 9.5).

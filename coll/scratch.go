@@ -24,6 +24,10 @@ type Scratch struct {
 	chunks  []*chunk
 	level   levels
 	onBoard board.Operation // of a long operation
+	handOns []handOn        // of a broadcast through several levels
+	fanIns  []fanIn         // of a reduction through several levels
+	fanIn   fanIn           // of a reduction
+	coming  []Req           // pieces from far away, in their order
 	small   [smallScratch]byte
 }
 
@@ -69,7 +73,14 @@ func (s *Scratch) release() {
 	if s.level.m != nil {
 		s.level = levels{}
 	}
-	s.chunks, s.reqs, s.used, s.kept, s.sketch = s.chunks[:0], s.reqs[:0], 0, false, nil
+	if s.fanIn.c != nil {
+		s.fanIn = fanIn{}
+	}
+	clear(s.handOns)
+	clear(s.fanIns)
+	s.handOns, s.fanIns = s.handOns[:0], s.fanIns[:0]
+	s.chunks, s.reqs, s.coming = s.chunks[:0], s.reqs[:0], s.coming[:0]
+	s.used, s.kept, s.sketch = 0, false, nil
 	scratches.Put(s)
 }
 
@@ -169,3 +180,30 @@ func (s *Scratch) exchangeAndCombine(c Comm, op Op, tmp, in Buf, from int, out B
 	}
 	return c.Combine(op, tmp, in)
 }
+
+// A Sketch is where the buffers of a Schedule lie that is looked at and never carried out: a range of addresses, which
+// need not be memory until an algorithm writes there what it has computed for itself. So a simulation can record what
+// 10^5 ranks do with a gigabyte each.
+type Sketch struct {
+	all  []byte
+	used int64
+}
+
+// NewSketch makes a Sketch of the given range.
+func NewSketch(all []byte) *Sketch { return &Sketch{all: all} }
+
+// Take returns the next n bytes, aligned to 16, and Reset gives all of them back.
+func (k *Sketch) Take(n int64) ([]byte, error) {
+	at := (k.used + 15) &^ 15
+	if n > int64(len(k.all))-at {
+		return nil, &Error{Class: abi.MPI_ERR_NO_MEM, Msg: "the buffers of a schedule do not fit into its sketch"}
+	}
+	k.used = at + n
+	return k.all[at:k.used:k.used], nil
+}
+
+// Reset makes the whole range free again.
+func (k *Sketch) Reset() { k.used = 0 }
+
+// Sketch has the working memory of what is recorded next come from k, small pieces apart.
+func (s *Schedule) Sketch(k *Sketch) { s.sketch = k }

@@ -22,8 +22,8 @@ type Vendored interface {
 	Leave(o transport.Operation) error
 }
 
-// byVendor reports whether a Comm may leave its operations to a library.
-func byVendor(c Comm) bool {
+// ByVendor reports whether a Comm may leave its operations to a library.
+func ByVendor(c Comm) bool {
 	v, ok := c.(Vendored)
 	return ok && v.Vendor(c)
 }
@@ -83,8 +83,8 @@ func (s *Scratch) allreduceVendor(c Comm, own, acc Buf, op Op) error {
 	return c.(Vendored).Leave(o)
 }
 
-// flatVendor lets an operation have copies of vectors that are views: the library knows nothing of these. gets says that
-// the rank gets the result.
+// flatVendor lets an operation have copies of vectors that are views: the library knows nothing of these. gets says
+// that the rank gets the result.
 func (s *Scratch) flatVendor(c Comm, own, recv Buf, gets bool, run func(own, recv Buf) error) error {
 	flat, err := s.Typed(own.Count, own.Type)
 	if err != nil {

@@ -13,6 +13,8 @@ type View struct {
 
 	// OfClient says that the ranks are all that the communicator has of the caller's client.
 	OfClient bool
+	// Distant says that each of the ranks is in an IMPI client of its own, if there are no machines.
+	Distant bool
 
 	// The rank `is` has the place `at`, instead of its own.
 	moved  bool
@@ -23,6 +25,12 @@ type View struct {
 // machines are those of the ranks shown; nil: not known.
 func NewView(on Comm, ranks []int32, me, shift int, machines *Machines) View {
 	return View{Local: on, on: on, ranks: ranks, me: me, shift: shift, within: machines}
+}
+
+// Standing shows rank `is` at place `at`, whose own it takes.
+func (w *View) Standing(at, is int) *View {
+	w.moved, w.at, w.is = true, at, is
+	return w
 }
 
 // Rank implements Comm.

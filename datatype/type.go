@@ -13,7 +13,7 @@
 //	Vector, Struct, ... -> Type -> Commit -> program -> Cursor.Pack, Cursor.Unpack, Copy -> sweep -> kernels
 //
 // A Cursor also tells where pieces of the stream are in memory, and how much of it is in a piece of memory
-// (navigate.go).
+// (navigate.go). A view is a type over the elements of a section of an array, wherever these lie (view.go).
 //
 // All sizes, extents and displacements are bytes unless said otherwise.
 package datatype

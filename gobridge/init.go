@@ -64,9 +64,12 @@ type process struct {
 	world, self atomic.Pointer[communicator] // between MPI_Init and MPI_Finalize
 	link        *startup.Link                // nil in a process of its own, and after the end
 	manager     manager.Manager              // of somebody else, who has started us; nil: there is none, or after the end
+	among       *manager.Client              // as which this job has joined the server of the clients; nil: as none
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
+	starts      atomic.Bool                  // a thread is in its MPI_Init
+	farewell    sync.Once                    // the server has been told that the process ends there, or need not be
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init
@@ -371,8 +374,9 @@ func (p *process) tellAlgorithms() {
 	}
 }
 
-// agentTime is how long the end of an agent waits for the last words of the others, whose FINI has been heard.
-const agentTime = 2 * time.Second
+// agentTime is how long the end of an agent waits for the last words of the others. All are in MPI_Finalize by then,
+// and need no more than their turns on a core.
+const agentTime = 10 * time.Second
 
 // finishTime bounds the wait for the launcher's acknowledgement.
 const finishTime = 30 * time.Second
@@ -430,10 +434,13 @@ func endJob(why startup.Abort) {
 	if status == 0 {
 		status = 1
 	}
-	p.awaitManager(why.Answer && why.Client == nil) // of another client it knows nothing
+	p.awaitManager(why.Answer && why.Client == nil, lossTime) // of another client it knows nothing
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
+	}
+	if p != nil && p.among != nil && !why.Answer {
+		p.among.Report(why.Text)
 	}
 	if p != nil && p.session != nil {
 		p.session.Fail(why.Text, why.Client)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -46,7 +47,7 @@ const joinTime = 60 * time.Second
 // start finds the job and joins it.
 func (p *process) start() (err error) {
 	if p.vendor, err = vendor.Load(environment(startup.EnvLocal)); err != nil {
-		return err
+		return p.declines(err)
 	}
 	link, w, err := startup.Attach(lookupEnv)
 	if err == nil && environment(startup.EnvJoin) != "" {
@@ -291,30 +292,39 @@ func (p *process) startWithout(none error) error {
 func (p *process) startManaged(m manager.Manager) error {
 	p.manager = m
 	among, err := p.amongClients()
-	if err != nil {
+	if first := m.Identity().Rank == 0; err != nil {
+		if first && among != nil && among.Methods.Mask() != 0 {
+			among.Decline(err)
+		}
+		p.awaitManager(!first, joinLossTime) // all ranks have the same settings
 		return err
+	}
+	known := make(chan struct{}) // closed when this process knows what Join has returned
+	if among != nil {
+		among.Ended = func(err *client.LostError) {
+			<-known
+			lostClient(err)
+		}
 	}
 	w, err := manager.Join(context.Background(), m, func(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %s is lost: %v\n", whoAmI(), m.Name(), err)
 		unix.Exit(1)
 	}, manager.Options{Apart: p.sharesNothing(), Among: among})
-	if err != nil {
-		p.awaitManager(true) // if others have gone meanwhile, it ends the job and knows why
+	if own := (*manager.CauseError)(nil); err != nil {
+		p.awaitManager(!errors.As(err, &own), joinLossTime) // if others have gone meanwhile, it ends the job and knows why
 		return err
 	}
 	if w.Listener != nil {
 		defer w.Listener.Close()
 	}
-	p.universe = w.Universe
-	if p.session = w.Session; p.session != nil {
-		p.session.Watch(lostClient)
-	}
-	p.agent = w.Agent
+	p.universe, p.among = w.Universe, among
+	p.session, p.agent = w.Session, w.Agent
+	close(known)
 	return p.join(w.Job, w.Welcome, w.Listener, w.Pipes)
 }
 
 // amongClients reads how the processes of a manager join an IMPI server as one client; nil: they are a job of their
-// own.
+// own. With an error it returns what it has read before, from which a server that can be told is known.
 func (p *process) amongClients() (*manager.Client, error) {
 	place := environment(startup.EnvJoin)
 	if place == "" {
@@ -322,11 +332,6 @@ func (p *process) amongClients() (*manager.Client, error) {
 	}
 	c, err := &manager.Client{Plain: environment("IMPI_PLAIN") == "1", Inside: p.vendor != nil, Warn: warn,
 		Lost: lostHost}, error(nil)
-	if via := environment("IMPI_VIA"); via != "" {
-		if c.Via, err = client.ParseVia(via); err != nil {
-			return nil, fmt.Errorf("IMPI_VIA: %w", err)
-		}
-	}
 	if c.Rank, c.Server, err = manager.ParsePlace(place); err != nil {
 		return nil, fmt.Errorf("%s: %w", startup.EnvJoin, err)
 	}
@@ -334,11 +339,16 @@ func (p *process) amongClients() (*manager.Client, error) {
 		return nil, err
 	}
 	if c.Silence, err = tcp.ParseSilence(environment("IMPI_SILENCE")); err != nil {
-		return nil, err
+		return c, err
+	}
+	if via := environment("IMPI_VIA"); via != "" {
+		if c.Via, err = client.ParseVia(via); err != nil {
+			return c, fmt.Errorf("IMPI_VIA: %w", err)
+		}
 	}
 	if ports := environment(startup.EnvPort); ports != "" {
 		if c.Ports[0], c.Ports[1], err = client.ParsePorts(ports); err != nil {
-			return nil, fmt.Errorf("%s: %w", startup.EnvPort, err)
+			return c, fmt.Errorf("%s: %w", startup.EnvPort, err)
 		}
 	}
 	if err = c.Values.FromEnv(environment); err == nil {
@@ -354,12 +364,9 @@ func lostHost(of int32, err error) {
 	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &of})
 }
 
-// lostClient ends the job because another client has ended. The loss of the server ends nothing (IMPI 0.0, 2.4).
-func lostClient(err error) {
-	var other *client.LostError
-	if errors.As(err, &other) {
-		endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &other.Client})
-	}
+// lostClient ends the job because another client has ended.
+func lostClient(err *client.LostError) {
+	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &err.Client})
 }
 
 // finishManaged tells the manager that this process ends in order.
@@ -378,10 +385,13 @@ func (p *process) finishManaged() error {
 // lossTime is how long a process that has lost another waits for the manager, which may know better why the job ends.
 const lossTime = 3 * time.Second
 
+// joinLossTime is the same before it has joined: another process may have to tell a server why first.
+const joinLossTime = lossTime + client.DeclineTime
+
 // awaitManager gives the manager time to end the job, and this process with it, if another is lost.
-func (p *process) awaitManager(loss bool) {
-	if loss && p != nil && p.manager != nil {
-		time.Sleep(lossTime)
+func (p *process) awaitManager(loss bool, limit time.Duration) {
+	if loss && p != nil && p.manager != nil && p.manager.Identity().Size > 1 {
+		time.Sleep(limit)
 	}
 }
 
@@ -435,11 +445,11 @@ func unread(fd int) int {
 // startByVendor joins the processes that the library has found. none is why there is no launcher of ours.
 func (p *process) startByVendor(none error) error {
 	if err := p.launchVendor(); err != nil {
-		return err
+		return p.declines(err)
 	}
 	if foreign := (*startup.ForeignError)(nil); errors.As(none, &foreign) && p.vendor.Size() == 1 && !p.alone() {
 		if foreign.Size > 1 {
-			return p.vendor.Unlike(foreign.Launcher, foreign.Size)
+			return p.declines(p.vendor.Unlike(foreign.Launcher, foreign.Size, environment(startup.EnvJoin)))
 		}
 		return none
 	}
@@ -448,7 +458,61 @@ func (p *process) startByVendor(none error) error {
 
 func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
+	p.starts.Store(true)
+	defer p.starts.Store(false)
+	if environment(startup.EnvJoin) != "" {
+		watchStart()
+		defer p.watchTerm()()
+	}
 	return p.vendor.Start()
+}
+
+// watchTerm looks for SIGTERM, by which a launcher ends processes before it kills them, if the library has asked it to.
+// When the server knows, the signal does what it did before. The result ends that.
+func (p *process) watchTerm() (stop func()) {
+	term, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(term, unix.SIGTERM)
+	go func() {
+		select {
+		case <-term:
+			p.endsInside()
+			signal.Stop(term)
+			unix.Kill(os.Getpid(), unix.SIGTERM)
+		case <-over:
+		}
+	}()
+	return func() {
+		signal.Stop(term)
+		close(over)
+	}
+}
+
+// declines tells the server of the clients why this one will not come, if it is one, and returns that. Each of its
+// processes does, as none knows of the others.
+func (p *process) declines(why error) error {
+	if c, _ := p.amongClients(); c != nil && c.Methods.Mask() != 0 {
+		c.Decline(why)
+	}
+	return why
+}
+
+// exits is called in a process that exits with no thread of its own inside. Many libraries end the process if they
+// cannot start, and have said why.
+func exits() {
+	if p := joining.Load(); p != nil {
+		p.endsInside()
+	}
+}
+
+// endsInside tells the server that a process ends inside the library's MPI_Init, if it does. A launcher's signal may
+// come while the process exits: who is second waits until the server knows.
+func (p *process) endsInside() {
+	p.farewell.Do(func() {
+		if p.starts.Load() {
+			p.declines(fmt.Errorf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
+				environment(startup.EnvLocal)))
+		}
+	})
 }
 
 // alone reports whether the user wants each process to be alone.
@@ -473,7 +537,11 @@ func (p *process) startVendor(job *transport.Job, near []int32) (*links.Vendor, 
 		}
 	}
 	if p.vendor.Size() != size {
-		return nil, p.vendor.Unlike("libimpi's launcher", size)
+		join := ""
+		if job.Clients > 1 {
+			join = fmt.Sprintf("%d@HOST:PORT", job.Procs[job.Me].Client)
+		}
+		return nil, p.vendor.Unlike("libimpi's launcher", size, join)
 	}
 	world, err := p.vendor.Gather(job.Me)
 	if err != nil {

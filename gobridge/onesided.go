@@ -343,7 +343,7 @@ func impi_Win_post(group uintptr, assert int32, win uintptr) int32 {
 	k := winQuery("MPI_Win_post", win)
 	ranks := k.ranksOf(group)
 	k.assertion(assert, abi.MPI_MODE_NOCHECK|abi.MPI_MODE_NOSTORE|abi.MPI_MODE_NOPUT)
-	return k.synchronize(func(w *window) error { return w.Post(ranks) })
+	return k.synchronize(func(w *window) error { return w.Post(ranks, int(assert)) })
 }
 
 //export impi_Win_complete

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi"
@@ -243,7 +244,10 @@ func (p *process) launcher() (*startup.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	link, _, err := startup.Summon(ctx, path, os.Environ())
+	env := slices.DeleteFunc(os.Environ(), func(word string) bool { // those that are spawned join no server
+		return strings.HasPrefix(word, startup.EnvJoin+"=")
+	})
+	link, _, err := startup.Summon(ctx, path, env)
 	if err != nil {
 		return nil, err
 	}

@@ -193,8 +193,7 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 		b.used -= n + bsendOverhead
 		return err
 	}
-	r := e.newSend(ctx, startOf(copied), n, byteType, world, tag, modeBuffered)
-	r.declared.elements, r.declared.dtype, r.declared.types = count, t.ID(), e.types(ctx, e.peer(world), count, t)
+	r := e.newSendOfCopy(ctx, copied, count, t, world, tag, modeBuffered)
 	b.messages++
 	b.inside++
 	r.buffered.buffer, r.buffered.turn = b, b.messages
@@ -202,6 +201,14 @@ func (e *Engine) bsend(ctx *context, base datatype.Pointer, count int64, t *data
 	r.state.detached = true
 	e.start(r)
 	return nil
+}
+
+// newSendOfCopy is newSend of what packed has copied. It says of itself what the program sends.
+func (e *Engine) newSendOfCopy(ctx *context, copied []byte, count int64, t *datatype.Type, world, tag int32,
+	mode sendMode) *Request {
+	r := e.newSend(ctx, startOf(copied), int64(len(copied)), byteType, world, tag, mode)
+	r.declared = declaration{elements: count, dtype: t.ID(), types: e.types(ctx, e.peer(world), count, t), copied: true}
+	return r
 }
 
 // packed copies a message aside, as the bytes that go out.

@@ -37,9 +37,6 @@ func startOf(b []byte) datatype.Pointer { return unsafe.Pointer(unsafe.SliceData
 // bytesAt is n bytes of memory.
 func bytesAt(p datatype.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// offset is the address n bytes further on.
-func offset(p datatype.Pointer, n int64) datatype.Pointer { return unsafe.Add(p, n) }
-
 // addressAt is an address as a number.
 func addressAt(p datatype.Pointer) uint64 { return uint64(uintptr(p)) }
 

@@ -292,7 +292,7 @@ func (v Collectives) Neighbors(name string, send, recv coll.Blocks) error {
 	if v.converts() {
 		return v.external().Neighbors(send, recv, edges)
 	}
-	if choose.Alltoallv.FitsSlots(1, 1) {
+	if choose.Neighbors.FitsSlots(1, 1) {
 		done, err := v.exchangeBySlots(func(x *coll.Exchange, b coll.Seated) { x.Neighbors(b, edges, &send, &recv) })
 		if done || err != nil {
 			return err

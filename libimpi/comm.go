@@ -276,6 +276,7 @@ func (e *Engine) layoutOf(g *Group) (*span.Layout, error) {
 	if err == nil {
 		l.Own, l.Native = e.exchanges(g), e.alike(g)
 		l.Machines = e.machinesWithin(l, g)
+		l.Place(e.machinesOfClients(l, g))
 	}
 	return l, err
 }

@@ -29,6 +29,7 @@ func (c *Comm) Dup() (*Comm, error) {
 func (c *Comm) Unopened() *Comm {
 	d := &Comm{engine: c.engine, group: c.group, rank: c.rank}
 	d.neighborhood.topology = c.neighborhood.topology
+	d.neighborhood.neighbors.Store(c.neighborhood.neighbors.Load())
 	d.seats.layout, d.seats.machines = c.seats.layout, c.seats.machines
 	d.inter.spans, d.inter.ruled = c.inter.spans, c.inter.ruled
 	if c.inter.local != nil {

@@ -100,12 +100,12 @@ func (c *Comm) newExchange(buf datatype.Pointer, count int64, t *datatype.Type, 
 	return x
 }
 
-// send adds the send of an exchange. The request is the program's from then on, and may be done.
-func (x *exchange) send(e *Engine, buf datatype.Pointer, count int64, t *datatype.Type, dest int, tag int32) uint64 {
+// send adds the send of an exchange, if there is one. The request is the program's from then on, and may be done.
+func (x *exchange) send(e *Engine, s *Request) uint64 {
 	id := x.id
-	if dest != abi.MPI_PROC_NULL {
+	if s != nil {
 		x.mem.count++
-		e.start(e.newSend(x.ctx, buf, count, t, x.comm.group.World(int(dest)), tag, modeStandard).join(x, 1))
+		e.start(s.join(x, 1))
 	}
 	x.less(e)
 	e.thread.Away()
@@ -119,7 +119,11 @@ func (c *Comm) Isendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Ty
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return c.newExchange(rbuf, rcount, rtype, source, rtag).send(e, sbuf, scount, stype, dest, stag)
+	x := c.newExchange(rbuf, rcount, rtype, source, rtag)
+	if dest == abi.MPI_PROC_NULL {
+		return x.send(e, nil)
+	}
+	return x.send(e, e.newSend(c.p2p, sbuf, scount, stype, c.group.World(dest), stag, modeStandard))
 }
 
 // IsendrecvReplace is Isendrecv with one buffer for both: what is sent is a copy.
@@ -128,15 +132,16 @@ func (c *Comm) IsendrecvReplace(buf datatype.Pointer, count int64, t *datatype.T
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var copied []byte
-	if dest != abi.MPI_PROC_NULL {
-		var err error
-		if copied, err = packed(buf, count, t, c.p2p.rep(c.group.World(int(dest)))); err != nil {
-			return nullRequest, err
-		}
+	if dest == abi.MPI_PROC_NULL {
+		return c.newExchange(buf, count, t, source, rtag).send(e, nil), nil
 	}
-	return c.newExchange(buf, count, t, source, rtag).
-		send(e, startOf(copied), int64(len(copied)), byteType, dest, stag), nil
+	world := c.group.World(dest)
+	copied, err := packed(buf, count, t, c.p2p.rep(world))
+	if err != nil {
+		return nullRequest, err
+	}
+	x := c.newExchange(buf, count, t, source, rtag)
+	return x.send(e, e.newSendOfCopy(c.p2p, copied, count, t, world, stag, modeStandard)), nil
 }
 
 // General is what a generalized request calls: functions of the program. None is called with the engine's lock

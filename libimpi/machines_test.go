@@ -8,6 +8,8 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/libimpi/topo"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
 
@@ -71,6 +73,105 @@ func sumOverMachines(t *testing.T, c *Comm, run func(do func(v Collectives) erro
 	for i := range all {
 		if r == n-1 && all[i] != int32(i) {
 			t.Errorf("the root has gathered %v", all)
+		}
+	}
+}
+
+// Short blocks of neighbors go from machine to machine together, on a topology and on a duplicate of it, at once, later
+// and each time that a request is started. On a sparse graph they go directly.
+func TestBlocksOfNeighborsGoByMachine(t *testing.T) {
+	for name, o := range map[string]fake.Options{
+		"one client":  {Machines: []int{4, 4}, Late: 10},
+		"two clients": {Machines: []int{4, 2, 2}, Clients: []int32{0, 1, 1}, Late: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			choose.Count(true)
+			if err := choose.Choose(""); err != nil { // counts from here
+				t.Fatal(err)
+			}
+			es := makeWorld(t, options{clients: []int{8}, fake: &o, tune: func(j *transport.Job) {
+				for i := range j.Hosts {
+					j.Hosts[i].SameImpl, j.Hosts[i].Native = true, true
+				}
+			}})
+			together(t, es, func(e *Engine) {
+				c := e.World()
+				all := make([]int32, c.Size())
+				for i := range all {
+					all[i] = int32((i + c.Rank()) % len(all))
+				}
+				for _, neighbors := range [][]int32{all, {int32(c.Rank() ^ 4)}} {
+					made, err := c.CreateDistGraphAdjacent(&topo.DistGraph{Sources: neighbors, Destinations: neighbors}, false)
+					must(t, err)
+					if edges, err := made.edges(); err != nil || (edges.Plan != nil) != (len(neighbors) > 1) {
+						t.Errorf("%d neighbors: %v, %v", len(neighbors), edges, err)
+					}
+					dup, err := made.Dup()
+					must(t, err)
+					for _, on := range []*Comm{made, dup} {
+						swapWithNeighbors(t, on, neighbors)
+					}
+				}
+			})
+			noFailure(t, es)
+			if n := choose.Neighbors.Used("machines"); n != 8*2*3*2 {
+				t.Errorf("blocks went by machine in %d calls", n)
+			}
+		})
+	}
+}
+
+// swapWithNeighbors gives a different number to each neighbor, in blocks of one length and of any.
+func swapWithNeighbors(t *testing.T, c *Comm, neighbors []int32) {
+	t.Helper()
+	mine, theirs, ones := make([]int32, len(neighbors)), make([]int32, len(neighbors)), make([]int32, len(neighbors))
+	for i := range ones {
+		ones[i] = 1
+	}
+	even := [2]coll.Blocks{coll.Even(perRank(mine)), coll.Even(perRank(theirs))}
+	varying := [2]coll.Blocks{coll.Varying(blocks(mine, ones)), coll.Varying(blocks(theirs, ones))}
+	for i, b := range [][2]coll.Blocks{even, varying} {
+		swap := func(v Collectives) error { return v.Neighbors("MPI_Neighbor_alltoallw", b[0], b[1]) }
+		for _, form := range []coll.Form{coll.Blocking, coll.Nonblocking, coll.Persistent} {
+			starts := 1
+			if form == coll.Persistent {
+				starts = 3
+			}
+			var task *Task
+			var id uint64
+			if form != coll.Blocking {
+				var err error
+				task, err = c.Later(form)
+				must(t, err)
+				must(t, swap(task.Operations()))
+			}
+			if form == coll.Persistent {
+				id = task.Keep()
+			}
+			for start := range starts {
+				for j, to := range neighbors {
+					mine[j], theirs[j] = int32(1000*start+10*c.Rank())+to, -1
+				}
+				switch form {
+				case coll.Blocking:
+					must(t, swap(c.Collectives))
+				case coll.Nonblocking:
+					id = task.Start()
+				default:
+					if err := c.engine.Start(id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if task != nil {
+					must(t, c.engine.Wait(&id, nil))
+				}
+				for j, from := range neighbors {
+					if want := 1000*int32(start) + int32(c.Rank()) + 10*from; theirs[j] != want {
+						t.Fatalf("%d blocks, kind %d, form %d: %d from rank %d, not %d", len(neighbors), i, form, theirs[j], from,
+							want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -266,6 +266,11 @@ func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
 	if !e.position.spread && !slices.ContainsFunc(worlds, e.isGuest) {
 		return nil
 	}
+	return coll.NewMachines(e.machineNumbers(worlds))
+}
+
+// machineNumbers are numbers of the machines of some processes, in the order of these, which all of them agree on.
+func (e *Engine) machineNumbers(worlds []int32) []int32 {
 	known, number := map[struct{ job, machine [16]byte }]int32{}, make([]int32, len(worlds))
 	for i, w := range worlds {
 		id := e.machineOf(w)
@@ -276,7 +281,7 @@ func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
 		}
 		number[i] = n
 	}
-	return coll.NewMachines(number)
+	return number
 }
 
 // machinesWithin are those of each client.
@@ -293,6 +298,18 @@ func (e *Engine) machinesWithin(l *span.Layout, g *Group) []*coll.Machines {
 		list[i] = e.machinesOf(members[i])
 	}
 	return list
+}
+
+// machinesOfClients are numbers of the machines of each client, in the order of ranks; nil: each is on one.
+func (e *Engine) machinesOfClients(l *span.Layout, g *Group) []int32 {
+	if !e.position.spread {
+		return nil
+	}
+	numbers := e.machineNumbers(g.Worlds())
+	for r := range numbers {
+		numbers[r] = numbers[r]*int32(l.Clients()) + int32(l.Client(r))
+	}
+	return numbers
 }
 
 // together are the members that share memory with this process, by their ranks; none if there is no such memory. All of

@@ -103,13 +103,13 @@ type memory struct {
 	single bool  // data and size are valid: one run of bytes
 }
 
-// declaration is what the program sends, for whoever watches the wire (transport.Header); a buffered send has copied
-// it.
+// declaration is what the program sends, for whoever watches the wire (transport.Header).
 type declaration struct {
 	seq      uint64 // send: which of this process's messages it is
 	elements int64
 	dtype    uint64
 	types    uint64 // what the message says of them where types are compared (verify.go)
+	copied   bool   // the buffer has the bytes of a copy, and the rest is of the program's own
 }
 
 // bufferRoom is the room that a buffered send takes.
@@ -122,7 +122,7 @@ type bufferRoom struct {
 // setBuffer gives the request its memory.
 func (r *Request) setBuffer(base datatype.Pointer, count int64, t *datatype.Type) {
 	r.mem.base, r.mem.count, r.mem.typ = base, count, t
-	r.declared.elements, r.declared.dtype = count, t.ID()
+	r.declared.elements, r.declared.dtype, r.declared.copied = count, t.ID(), false
 	if t.IsView() {
 		t, count = t.Laid(count)
 		r.mem.typ, r.mem.count = t, count

@@ -36,7 +36,7 @@ func (e *Engine) sendFirst(r *Request) bool {
 	h.Len = int(r.wire.Total)
 	e.protocol.Open(&r.wire, h, r.mode == modeSynchronous, e.withhold(p, r.ctx))
 	if e.watch.on {
-		if r.buffered.buffer == nil { // otherwise the program's type is known no more
+		if !r.declared.copied { // otherwise the program's type is known no more
 			r.declared.types = e.types(r.ctx, p, r.mem.count, r.mem.typ)
 		}
 		h.DrqID = r.declared.types
@@ -86,7 +86,7 @@ func (e *Engine) sendSelf(r *Request) {
 	keepCopy := r.mode != modeSynchronous && r.wire.Total <= selfEager && e.peers[e.me].Pressure.Kept() < pressure.Total
 	if e.watch.on {
 		e.countSent(r.ctx, &e.peers[e.me], r.wire.Total, recv != nil || keepCopy)
-		if r.buffered.buffer == nil {
+		if !r.declared.copied {
 			r.declared.types = e.types(r.ctx, &e.peers[e.me], r.mem.count, r.mem.typ)
 		}
 	}

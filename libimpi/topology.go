@@ -3,6 +3,7 @@ package libimpi
 import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
@@ -42,10 +43,65 @@ func (c *Comm) Degrees() (in, out int, err error) {
 // createOf makes a communicator of a group that carries t; nil for the processes left out.
 func (c *Comm) createOf(g *Group, t topo.Topology) (*Comm, error) {
 	made, err := c.Create(g)
-	if made != nil {
-		made.neighborhood.topology = t
+	if made == nil {
+		return nil, err
 	}
-	return made, err
+	made.neighborhood.topology = t
+	return made, made.planNeighbors()
+}
+
+// planNeighbors plans how blocks of neighbors go from machine to machine (coll.Edges), if members share several
+// machines. All members call it.
+func (c *Comm) planNeighbors() error {
+	machine := c.engine.machineNumbers(c.group.Worlds())
+	if coll.NewMachines(machine) == nil || !c.native || !c.sameImpl() {
+		return nil
+	}
+	e, err := c.edges()
+	if err != nil {
+		// An error of one member alone, which it gets in each neighborhood collective. The others have to know.
+		e = &coll.Edges{}
+	}
+	out, told := c.outward()
+	if told != nil {
+		return told
+	}
+	plan, agrees := e.PlanFor(c.Rank(), machine, out)
+	state := []int32{0, 0} // whether members have edges that contradict each other; whether a plan pays for any
+	if !agrees || err != nil {
+		state[0] = 1
+	} else if plan.Pays() {
+		state[1] = 1
+	}
+	if err := c.Allreduce(coll.InPlace(), intBuf(state), op.Predefined(abi.MPI_MAX)); err != nil {
+		return err
+	}
+	if state[0] == 0 && state[1] == 1 {
+		e.Plan = plan
+	}
+	return nil
+}
+
+// outward tells the ranks to which the edges of each member lead.
+func (c *Comm) outward() (func(rank int) []int32, error) {
+	t := c.neighborhood.topology
+	if t.Kind() != abi.MPI_DIST_GRAPH {
+		return func(rank int) []int32 { _, out := t.Neighbors(rank); return out }, nil
+	}
+	_, mine := t.Neighbors(c.Rank())
+	counts := make([]int32, c.Size())
+	if err := c.Allgather(intBuf([]int32{int32(len(mine))}), perRank(counts)); err != nil {
+		return nil, err
+	}
+	all := make([]int32, topo.Prefix(counts, nil))
+	to := blocks(all, counts)
+	if err := c.Allgatherv(intBuf(mine), to); err != nil {
+		return nil, err
+	}
+	return func(rank int) []int32 {
+		at := to.Displs[rank]
+		return all[at : at+to.Counts[rank]]
+	}, nil
 }
 
 // CreateCart makes a communicator with a grid; nil for processes that the grid has no place for
@@ -61,10 +117,11 @@ func (c *Comm) MapCart(t *topo.Cart) int { return c.mapped(t.Size(), t.Place) }
 func (c *Comm) SubCart(t *topo.Cart, remain []bool) (*Comm, error) {
 	part, color, key := t.Sub(c.Rank(), remain)
 	made, err := c.Split(color, key)
-	if made != nil {
-		made.neighborhood.topology = part
+	if made == nil {
+		return nil, err
 	}
-	return made, err
+	made.neighborhood.topology = part
+	return made, made.planNeighbors()
 }
 
 // CreateGraph makes a communicator with a graph; nil for processes beyond its nodes (MPI_Graph_create).

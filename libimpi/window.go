@@ -5,6 +5,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/board"
 	"github.com/libimpi/libimpi/onesided"
@@ -35,6 +36,7 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Foreign = c.engine.foreignJobs(c.group)
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
 		own.Discard()
@@ -106,6 +108,24 @@ func (w *windowEngine) Allgather(own, all []uint64) error {
 	recv := countBuf(all)
 	recv.Count = int64(len(own))
 	return w.comm.Allgather(countBuf(own), recv)
+}
+
+// mostSummed is how many numbers travel as a whole, rather than in blocks.
+const mostSummed = 512
+
+// ReduceScatter adds up numbers. Between clients the few numbers of a short vector cost less than the rounds of a
+// reduce-scatter, in which all ranks have messages for other clients: MPI_Allreduce takes 28 us for 4 ranks of two
+// clients on 2 cores, and MPI_Reduce_scatter_block 34.
+func (w *windowEngine) ReduceScatter(own []uint64) (uint64, error) {
+	if len(own) <= mostSummed && w.comm.spans() {
+		var room [mostSummed]uint64
+		sums := room[:len(own)]
+		err := w.comm.Allreduce(countBuf(own), countBuf(sums), op.Predefined(abi.MPI_SUM))
+		return sums[w.comm.rank], err
+	}
+	var sum [1]uint64
+	err := w.comm.ReduceScatterBlock(countBuf(own), countBuf(sum[:]), op.Predefined(abi.MPI_SUM))
+	return sum[0], err
 }
 
 // Await implements onesided.Machine, as Wake and Relax do.

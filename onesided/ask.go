@@ -18,6 +18,8 @@ import (
 // windowRequests is what a window has for them.
 type windowRequests struct {
 	tags     int32 // of Data, given out by this process
+	open     int   // messages to and from all targets whose end is awaited
+	fences   fences
 	targets  []target
 	origins  []origin // serve.go
 	lock     lockQueue
@@ -32,6 +34,8 @@ type target struct {
 	flushes, flushed uint64 // asked for, and answered
 	asked, granted   uint64 // locks
 	posted, started  uint64 // MPI_Win_post of the target, and MPI_Win_start for it
+	sent             uint64 // requests
+	ahead            ahead
 	types            typeTable
 	failed           error // what the target says has failed
 }
@@ -48,6 +52,7 @@ func (w *Window) openRequests() {
 		return
 	}
 	q := &w.requests
+	q.fences.done = w.servedOne
 	q.targets, q.origins = make([]target, len(w.parts)), make([]origin, len(w.parts))
 	q.attached.Store(new(attachments))
 	w.engine.Serve(w)
@@ -105,10 +110,12 @@ func (o *operation) id(w *Window) uint64 {
 // part is the end of a message of a call. copied are the bytes of a copy, and then is called when data has come.
 func (w *Window) part(t *target, o *operation, copied int64, then func()) func(whole bool, err error) {
 	t.open++
+	w.requests.open++
 	t.copies += copied
 	o.more()
 	return func(whole bool, err error) {
 		t.open--
+		w.requests.open--
 		t.copies -= copied
 		if err != nil && o == nil && t.failed == nil {
 			t.failed = err
@@ -139,7 +146,13 @@ func (w *Window) receives(b coll.Buf, from int, tag int32, o *operation, then fu
 
 // asksFor sends a request.
 func (w *Window) asksFor(to int, r *Request, o *operation) {
-	w.sends(Asks, coll.Bytes(r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))), to, 0, o, true)
+	r.Fences = w.requests.fences.number()
+	b := r.Append(make([]byte, 0, 64+len(r.Type)+len(r.Data)))
+	w.sends(Asks, coll.Bytes(b), to, 0, o, true)
+	if !r.Kind.isAnswer() {
+		w.requests.targets[to].sent++
+		w.goesAhead(to, int64(len(b)))
+	}
 }
 
 // tag gives out a tag of Data. Those of what comes back are odd, so that they are not those of what the
@@ -183,7 +196,7 @@ func (w *Window) askPut(origin coll.Buf, p Place, ask bool) (uint64, error) {
 	n := origin.Type.PackedSize(origin.Count, rep)
 	o := w.newOp(ask)
 	if n <= inlineBytes {
-		t.change(&r)
+		w.change(t, &r)
 		r.Data = make([]byte, n)
 		err := coll.Pack(r.Data, origin, rep)
 		w.asksFor(p.Target, &r, o)
@@ -207,7 +220,7 @@ func (w *Window) askGet(origin coll.Buf, p Place, ask bool) (uint64, error) {
 		return 0, err
 	}
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		t.change(&r) // it may say that the memory is not attached
+		w.change(t, &r) // it may say that the memory is not attached
 	}
 	o := w.newOp(ask)
 	w.receives(origin, p.Target, r.Tag, o, nil)
@@ -240,7 +253,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 		}
 		r.Elements = min(most, n-r.First)
 		if r.Tell = false; result.Count == 0 || dynamic { // what comes back says that it is done, but for what is wrong
-			t.change(&r)
+			w.change(t, &r)
 		}
 		if r.Data = nil; origin.Count > 0 {
 			r.Data = make([]byte, r.Elements*each)
@@ -283,7 +296,7 @@ func (w *Window) askSwap(origin, compare, result datatype.Pointer, p Place) erro
 	r := Request{Kind: AskSwap, Disp: p.Disp, Count: 1, Elements: 1, Tag: w.tag(true),
 		Slot: uint16(p.Type.Handle()), Data: make([]byte, 2*each)}
 	if w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		w.requests.targets[p.Target].change(&r)
+		w.change(&w.requests.targets[p.Target], &r)
 	}
 	err := coll.Pack(r.Data[:each], coll.Buf{Base: origin, Count: 1, Type: p.Type}, rep)
 	if err == nil {

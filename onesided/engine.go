@@ -34,6 +34,9 @@ type Members interface {
 	Allgather(own, all []uint64) error
 	// Barrier returns when all members have called it. Collective.
 	Barrier() error
+	// ReduceScatter returns the sum of what all members give for this one: own has a number for each. It returns when all
+	// members have called it. Collective.
+	ReduceScatter(own []uint64) (uint64, error)
 	// Sharers are the members of this machine; their Ranks are empty if it has no memory for several processes.
 	Sharers() *Sharers
 }

@@ -23,12 +23,19 @@ type Fake struct {
 	// NoRead: the kernel does not let processes read each other's memory. Move replaces what does, if it is not nil.
 	NoRead bool
 	Move   func(here, there []transport.Run, put bool) bool
+	// Waits is called again and again by a process that waits for a condition, under its lock; it may be nil.
+	Waits func(*FakeEngine)
 	// External: processes of different machines keep data in different ways.
 	External bool
 
 	memory  *segments
 	engines []*FakeEngine
-	spares  []Spares
+	late    late
+	sums    struct {
+		sync.Mutex
+		rounds map[int][][]uint64 // what each member has given
+	}
+	spares []Spares
 }
 
 // NewFake makes a job of a process for each entry of machines. Memory is found that was made from the nth time on.
@@ -71,6 +78,7 @@ type FakeEngine struct {
 		packets []packet
 	}
 	barriers atomic.Int64 // how many it has called
+	summed   int          // and how often ReduceScatter
 
 	mu       sync.Mutex // the engine's lock: guards all that follows
 	window   *Window
@@ -118,25 +126,6 @@ func (e *FakeEngine) New(config Config) (*Window, error) { return New(e.Engine()
 func (e *FakeEngine) String() string  { return "the processes of a test" }
 func (e *FakeEngine) Comm() coll.Comm { return e.comm }
 
-func (e *FakeEngine) Allgather(own, all []uint64) error {
-	recv := countBuf(all)
-	recv.Count = int64(len(own))
-	return coll.Allgather(e.comm, countBuf(own), recv)
-}
-
-// Barrier makes progress: others may need this process before they come.
-func (e *FakeEngine) Barrier() error {
-	mine := e.barriers.Add(1)
-	for _, other := range e.f.engines {
-		for other.barriers.Load() < mine {
-			if err := e.Relax(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func (e *FakeEngine) Sharers() *Sharers {
 	s := &Sharers{On: e.comm, Memory: memory{e.f.memory, e.f.Machines[e.Me]}, Spares: &e.f.spares[e.Me]}
 	me := 0
@@ -178,6 +167,9 @@ func (e *FakeEngine) Ring()   {}
 
 func (e *FakeEngine) WaitFor(c Condition) {
 	for !c.Holds() && e.Failure() == nil {
+		if e.f.Waits != nil {
+			e.f.Waits(e)
+		}
 		e.Poll()
 		e.mu.Unlock()
 		runtime.Gosched()
@@ -232,6 +224,9 @@ func (e *FakeEngine) taken(p packet) []byte {
 }
 
 func (e *FakeEngine) deliver(p packet) {
+	if !p.ended && e.f.late.keeps(e, p) {
+		return
+	}
 	e.inbox.Lock()
 	defer e.inbox.Unlock()
 	e.inbox.packets = append(e.inbox.packets, p)

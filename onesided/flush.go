@@ -4,9 +4,10 @@ package onesided
 // asked of it before. Functions run under the engine's lock, but for those that take it.
 
 // change notes that a request is on its way whose end only the target knows. The first of some asks for the flush at
-// once: a program that calls one as a rule waits for one answer then, and not for another one after that.
-func (t *target) change(r *Request) {
-	if t.changed || !t.idle() {
+// once: a program that calls one as a rule waits for one answer then, and not for another one after that. A fence that
+// counts waits for none.
+func (w *Window) change(t *target, r *Request) {
+	if t.changed || !t.idle() || w.inFence.Load() {
 		t.changed = true
 		return
 	}
@@ -41,7 +42,7 @@ type (
 
 func (t *isIdle) Holds() bool  { return (*target)(t).idle() }
 func (t *isSent) Holds() bool  { return t.open == 0 }
-func (t *hasRoom) Holds() bool { return t.copies <= copiesBytes }
+func (t *hasRoom) Holds() bool { return t.copies <= copiesBytes && !(*target)(t).isTooFarAhead() }
 func (t *isOpen) Holds() bool  { return t.posted >= t.started }
 func (t *isHeld) Holds() bool  { return t.granted >= t.asked }
 

@@ -12,7 +12,7 @@
 //	accumulate_unsafe.go  one accumulate, element by element, into memory that this process can reach
 //	sync.go           a call of synchronization; epochs.go: may it be called in this state of the window?
 //	sync_by_words.go  posts and locks as words of memory (words_unsafe.go) that all members map, or
-//	sync_by_requests.go  by requests
+//	sync_by_requests.go  by requests; fence.go: a fence that counts these
 //	view_unsafe.go    what C sees of a window: it carries the short calls out by itself
 //
 // The engine's side is libimpi/window.go. Tests run whole jobs on goroutines (fake_test.go).

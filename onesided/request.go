@@ -14,6 +14,8 @@ import "encoding/binary"
 //	Flush  ---------------------------> answered by Flushed when all before it is done; so is Complete counted then
 //	Lock   ---------------------------> answered by Granted when it is this origin's turn
 //	Unlock, Post ---------------------> counted
+//
+// What the origin sends after a fence waits at a target that has not come as far (fence.go).
 
 // Kind is what a request asks for.
 type Kind uint8
@@ -30,10 +32,13 @@ const (
 	AskExclusive
 	TellGranted
 	TellUnlock
-	TellPost
+	TellPost // Disp: how often the sender has called MPI_Win_post for the receiver
 	TellComplete
 	kinds
 )
+
+// isAnswer reports whether a target sends it, and not an origin.
+func (k Kind) isAnswer() bool { return k == TellFlushed || k == TellGranted }
 
 // Request is one of them. Numbers come from another process: the target checks each before it uses it.
 type Request struct {
@@ -44,6 +49,7 @@ type Request struct {
 	Disp, Count     int64  // where in the target's window, and how many elements of its type
 	First, Elements int64  // of an accumulate: predefined elements of that, on from which
 	Slot            uint16 // where the target keeps the type; of a predefined one its handle
+	Fences          uint16 // how many fences of the window the origin has called, modulo 65536 (fence.go)
 	Type            []byte // serialized, if the target does not have it; empty otherwise
 	Data            []byte
 }
@@ -67,7 +73,7 @@ func (r *Request) Append(b []byte) []byte {
 		b = le.AppendUint64(b, uint64(n))
 	}
 	b = le.AppendUint16(b, r.Slot)
-	b = append(b, 0, 0)
+	b = le.AppendUint16(b, r.Fences)
 	b = le.AppendUint32(b, uint32(len(r.Type)))
 	b = append(b, r.Type...)
 	return append(b, r.Data...)
@@ -84,7 +90,7 @@ func Parse(b []byte) (r Request, ok bool) {
 	for i, n := range [...]*int64{&r.Disp, &r.Count, &r.First, &r.Elements} {
 		*n = int64(le.Uint64(b[8+8*i:]))
 	}
-	r.Slot = le.Uint16(b[40:])
+	r.Slot, r.Fences = le.Uint16(b[40:]), le.Uint16(b[42:])
 	n := uint64(le.Uint32(b[44:]))
 	if n > uint64(len(b)-requestBytes) {
 		return r, false

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/libimpi/libimpi/abi"
@@ -23,11 +24,17 @@ type origin struct {
 	completed uint64
 	types     [typeSlots]*datatype.Type
 	failed    *Error
+	early     [][]byte // requests that this process has not come to (fence.go)
 }
 
 // Serve does what a request asks for.
 func (w *Window) Serve(source int32, b []byte) {
 	r, ok := Parse(b)
+	if ok && w.isEarly(&r) {
+		o := &w.requests.origins[source]
+		o.early = append(o.early, bytes.Clone(b))
+		return
+	}
 	if !ok || !w.obey(source, &r) {
 		w.engine.Breach(int(source), describeKind(r.Kind)+" that makes no sense")
 	}
@@ -36,6 +43,9 @@ func (w *Window) Serve(source int32, b []byte) {
 // obey returns false if the origin breaks the rules.
 func (w *Window) obey(source int32, r *Request) bool {
 	o, t := &w.requests.origins[source], &w.requests.targets[source]
+	if r.Fences != 0 && !w.counts {
+		return false
+	}
 	switch r.Kind {
 	case TellFlushed:
 		if t.flushed >= t.flushes {
@@ -51,7 +61,10 @@ func (w *Window) obey(source int32, r *Request) bool {
 		}
 		t.granted++
 	case TellPost:
-		t.posted++
+		if uint64(r.Disp) <= t.posted {
+			return false
+		}
+		t.posted = uint64(r.Disp)
 	case AskFlush:
 		o.flushes++
 		w.settled(source)
@@ -76,6 +89,9 @@ func (w *Window) obey(source int32, r *Request) bool {
 			o.flushes++
 			w.settled(source)
 		}
+	}
+	if !r.Kind.isAnswer() && r.Kind != AskGet && r.Kind != AskPutLong { // which are done later
+		w.requests.fences.served++
 	}
 	w.engine.Ring()
 	return true
@@ -137,7 +153,7 @@ func (w *Window) access(source int32, o *origin, r *Request) bool {
 	case AskPutLong:
 		w.receiveLong(source, o, place, r.Tag)
 	case AskGet:
-		w.sendsBack(source, place, r.Tag)
+		w.sendsBack(source, place, r.Tag, w.requests.fences.done)
 	case AskAccumulate:
 		return w.accumulate(source, place, r, rep)
 	case AskSwap:
@@ -194,15 +210,20 @@ func (w *Window) receiveLong(source int32, o *origin, place coll.Buf, tag int32)
 	w.engine.Receive(place, int(source), tag, func(bool, error) {
 		o.open--
 		w.settled(source)
+		w.servedOne(true, nil)
 	})
 }
 
-// sendsBack sends what an origin waits for. Its receive tells it that this is done.
-func (w *Window) sendsBack(source int32, b coll.Buf, tag int32) {
+// sendsBack sends what an origin waits for. Its receive tells it that this is done, and end, which may be nil, that the
+// memory here may change.
+func (w *Window) sendsBack(source int32, b coll.Buf, tag int32, end func(whole bool, err error)) {
 	if b.Count > 0 && w.engine.SendShort(Data, b, int(source), tag) {
+		if end != nil {
+			end(true, nil)
+		}
 		return
 	}
-	w.engine.Send(Data, b, int(source), tag, nil)
+	w.engine.Send(Data, b, int(source), tag, end)
 }
 
 // accumulate applies a piece of an accumulate. The lock of the engine is that of the target.
@@ -249,7 +270,7 @@ func elements(element *datatype.Type, n int64) coll.Buf {
 func (w *Window) answers(source int32, b coll.Buf, tag int32, rep datatype.Rep) {
 	packed := make([]byte, b.Type.PackedSize(b.Count, rep))
 	if coll.Pack(packed, b, rep) == nil {
-		w.sendsBack(source, coll.Bytes(packed), tag)
+		w.sendsBack(source, coll.Bytes(packed), tag, nil)
 	}
 }
 

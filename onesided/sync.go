@@ -9,8 +9,8 @@ import "github.com/libimpi/libimpi/abi"
 // Errors: a member is lost.
 type synchronization interface {
 	// post lets a group access this process. start waits until all of a group have let this process in, unless the
-	// program knows that without asking.
-	post(group []int) error
+	// program knows that without asking (MPI_MODE_NOCHECK on both sides).
+	post(group []int, unasked bool) error
 	start(group []int, unasked bool) error
 	// complete ends what start has begun, and returns when this process's memory is no more in use by it. The group does
 	// not hear of it before all is done that it has been asked for. wait returns when a group has completed what post has
@@ -38,24 +38,34 @@ func (w *Window) Fence(assert int) error {
 	if err := w.guarded((*Epochs).Fence); err != nil {
 		return err
 	}
-	if err := w.flushAll(); err != nil {
+	first, last := assert&abi.MPI_MODE_NOPRECEDE != 0, assert&abi.MPI_MODE_NOSUCCEED != 0
+	if err := w.fence(first); err != nil {
 		return err
 	}
-	if err := w.barrier(); err != nil {
-		return err
-	}
+	w.inFence.Store(w.counts && !last)
 	return w.guarded(func(s *Epochs) *Error {
-		s.Fenced(assert&abi.MPI_MODE_NOSUCCEED != 0)
+		s.Fenced(last)
 		return nil
 	})
 }
 
+// fence completes the epoch that a fence ends, if there may be one, and lets the members begin another one.
+func (w *Window) fence(first bool) error {
+	if w.counts {
+		return w.fenceByCounts(first)
+	}
+	if err := w.flushAll(); err != nil {
+		return err
+	}
+	return w.barrier()
+}
+
 // Post is MPI_Win_post for members of the window, by their ranks in it.
-func (w *Window) Post(group []int) error {
+func (w *Window) Post(group []int, assert int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.Post(group) }); err != nil {
 		return err
 	}
-	return w.sync.post(group)
+	return w.sync.post(group, assert&abi.MPI_MODE_NOCHECK != 0)
 }
 
 // Start is MPI_Win_start.
@@ -63,6 +73,7 @@ func (w *Window) Start(group []int, assert int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.Start(group) }); err != nil {
 		return err
 	}
+	w.inFence.Store(false)
 	return w.sync.start(group, assert&abi.MPI_MODE_NOCHECK != 0)
 }
 
@@ -143,6 +154,7 @@ func (w *Window) Lock(target int, exclusive bool, assert int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.Lock(target, h) }); err != nil {
 		return err
 	}
+	w.inFence.Store(false)
 	return w.take(target, h)
 }
 
@@ -152,6 +164,7 @@ func (w *Window) LockAll(assert int) error {
 	if err := w.guarded(func(s *Epochs) *Error { return s.LockAll(h) }); err != nil {
 		return err
 	}
+	w.inFence.Store(false)
 	for r := range w.parts {
 		if err := w.take(r, h); err != nil {
 			return err

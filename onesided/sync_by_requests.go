@@ -10,17 +10,20 @@ func (w byRequests) tells(to int, k Kind) {
 	w.asksFor(to, &Request{Kind: k}, nil)
 }
 
-// post tells a group that it may access this process.
-func (w byRequests) post(group []int) error {
+// post tells a group that it may access this process. Who does not ask need not be told now: the next that are told
+// learn how many there have been.
+func (w byRequests) post(group []int, unasked bool) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	for _, r := range group {
-		w.requests.origins[r].exposed++
-		if r == w.me {
-			w.requests.targets[r].posted++
+		o, t := &w.requests.origins[r], &w.requests.targets[r]
+		switch o.exposed++; {
+		case r == w.me:
+			t.posted = o.exposed
 			w.engine.Ring()
-		} else {
-			w.tells(r, TellPost)
+		case !unasked:
+			t.changed = true
+			w.asksFor(r, &Request{Kind: TellPost, Disp: int64(o.exposed)}, nil)
 		}
 	}
 	return w.engine.Failure()

@@ -3,7 +3,7 @@ package onesided
 // byWords is synchronization by words that all members map.
 type byWords struct{ *Window }
 
-func (w byWords) post(group []int) error {
+func (w byWords) post(group []int, _ bool) error {
 	w.words.Post(group)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 //	     -> otherwise a request to the target's engine (ask.go), which progress carries out there
 //
 // How the members synchronize is another question. Inside a machine it is by words of memory that all of them map
-// (Words), whatever memory the window is for; between machines by requests, too, and the barrier.
+// (Words), whatever memory the window is for; between machines by requests, too, and a fence by counting these.
 //
 // Separate and unified memory are the same here (MPI_WIN_UNIFIED): there is no copy of a window.
 type Window struct {
@@ -37,10 +37,13 @@ type Window struct {
 	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
 	mine    datatype.Pointer   // the own part
 	sharers *Sharers           // those of this machine; nil: nothing is mapped
+	near    *near              // those of this machine, if a fence has to wait for them
 	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
 	words   *Words             // in it; nil if the members are in several machines
 	sync    synchronization    // by words, if there are any
 	asks    bool               // not all parts are mapped: there are requests
+	counts  bool               // a fence counts them (fence.go)
+	inFence atomic.Bool        // the access epoch is that of such a fence
 	asked   atomic.Uint32      // calls that answer a request
 
 	direct   direct         // memory that the kernel reads and writes
@@ -53,6 +56,7 @@ type Config struct {
 	Base       datatype.Pointer // MPI_WIN_FLAVOR_CREATE: the program's memory
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
+	Foreign    bool             // members are of several jobs: a fence asks them, and counts nothing
 	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
@@ -111,6 +115,7 @@ func (w *Window) open(config *Config) error {
 		return err
 	}
 	w.asks = w.words == nil || w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || w.flavor == abi.MPI_WIN_FLAVOR_CREATE && n > 1
+	w.counts = w.words == nil && w.flavor != abi.MPI_WIN_FLAVOR_DYNAMIC && !config.Foreign
 	bases := make([]uint64, n)
 	for r := range bases {
 		bases[r] = all[each*r+2]
@@ -168,19 +173,19 @@ func (b begin) up(pos int64) int64 { return (pos-b.behind+b.align-1)&-b.align + 
 func (w *Window) share(config *Config, begins []begin) error {
 	sharers, n := w.engine.Sharers(), len(w.parts)
 	ranks := sharers.Ranks
+	if len(ranks) > 1 {
+		w.near = &near{on: sharers.On}
+	}
 	whole, isShared := len(ranks) == n, w.flavor == abi.MPI_WIN_FLAVOR_SHARED
 	hasParts := isShared || w.flavor == abi.MPI_WIN_FLAVOR_ALLOCATE
 	if isShared && !whole {
 		return errorf(abi.MPI_ERR_RMA_SHARED, "the processes of %s do not share memory: use a communicator of "+
 			"MPI_Comm_split_type with MPI_COMM_TYPE_SHARED", w.engine)
 	}
-	if !whole && (!hasParts || len(ranks) < 2) {
+	if !whole && (w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC || len(ranks) < 2) {
 		return nil
 	}
-	offsets, bytes := make([]int64, n), int64(pageBytes)
-	if whole {
-		bytes = int64(WordsBytes(n)+pageBytes-1) &^ (pageBytes - 1)
-	}
+	offsets, bytes := make([]int64, n), int64(WordsBytes(len(ranks))+pageBytes-1)&^(pageBytes-1)
 	align := int64(pageBytes)
 	for i := 0; i < len(ranks) && hasParts; i++ {
 		r := ranks[i]
@@ -216,6 +221,8 @@ func (w *Window) share(config *Config, begins []begin) error {
 	}
 	if whole {
 		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
+	} else {
+		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine)
 	}
 	return nil
 }

@@ -34,10 +34,11 @@ var All = []Setting{
 	{Name: "IMPI_PORT", Default: "unset", Group: "transport", Detail: Detailed,
 		Meaning: "with `IMPI_JOIN`, the ports at which ranks listen for other clients: `7000-7999`; unset, any"},
 	{Name: "IMPI_VIA", Default: "auto", Group: "transport",
-		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"}},
+		Kind: Choose, Choices: []Choice{{0, "direct", "direct"}, {1, "agent", "agent"}, {2, "auto", "auto"},
+			{3, "one", "one"}},
 		Meaning: "which processes connect to other clients: `direct`, every rank; `agent`, one process for all ranks " +
-			"(under another launcher: for those of each machine); `auto`, an agent if the round trip to the server is 2 ms " +
-			"or more (`-via`)"},
+			"(under another launcher: for those of each machine); `one`, under another launcher, rank 0 for all ranks; " +
+			"`auto`, an agent if the round trip to the server is 2 ms or more (`-via`)"},
 	{Name: "IMPI_STREAMS", Default: "1", Group: "transport", Kind: Number, Detail: Tuning,
 		Meaning: "TCP connections between two hosts, 1 to 16; several help if a long-distance path loses packets " +
 			"(`-streams`, [wan.md](wan.md))"},

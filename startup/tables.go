@@ -13,7 +13,7 @@ import (
 
 // Layout of a job's tables: the head, the hosts, the processes; integers big-endian, no padding.
 const (
-	tablesMagic = 0x494D4A36 // "IMJ6"
+	tablesMagic = 0x494D4A37 // "IMJ7"
 	headSize    = 11 * 4
 	// address, its family (0, 4 or 6), port, client, first, nprocs, stream, flags, streams, machine, others, key
 	hostSize = 16 + 2 + 2 + 6*4 + 8 + 4 + transport.KeySize
@@ -25,6 +25,7 @@ const (
 	flagKey      = 8  // there is a key
 	flagSameImpl = 16 // transport.Host.SameImpl
 	flagExchange = 32 // transport.Host.Exchange
+	flagShort    = 64 // transport.Host.Short
 )
 
 // EncodeJob writes a job's tables.
@@ -60,6 +61,9 @@ func EncodeJob(j *transport.Job) []byte {
 		}
 		if h.Exchange {
 			flags |= flagExchange
+		}
+		if h.Short {
+			flags |= flagShort
 		}
 		var key [transport.KeySize]byte
 		if copy(key[:], h.Key) > 0 {
@@ -100,7 +104,8 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 		j.Hosts[i] = transport.Host{Addr: addr, Client: int32(be.Uint32(b[20:])), First: int32(be.Uint32(b[24:])),
 			NProcs: int32(be.Uint32(b[28:])), Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0,
 			Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0, SameImpl: flags&flagSameImpl != 0,
-			Exchange: flags&flagExchange != 0, Streams: be.Uint32(b[40:]), Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
+			Exchange: flags&flagExchange != 0, Short: flags&flagShort != 0, Streams: be.Uint32(b[40:]),
+			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])
 		}

@@ -42,7 +42,8 @@ type Host struct {
 	Streams  uint32 // connections between the two hosts, which carry one stream; 0: 1
 	Native   bool   // data looks the same in memory and is not converted
 	SameImpl bool   // the host's client is of this library; the same in the tables of all clients that are
-	Exchange bool   // masters exchange in Barrier and Allreduce, first members give context ids; likewise the same
+	Exchange bool   // collectives need no masters (coll/span), first members give context ids; likewise the same
+	Short    bool   // packets between two hosts of one process each have the short header (package wire)
 
 	Machine uint64 // the same for all hosts on one machine, if their clients are of this library; 0: not known
 	Others  uint32 // processes that the host needs on its machine besides those of the program: an agent

@@ -73,6 +73,8 @@ type Packer interface {
 type Limits struct {
 	Eager  int // the largest message sent whole in its first packet
 	Packet int // the largest payload of any one packet, but for what a Streamer takes
+
+	Bare bool // of a longer message nothing goes in its first packet: continuations cost less, which are not copied
 }
 
 // Transport carries packets to the processes it was created for.

@@ -34,7 +34,8 @@ func (in input) calls() map[string]string {
 	return files
 }
 
-// skipped are the procedures that programs test in earnest: they take functions or their arguments depend on one another.
+// skipped are the procedures that programs test in earnest: they take functions or their arguments depend on one
+// another.
 func skipped(p Procedure) bool {
 	if p.Name == "MPI_Sizeof" || p.Name == "MPI_F_sync_reg" || p.Name == "MPI_Pcontrol" || p.Result != "" {
 		return true
@@ -46,40 +47,44 @@ func skipped(p Procedure) bool {
 func (in input) program(bind binding) string {
 	var subroutines, calls strings.Builder
 	n := 0
+	both := func(line string) {
+		subroutines.WriteString(line)
+		calls.WriteString(line)
+	}
+	unless := func(macro string, write func()) { // for the preprocessor
+		both("#ifndef " + macro + "\n")
+		write()
+		both("#endif\n")
+	}
+	one := func(p Procedure, form int, prefix string) {
+		n++
+		fmt.Fprintf(&calls, "call t%d\n", n)
+		subroutines.WriteString(p.call(bind, form, prefix, n))
+	}
 	add := func(p Procedure, form int) {
-		for _, prefix := range []string{"", "P"} {
-			n++
-			fmt.Fprintf(&calls, "call t%d\n", n)
-			subroutines.WriteString(p.call(bind, form, prefix, n))
-		}
+		one(p, form, "")
+		unless("WITHOUT_PROFILE", func() { one(p, form, "P") })
 	}
 	for _, p := range in.procedures {
-		if skipped(p) || bind.form == f08 && isOld(p.Name) {
+		switch {
+		case skipped(p) || bind.form == f08 && isOld(p.Name):
 			continue
-		}
-		if p.recounts() { // by hand where INTEGERs have 8 bytes
-			subroutines.WriteString("#ifndef IMPI_INTEGER8\n")
-			calls.WriteString("#ifndef IMPI_INTEGER8\n")
-		}
-		add(p, bind.form)
-		if p.recounts() {
-			subroutines.WriteString("#endif\n")
-			calls.WriteString("#endif\n")
+		case p.recounts(): // by hand where INTEGERs have 8 bytes
+			unless("IMPI_INTEGER8", func() { add(p, bind.form) })
+		default:
+			add(p, bind.form)
 		}
 		if bind.form == f08 && p.Large != nil && p.distinct() {
-			subroutines.WriteString("#ifndef IMPI_INTEGER8\n")
-			calls.WriteString("#ifndef IMPI_INTEGER8\n")
-			add(p, large)
-			subroutines.WriteString("#endif\n")
-			calls.WriteString("#endif\n")
+			unless("IMPI_INTEGER8", func() { add(p, large) })
 		}
 	}
 	use, include := "use "+bind.use+"\n", ""
 	if bind.use == "" {
 		use, include = "", "include 'mpif.h'\n"
 	}
-	return notice + "module all_calls\nuse, intrinsic :: iso_c_binding, only: C_PTR, C_INTPTR_T\n" + use + "implicit none\n" + include +
-		"contains\n" + subroutines.String() + "subroutine everything\n" + calls.String() + "call report\nend subroutine\nend module\n\n" +
+	return notice + "module all_calls\nuse, intrinsic :: iso_c_binding, only: C_PTR, C_INTPTR_T\n" + use +
+		"implicit none\n" + include + "contains\n" + subroutines.String() + "subroutine everything\n" + calls.String() +
+		"call report\nend subroutine\nend module\n\n" +
 		"program calls\nuse all_calls, only: everything\ncall everything\nend program\n"
 }
 
@@ -99,7 +104,8 @@ func (p Procedure) samples(form int) []sample {
 		s := sample{Argument: a, position: i + 1, name: fmt.Sprintf("a%d", i+1)}
 		s.length = slices.ContainsFunc(args, func(b Argument) bool {
 			return b.Length == a.Name || strings.HasPrefix(b.Length, "["+a.Name+",")
-		}) || a.Name == "incount" || a.Name == "count" && strings.HasSuffix(p.Name, "all") || strings.HasPrefix(a.Name, "maxin") ||
+		}) || a.Name == "incount" || a.Name == "count" && strings.HasSuffix(p.Name, "all") ||
+			strings.HasPrefix(a.Name, "maxin") ||
 			strings.HasPrefix(a.Name, "maxout")
 		s.given = 1000 + s.position
 		if a.Name == "degrees" || a.Name == "index" && a.Length != "" { // they say how long the next array is
@@ -128,9 +134,10 @@ func (p Procedure) call(bind binding, form int, prefix string, n int) string {
 		args = append(args, "ierror")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "subroutine t%d\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", n, declare.String(), set.String(), prefix+p.C.Name)
+	fmt.Fprintf(&b, "subroutine t%d\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", n, declare.String(),
+		set.String(), prefix+p.C.Name)
 	b.WriteString(wrap("call " + prefix + p.Name + "(" + strings.Join(args, ", ") + ")"))
-	fmt.Fprintf(&b, "if (ierror /= 0) call wrong(0)\ncall done\n%send subroutine\n", check.String())
+	fmt.Fprintf(&b, "if (ierror /= 0) call wrong(0_4)\ncall done\n%send subroutine\n", check.String())
 	return b.String()
 }
 
@@ -149,15 +156,17 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 		if !array {
 			fmt.Fprintf(set, "%s = %s\n", s.name, in)
 		} else {
-			fmt.Fprintf(set, "%s = %s\n%[1]s(2%[3]s) = %[4]s\n", s.name, in, map[bool]string{true: ",1"}[s.Length == "[n, 3]"], next(in))
+			fmt.Fprintf(set, "%s = %s\n%[1]s(2%[3]s) = %[4]s\n", s.name, in,
+				map[bool]string{true: ",1"}[s.Length == "[n, 3]"], next(in))
 		}
 		if s.Dir == "in" || out == "" {
 			return
 		}
 		if !array {
-			fmt.Fprintf(check, "if (%s /= %s) call wrong(%d)\n", s.name, out, s.position)
+			fmt.Fprintf(check, "if (%s /= %s) call wrong(%d_4)\n", s.name, out, s.position)
 		} else {
-			fmt.Fprintf(check, "if (%s(1) /= %s .or. %[1]s(2) /= %[3]s) call wrong(%[4]d)\n", s.name, out, next(out), s.position)
+			fmt.Fprintf(check, "if (%s(1) /= %s .or. %[1]s(2) /= %[3]s) call wrong(%[4]d_4)\n", s.name, out, next(out),
+				s.position)
 		}
 	}
 	value := func(base int) string { return fmt.Sprint(base + s.position) }
@@ -170,14 +179,14 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 		put("integer(C_INTPTR_T)", "0", value(2000))
 	case s.Kind == "C_BUFFER":
 		fmt.Fprintf(declare, "type(C_PTR) :: %s\n", s.name)
-		fmt.Fprintf(check, "if (transfer(%s, 0_C_INTPTR_T) /= %s) call wrong(%d)\n", s.name, value(2000), s.position)
+		fmt.Fprintf(check, "if (transfer(%s, 0_C_INTPTR_T) /= %s) call wrong(%d_4)\n", s.name, value(2000), s.position)
 	case s.Kind == "STATUS":
 		s.status(form, declare, set, check)
 	case s.Kind == "STRING":
 		fmt.Fprintf(declare, "character(40) :: %s\n", s.name)
 		fmt.Fprintf(set, "%s = 'argument %d'\n", s.name, s.position)
 		if s.Dir != "in" {
-			fmt.Fprintf(check, "if (%s /= 'result %d') call wrong(%[2]d)\n", s.name, s.position)
+			fmt.Fprintf(check, "if (%s /= 'result %d') call wrong(%[2]d_4)\n", s.name, s.position)
 		}
 	case kind != "" && form == old:
 		put("integer", value(1000), value(2000))
@@ -191,7 +200,7 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 			if array {
 				first += "(1)"
 			}
-			fmt.Fprintf(check, "if (.not. %s) call wrong(%d)\n", first, s.position)
+			fmt.Fprintf(check, "if (.not. %s) call wrong(%d_4)\n", first, s.position)
 		}
 	case s.length:
 		put(strings.ToLower(s.types[form]), "2", "")
@@ -217,7 +226,7 @@ func (s sample) status(form int, declare, set, check *strings.Builder) {
 		fmt.Fprintf(declare, "integer :: %s%s\n", s.name, shape)
 		fmt.Fprintf(set, "%s = 1000+%d\n", s.name, s.position)
 		if s.Dir != "in" {
-			fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d)\n", s.name, first, s.position)
+			fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d_4)\n", s.name, first, s.position)
 		}
 		return
 	}
@@ -228,7 +237,7 @@ func (s sample) status(form int, declare, set, check *strings.Builder) {
 	fmt.Fprintf(declare, "type(MPI_Status) :: %s%s\n", s.name, shape)
 	fmt.Fprintf(set, "%s%%MPI_SOURCE = 1000+%d\n", s.name, s.position)
 	if s.Dir != "in" {
-		fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d)\n", s.name, first, s.position)
+		fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d_4)\n", s.name, first, s.position)
 	}
 }
 

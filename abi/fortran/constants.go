@@ -86,7 +86,8 @@ func (in input) handleKinds() []string {
 var sentinels = []struct{ name, typ, shape string }{
 	{"MPI_BOTTOM", "INTEGER", ""}, {"MPI_IN_PLACE", "INTEGER", ""}, {"MPI_BUFFER_AUTOMATIC", "INTEGER", ""},
 	{"MPI_STATUS_IGNORE", "STATUS", "(MPI_STATUS_SIZE)"}, {"MPI_STATUSES_IGNORE", "STATUS", "(MPI_STATUS_SIZE,1)"},
-	{"MPI_ERRCODES_IGNORE", "INTEGER", "(1)"}, {"MPI_UNWEIGHTED", "INTEGER", "(1)"}, {"MPI_WEIGHTS_EMPTY", "INTEGER", "(1)"},
+	{"MPI_ERRCODES_IGNORE", "INTEGER", "(1)"}, {"MPI_UNWEIGHTED", "INTEGER", "(1)"},
+	{"MPI_WEIGHTS_EMPTY", "INTEGER", "(1)"},
 	{"MPI_ARGV_NULL", "CHARACTER", "(1)"}, {"MPI_ARGVS_NULL", "CHARACTER", "(1,1)"},
 }
 

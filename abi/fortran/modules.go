@@ -43,7 +43,8 @@ func (in input) types() string {
 	for _, op := range []struct{ sign, name string }{{"==", "eq"}, {"/=", "ne"}} {
 		fmt.Fprintf(&b, "interface operator(%s)\n", op.sign)
 		for _, kind := range in.handleKinds() {
-			fmt.Fprintf(&b, "logical function impi_%s_%s(a, b)\n  import\n  implicit none\n  type(MPI_%[3]s), intent(in) :: a, b\n"+
+			fmt.Fprintf(&b, "logical function impi_%s_%s(a, b)\n  import\n  implicit none\n"+
+				"  type(MPI_%[3]s), intent(in) :: a, b\n"+
 				"end function\n", strings.ToLower(kind), op.name, kind)
 		}
 		b.WriteString("end interface\n")
@@ -123,7 +124,8 @@ func (p Procedure) body(name string, form int, symbol string) body {
 // f08 is module mpi_f08.
 func (in input) f08() string {
 	var b strings.Builder
-	b.WriteString(notice + "module mpi_f08\nuse, intrinsic :: iso_c_binding, only: C_PTR\nuse impi_numbers\nuse impi_types\n" +
+	b.WriteString(notice + "module mpi_f08\nuse, intrinsic :: iso_c_binding, only: C_PTR\nuse impi_numbers\n" +
+		"use impi_types\n" +
 		"implicit none\nprivate :: C_PTR\n")
 	in.defaults(&b)
 	for _, h := range in.handles() {
@@ -205,8 +207,8 @@ func (p Procedure) overloads(prefix string) string {
 	return generic(name, bodies+"#ifndef IMPI_INTEGER8\n"+second+"#endif\n")
 }
 
-// distinct reports whether arguments tell the two forms of a procedure apart: INTEGERs that are shorter than a count. An
-// INTEGER of 8 bytes is not, and on machines of 64 bits the other kinds are the same in both forms.
+// distinct reports whether arguments tell the two forms of a procedure apart: INTEGERs that are shorter than a count.
+// An INTEGER of 8 bytes is not, and on machines of 64 bits the other kinds are the same in both forms.
 func (p Procedure) distinct() bool {
 	for _, a := range p.Args {
 		if a.types[f08] == "INTEGER" && a.types[large] != "INTEGER" {
@@ -218,8 +220,8 @@ func (p Procedure) distinct() bool {
 
 // isOld reports whether mpi_f08 does not have a procedure: what MPI-3 removed, and what was deprecated before.
 func isOld(name string) bool {
-	for old := range strings.FieldsSeq(`Address Attr_delete Attr_get Attr_put Errhandler_create Errhandler_get Errhandler_set
-		Keyval_create Keyval_free Type_extent Type_hindexed Type_hvector Type_lb Type_struct Type_ub`) {
+	for old := range strings.FieldsSeq(`Address Attr_delete Attr_get Attr_put Errhandler_create Errhandler_get
+		Errhandler_set 		Keyval_create Keyval_free Type_extent Type_hindexed Type_hvector Type_lb Type_struct Type_ub`) {
 		if name == "MPI_"+old {
 			return true
 		}

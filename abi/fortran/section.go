@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,8 +54,8 @@ func (e *entry) buffer(i int, a Argument, all []Argument) {
 		count = "*" + all[n].Name
 		e.paired[n] = s + ".count"
 	}
-	e.before = append(e.before, fmt.Sprintf("struct section %s = section_in(%s, %s, %s, %s, %s);", s, a.Name, second, count,
-		handle, copies))
+	args := strings.Join([]string{a.Name, second, count, handle, copies}, ", ")
+	e.before = append(e.before, fmt.Sprintf("struct section %s = section_in(%s);", s, args))
 	e.after = append(e.after, fmt.Sprintf("section_end(&%s);", s))
 	e.sections = append(e.sections, s)
 }
@@ -105,10 +106,6 @@ func (e *entry) mayCopy(a Argument) string {
 // fixed reports whether the call is about the memory itself, as windows and attached buffers are, or about its first
 // element, or knows the buffer from another call.
 func (e *entry) fixed() bool {
-	for _, part := range []string{"Get_address", "Win_", "_attach", "Free_mem", "Fetch_and_op", "Compare_and_swap", "_end"} {
-		if strings.Contains(e.p.Name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields("Get_address Win_ _attach Free_mem Fetch_and_op Compare_and_swap _end"),
+		func(part string) bool { return strings.Contains(e.p.Name, part) })
 }

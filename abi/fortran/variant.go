@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Options of compilers make INTEGER and LOGICAL, or REAL and DOUBLE PRECISION, longer. MPI's datatypes of these names are
-// then others: the constants have their values. Modules are translated with macros that say so; mpif.h, which nothing
-// may preprocess, is there once for each variant.
+// Options of compilers make INTEGER and LOGICAL, or REAL and DOUBLE PRECISION, longer. MPI's datatypes of these names
+// are then others: the constants have their values. Modules are translated with macros that say so; mpif.h, which
+// nothing may preprocess, is there once for each variant.
 
 // variant is a set of such options.
 type variant struct {

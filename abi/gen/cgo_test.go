@@ -32,6 +32,9 @@ func impi_Comm_fromint(comm int32) uintptr { return uintptr(comm) }
 //export impi_Wtick
 func impi_Wtick() float64 { return 0.5 }
 
+//export impi_section
+func impi_section(layout uintptr, count int64, datatype uintptr) uintptr { return datatype }
+
 func main() {}
 `
 
@@ -89,7 +92,7 @@ func TestALibraryOfRealExportsWorksAndExportsTheTable(t *testing.T) {
 	execute(t, dir, "go", "build", "-buildmode=c-shared", "-o", "libmpi.so",
 		"-ldflags=-s -w -extldflags=-Wl,--version-script="+filepath.Join(dir, "gobridge", "shim", "z_exports.map"),
 		"./gobridge")
-	if err := compareSymbols(filepath.Join(dir, "libmpi.so"), in.functions); err != nil {
+	if err := compareSymbols(filepath.Join(dir, "libmpi.so"), in.functions, forFortran...); err != nil {
 		t.Error(err)
 	}
 	execute(t, dir, "gcc", "-Wall", "-Werror", "-I.", "-o", "program", "program.c", "-L.", "-lmpi", "-Wl,-rpath,"+dir)

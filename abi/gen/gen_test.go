@@ -127,7 +127,12 @@ func TestTheVersionScriptNamesEachFunctionTwice(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+2 {
+	for _, name := range forFortran {
+		if n := strings.Count(script, " "+name+";\n"); n != 1 {
+			t.Errorf("%s appears %d times", name, n)
+		}
+	}
+	if n := strings.Count(script, ";\n"); n != 2*len(in.functions)+len(forFortran)+2 {
 		t.Errorf("%d entries for %d functions", n, len(in.functions))
 	}
 }

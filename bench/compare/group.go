@@ -33,6 +33,8 @@ func groups() []group {
 		{"bound", bounds},
 		{"types", func(l *library) ([]sample, error) { return l.samples(job{ranks: 2, path: l.typebench}) }},
 		{"comm", comm},
+		{"rma", rma},
+		{"io", files},
 		{"tcp", mpibench(true, "lat", "bw", "rate")},
 		{"overlap", mpibench(false, "nb")},
 		{"tcp-overlap", mpibench(true, "nb")},
@@ -95,6 +97,33 @@ func comm(l *library) ([]sample, error) {
 		all = append(all, samples...)
 	}
 	return all, nil
+}
+
+// rma times one-sided communication of two ranks, and epochs of which all four take part, few where they share cores.
+func rma(l *library) ([]sample, error) {
+	program, err := l.program(filepath.Join(l.bench, "rmabench.c"))
+	if err != nil {
+		return nil, err
+	}
+	all, err := l.samples(job{ranks: 2, path: program})
+	if err != nil {
+		return nil, err
+	}
+	four := job{ranks: 4, path: program, args: []string{"active"}}
+	if four.over = four.ranks > runtime.NumCPU(); four.over {
+		four.args = []string{"-i", "8", "active"}
+	}
+	more, err := l.samples(four)
+	return append(all, more...), err
+}
+
+// files times file access of two ranks, in a folder that goes with the programs.
+func files(l *library) ([]sample, error) {
+	program, err := l.program(filepath.Join(l.bench, "iobench.c"))
+	if err != nil {
+		return nil, err
+	}
+	return l.samples(job{ranks: 2, path: program, args: []string{l.folder}})
 }
 
 // oversubscribed times a barrier, and messages between two ranks while the others wait, with four ranks a core, and

@@ -6,7 +6,7 @@
 //
 //	pingpong   there and back, by size, direct and through agents, beside plain sockets (plain.go): as figure 13 of the
 //	           paper on LAM's IMPI
-//	coll       collectives of 8 bytes between 2, 3 and 4 clients, in round trips, beside what cannot be beaten
+//	coll       collectives of 8 bytes and 1 MiB between 2, 3 and 4 clients, in round trips, beside what cannot be beaten
 //	bw         long messages in one direction, over one connection and over several: the share of the link
 //
 // Usage, with what is measured if nothing is said:

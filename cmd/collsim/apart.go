@@ -66,7 +66,8 @@ var apartRows = []row{{"barrier", 0}, {"bcast", 1 << 20}, {"reduce", 1 << 20},
 	{"allreduce", 8}, {"allreduce", 16 << 10}, {"allreduce", 1 << 20},
 	{"reduce_scatter", 8}, {"reduce_scatter", 1 << 10}, {"scan", 8}, {"scan", 64 << 10}, {"exscan", 64 << 10},
 	{"gather", 8}, {"scatter", 8}, {"allgather", 8}, {"allgather", 1 << 10}, {"allgather", 16 << 10},
-	{"allgatherv", 1 << 10}, {"alltoall", 8}, {"alltoall", 256}, {"alltoall", 64 << 10}, {"alltoallv", 1 << 10}}
+	{"allgatherv", 1 << 10}, {"alltoall", 8}, {"alltoall", 256}, {"alltoall", 64 << 10}, {"alltoallv", 1 << 10},
+	{"neighbors", 8}, {"neighbors", 512}}
 
 // apartTables compare operations of ranks that know their machines with the same ones of ranks that do not.
 func apartTables() (string, error) {

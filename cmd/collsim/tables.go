@@ -23,7 +23,7 @@ const (
 type machine struct {
 	name, text string
 	model      simulate.Model
-	spans      []int // what ranks know of where they are, as simulate.Placed takes it
+	spans      []int // what ranks know of where they are, as simulate.Clients takes it
 }
 
 var machines = []machine{
@@ -151,7 +151,7 @@ func timesOn(k simulate.Case, on []machine) ([]simulate.Time, error) {
 		for end < len(on) && slices.Equal(on[end].spans, on[i].spans) {
 			end++
 		}
-		k.Machines = simulate.Placed(k.Ranks, on[i].spans...)
+		k.Machines = simulate.Clients(k.Ranks, on[i].spans...)
 		some, err := timesOf(k, on[i:end])
 		if err != nil {
 			return nil, err

@@ -60,6 +60,7 @@ type bounds struct {
 	bruckLong     int64 // alltoall: block of one pair
 	bruckRanks    int   // alltoall: with fewer ranks the messages to all are sent at once
 	overlapLong   int64 // alltoall: below it a window of messages is under way at once, above it one
+	relayedLong   int64 // block of a neighbor, up to which several go between two machines in one message
 	scatterLong   int64 // reduce_scatter: vector
 	scanLong      int64 // vector that passes from rank to rank, if it is as long as the startups of all ranks
 	scanTreeLong  int64
@@ -87,7 +88,8 @@ func boundsOf(p Parameters) bounds {
 // each are all bounds that are bytes.
 func (b *bounds) each() []*int64 {
 	return []*int64{&b.startup, &b.bcastLong, &b.reduceLong, &b.allreduceLong, &b.pairLong, &b.gatherLong, &b.branchLong,
-		&b.allgatherLong, &b.bruckLong, &b.overlapLong, &b.scatterLong, &b.scanLong, &b.scanTreeLong}
+		&b.allgatherLong, &b.bruckLong, &b.overlapLong, &b.relayedLong,
+		&b.scatterLong, &b.scanLong, &b.scanTreeLong}
 }
 
 func boundsAsComputed(p Parameters) bounds {
@@ -106,6 +108,7 @@ func boundsAsComputed(p Parameters) bounds {
 		bruckLong:     power(short / 32),
 		bruckRanks:    fewest(func(n int) bool { return float64(n-1)*p.Gap > float64(rounds(n))*a }),
 		overlapLong:   power(4 * long),
+		relayedLong:   power(long / 16),
 		scatterLong:   power(2 * long),
 		scanLong:      power(8 * long),
 		scanTreeLong:  power(64 * long),
@@ -137,6 +140,9 @@ func Startup() int64 { return tuned.startup }
 // Overlap is how long the blocks of an alltoall are from which on a rank has one under way at a time.
 func Overlap() int64 { return tuned.overlapLong }
 
+// Relayed is how long the blocks of neighbors are at most that go between two machines in one message.
+func Relayed() int64 { return tuned.relayedLong }
+
 // Branch is how many bytes of blocks travel together at most, along the tree of a gather or scatter, or around the
 // ring of an allgather.
 func Branch() int64 { return tuned.branchLong }
@@ -150,5 +156,22 @@ func Blocks(n int64, extra int) int {
 	k := int64(math.Sqrt(float64(n/tuned.startup) * float64(extra)))
 	return int(max(1, min(k, n/leastBlock)))
 }
+
+// Overlapped is how many bytes pass through the levels of machines in one pipeline, from which on.
+func Overlapped() int64 { return tuned.bcastLong }
+
+// Direct reports whether so many distant ranks send n bytes directly.
+func Direct(ranks int, n int64) bool {
+	return ranks <= veryFew || ranks <= fewClients && n < longBetween
+}
+
+// LongBetween is a vector, in bytes, of which each rank of a client sends a slice to others.
+func LongBetween() int64 { return longBetween }
+
+// Pieces is in how many pieces n bytes go to distant ranks: of 64 KiB each, which no rank has to ask for (IMPI 0.0,
+// 3.7: messages of one packet), or longer ones, all of which can be under way at once.
+func Pieces(n int64) int { return int(max(1, min(mostPieces, (n+pieceBetween-1)/pieceBetween))) }
+
+const mostPieces, pieceBetween = 64, 64 << 10
 
 const leastBlock = 512 // bytes; blocks of a pipeline are not shorter

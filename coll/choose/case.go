@@ -18,7 +18,9 @@ type Case struct {
 	Vendor   bool  // another MPI library may carry this out
 	Machines bool  // several ranks share machines, of which there are several
 	Ordered  bool  // and those of each machine follow one another
-	Aligned  bool  // and there is no level above
+	Aligned  bool  // and there is no level above, and no long way between them
+	Ragged   bool  // machines do not all have as many ranks
+	Distant  bool  // ranks are in several IMPI clients
 	Together int   // ranks of a machine then, in the mean
 }
 
@@ -70,6 +72,9 @@ type rule struct {
 	shared   bool  // several ranks share machines, of which there are several
 	together int   // and so many on each at least, in the mean
 	apart    bool  // and those of a machine do not follow one another, or there is a level above
+	distant  bool  // ranks are in several IMPI clients
+	most     int   // ranks at most; 0: any number
+	ragged   bool  // machines do not all have as many ranks
 
 	algorithm int // which one of the operation it uses
 }
@@ -78,7 +83,8 @@ func (r *rule) fits(k *Case) bool {
 	return k.Ranks >= r.ranks && (!r.pair || k.Ranks == 2) && k.Bytes >= r.bytes && (r.below == 0 || k.Bytes < r.below) &&
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) &&
 		(!r.twoCores || k.TwoCores) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
-		(!r.shared || k.Machines) && k.Together >= r.together && (!r.apart || !k.Aligned)
+		(!r.shared || k.Machines) && k.Together >= r.together && (!r.apart || !k.Aligned) &&
+		(!r.distant || k.Distant) && (!r.ragged || k.Ragged) && (r.most == 0 || k.Ranks <= r.most)
 }
 
 func (k *Case) uneven() bool { return k.Longest*int64(rounds(k.Ranks)) > k.Bytes }
@@ -93,6 +99,7 @@ func (r *rule) String() string {
 	say(r.slots != 0, "%s", slotsText(r.slots))
 	say(r.ranks > 0, "from %d ranks on", r.ranks)
 	say(r.pair, "of 2 ranks")
+	say(r.most > 0, "up to %d ranks", r.most)
 	say(r.bytes > 0, "from %d bytes on", r.bytes)
 	say(r.below > 0, "below %d bytes", r.below)
 	say(r.each > 0, "from %d bytes a rank on", r.each)
@@ -104,5 +111,7 @@ func (r *rule) String() string {
 	say(r.shared, "if ranks share machines")
 	say(r.together > 0, "%d or more on each", r.together)
 	say(r.apart, "and do not follow one another there")
+	say(r.ragged, "if these have different numbers of ranks")
+	say(r.distant, "between clients")
 	return strings.Replace(text, ", ", ": ", 1)
 }

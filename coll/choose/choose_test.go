@@ -14,7 +14,7 @@ func TestAChoiceThatDoesNotExistIsAnErrorWithAllThatDo(t *testing.T) {
 		"bcast:fast":               `"bcast:fast" is not operation:algorithm; algorithms: bcast:binomial, `,
 		"reduce:binomial,bcst:any": `"bcst:any" is not operation:algorithm; operations: barrier, bcast, reduce, `,
 		"ring":                     `"ring" is not operation:algorithm; operations: barrier, bcast, reduce, `,
-		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling, scan:pipeline`,
+		"scan":                     `"scan" is not operation:algorithm; algorithms: scan:doubling, scan:direct`,
 	} {
 		if err := Choose(choice); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", choice, err)

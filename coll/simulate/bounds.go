@@ -28,8 +28,10 @@ type Bound struct {
 var Bounds = []Bound{
 	{"barrier", "dissemination", "⌈log p⌉", log, "0", none, "Hensgen, Finkel, Manber 1988", false},
 	{"barrier", "central", "2(p-1)", times(2, others), "0", none, "Mellor-Crummey, Scott 1991", false},
+	{"barrier", "direct", "p-1", others, "0", none, "Träff 2010, 9.2", false},
 
 	{"bcast", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Johnsson, Ho 1989; Träff 2010, 9.3", false},
+	{"bcast", "linear", "(p-1)⌈n/64 KiB⌉", inPieces, "n(p-1)", bytes(others), "IMPI 0.0, 4.11", false},
 	{"bcast", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
 		"Träff, Ripke 2008; Träff 2024", false},
 	{"bcast", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
@@ -39,6 +41,8 @@ var Bounds = []Bound{
 
 	{"reduce", "binomial", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", false},
 	{"reduce", "binomial", "⌈log p⌉ + 1", sum(log, one), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4", true},
+	{"reduce", "linear", "(p-1)⌈n/64 KiB⌉", inPieces, "n(p-1)", bytes(others), "IMPI 0.0, 4.16", false},
+	{"reduce", "linear", "p-1", others, "n(p-1)", bytes(others), "IMPI 0.0, 4.16", true},
 	{"reduce", "circulant", "N-1 + ⌈log p⌉", circulant, "⌈n/N⌉(N-1 + ⌈log p⌉)", inBlocks(circulantBlocks, circulant),
 		"Träff, Ripke 2008; Träff 2024", false},
 	{"reduce", "two-tree", "N + 2⌈log p⌉", twoTree, "N⌈n/N⌉", inBlocks(treeBlocks, treeBlocks),
@@ -50,6 +54,7 @@ var Bounds = []Bound{
 
 	{"allreduce", "doubling", "⌊log p⌋, or ⌊log p⌋ + 2", sum(floor, folds), "n⌈log p⌉", bytes(log), "Träff 2010, 9.4",
 		false},
+	{"allreduce", "direct", "p-1", others, "n(p-1)", bytes(others), "MPI 5.0, 6.9.1", true},
 	{"allreduce", "pair", "2, p = 2", times(2, one), "2⌈n/2⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4", false},
 	{"allreduce", "halving", "2 log p", times(2, floor), "2(p-1)⌈n/p⌉", cutTwice, "Rabenseifner 2004; Träff 2010, 9.4",
 		false},
@@ -79,9 +84,9 @@ var Bounds = []Bound{
 
 	{"barrier", "machines", "2⌈log m⌉ + ⌈log M⌉", sum(times(2, within(log)), between(log)), "p", ranks,
 		"Träff 2010, 9.2", false},
-	{"bcast", "machines", "those of bcast among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+	{"bcast", "machines", "2N + 4⌈log p⌉", overlapping, "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.3", false},
-	{"reduce", "machines", "those of reduce among m, and M", both(circulant), "2n⌈log p⌉", twiceLog,
+	{"reduce", "machines", "2N + 4⌈log p⌉", overlapping, "2n⌈log p⌉", twiceLog,
 		"Träff 2010, 9.4", false},
 	{"allreduce", "machines", "those of allreduce among M; of reduce and bcast, or reduce_scatter and allgather, among m",
 		sum(sum(times(2, within(circulant)), between(times(4, log))), within(ranks)), "3n⌈log p⌉",
@@ -106,6 +111,8 @@ var Bounds = []Bound{
 	{"scan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
 	{"scan", "tree", "3N + 4⌈log p⌉", scanTree, "3n", bytes(times(3, one)), "Sanders, Träff 2006", false},
 	{"exscan", "doubling", "⌈log p⌉", log, "n⌈log p⌉", bytes(log), "Hillis, Steele 1986; Träff 2010, 9.4", false},
+	{"scan", "direct", "p-1", others, "n(p-1)", bytes(others), "MPI 5.0, 6.11", false},
+	{"exscan", "direct", "p-1", others, "n(p-1)", bytes(others), "MPI 5.0, 6.11", false},
 
 	{"exscan", "pipeline", "N + p-2", pipeline, "n", bytes(one), "Träff 2010, 9.4", false},
 	{"exscan", "tree", "3N + 4⌈log p⌉", scanTree, "3n", bytes(times(3, one)), "Sanders, Träff 2006", false},
@@ -123,6 +130,8 @@ var Bounds = []Bound{
 	{"allgather", "bruck", "⌈log p⌉", log, "n(p-1)", bytes(others), "Bruck et al. 1997; Träff 2010, 9.6", false},
 	{"allgather", "bruck-ring", "⌈log p⌉ + pn/32 KiB", branches, "n(p-1)", bytes(others), "Träff 2006", false},
 	{"allgather", "ring", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
+	{"allgather", "direct", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
+	{"allgatherv", "direct", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.6", false},
 	{"allgatherv", "bruck", "⌈log p⌉", log, "n(p-1)", bytes(others), "Bruck et al. 1997; Träff 2010, 9.6", false},
 	{"allgatherv", "circulant", "N-1 + ⌈log p⌉", ofAll(circulant), "p⌈n/N⌉(N-1 + ⌈log p⌉)", func(p int, n int64) int64 {
 		return int64(p) * up(n, ofAll(circulantBlocks)(p, n)) * ofAll(circulant)(p, n)
@@ -148,6 +157,10 @@ var Bounds = []Bound{
 	{"alltoallv", "window", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 	{"alltoallv", "pairwise", "p-1", others, "n(p-1)", bytes(others), "Träff 2010, 9.7", false},
 
+	{"neighbors", "direct", "d", neighborhood, "dn", bytes(neighborhood), "Träff, Rabenseifner 2003", false},
+	{"neighbors", "machines", "3(d + m)", times(3, sum(neighborhood, within(ranks))), "dn(2m + 1)",
+		bytes(product(neighborhood, sum(one, times(2, within(ranks))))), "Träff 2010, 9.7", false},
+
 	{"barrier", "vendor", "the library's", nil, "0", nil, "", false},
 	{"bcast", "vendor", "the library's", nil, "the library's", nil, "", false},
 	{"reduce", "vendor", "the library's", nil, "the library's", nil, "", false},
@@ -162,6 +175,7 @@ var Bounds = []Bound{
 	{"allgather", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"allgatherv", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"alltoall", "slots", "1 turn", nil, "its contribution", nil, "", false},
+	{"neighbors", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"alltoallv", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"gather", "slots", "1 turn", nil, "its contribution", nil, "", false},
 	{"gatherv", "slots", "1 turn", nil, "its contribution", nil, "", false},
@@ -184,11 +198,12 @@ var Bounds = []Bound{
 // What bounds are made of: functions of p ranks and n bytes.
 type term = func(p int, n int64) int64
 
-func none(int, int64) int64       { return 0 }
-func one(int, int64) int64        { return 1 }
-func ranks(p int, _ int64) int64  { return int64(p) }
-func others(p int, _ int64) int64 { return int64(p) - 1 }
-func log(p int, _ int64) int64    { return int64(bits.Len(uint(p - 1))) }
+func none(int, int64) int64         { return 0 }
+func one(int, int64) int64          { return 1 }
+func ranks(p int, _ int64) int64    { return int64(p) }
+func neighborhood(int, int64) int64 { return Neighbors }
+func others(p int, _ int64) int64   { return int64(p) - 1 }
+func log(p int, _ int64) int64      { return int64(bits.Len(uint(p - 1))) }
 
 // branches is for trees whose branches end where blocks are more than 64 KiB together.
 func branches(p int, n int64) int64 { return log(p, n) + int64(p)*n>>15 }
@@ -198,6 +213,7 @@ func up(a, b int64) int64           { return (a + b - 1) / b }
 func cutTwice(p int, n int64) int64 { return 2 * int64(p-1) * up(n, int64(p)) }
 
 // The numbers N of blocks in pipelines, and their rounds.
+func inPieces(p int, n int64) int64        { return others(p, n) * int64(choose.Pieces(n)) }
 func circulantBlocks(p int, n int64) int64 { return int64(choose.Blocks(n, int(log(p, n))-1)) }
 func circulant(p int, n int64) int64       { return circulantBlocks(p, n) - 1 + log(p, n) }
 func treeBlocks(p int, n int64) int64      { return (int64(choose.Blocks(n, int(2*log(p, n)))) + 1) / 2 * 2 }
@@ -235,7 +251,13 @@ func within(t term) term { return func(p int, n int64) int64 { return t(machineS
 func between(t term) term {
 	return func(p int, n int64) int64 { return t((p+machineSize(p)-1)/machineSize(p), n) }
 }
-func both(t term) term                   { return sum(within(t), between(t)) }
+func both(t term) term { return sum(within(t), between(t)) }
+
+// overlapping is for a pipeline through both levels, at which a rank that takes part in both has twice the messages.
+func overlapping(p int, n int64) int64 {
+	return 2*int64(choose.Blocks(n, int(log(p, n)))) + 4*log(p, n)
+}
+
 func branchesTwice(p int, n int64) int64 { return 2*log(p, n) + int64(p)*n>>14 + 8 }
 func allgatherTwice(p int, n int64) int64 {
 	return sum(branches, between(ranks))(p, n) + 2*within(circulant)(p, int64(p)*n) + 8

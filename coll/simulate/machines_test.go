@@ -49,7 +49,7 @@ func goByMachine(t *testing.T, each int) (ratios float64, cases int) {
 			for _, p := range []int{2 * each, 10 * each, 30 * each} {
 				flat := Case{Operation: operation, Ranks: p, Bytes: n}
 				byMachine := flat
-				byMachine.Machines = Placed(p, each, 10*each)
+				byMachine.Machines = Clients(p, each, 10*each)
 				ratio := float64(time(byMachine)) / float64(time(flat))
 				if ratios, cases = ratios+math.Log(ratio), cases+1; ratio > 1.3 {
 					t.Errorf("%v, machines of %d: %.2f of the time", flat, each, ratio)

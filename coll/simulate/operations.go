@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/libimpi/libimpi/coll"
@@ -45,6 +46,15 @@ func Placed(p int, spans ...int) *coll.Machines {
 	return all
 }
 
+// Clients are Placed ranks where the last of several spans is that of an IMPI client, far from the others.
+func Clients(p int, spans ...int) *coll.Machines {
+	m := Placed(p, spans...)
+	if m != nil && m.Outer != nil {
+		m.Outer.Distant = true
+	}
+	return m
+}
+
 func (k Case) String() string {
 	name := k.Operation
 	if k.Algorithm != "" {
@@ -78,6 +88,66 @@ var calls = map[string]func(c *Rank, k *Case) error{
 	"allgatherv": func(c *Rank, k *Case) error { return coll.Allgatherv(c, c.Buf(k.Bytes), c.varying(k.Bytes)) },
 	"alltoall":   func(c *Rank, k *Case) error { return coll.Alltoall(c, c.Blocks(k.Bytes), c.Blocks(k.Bytes)) },
 	"alltoallv":  func(c *Rank, k *Case) error { return coll.Alltoallv(c, c.varying(k.Bytes), c.varying(k.Bytes)) },
+	"neighbors":  neighbors,
+}
+
+// Neighbors is how many neighbors each rank has in a neighborhood collective: those that touch it in a grid of three
+// dimensions, which is closed at all sides. Where the grid has few ranks, they may be the same one, or the rank itself.
+const Neighbors = 26
+
+// neighbors is MPI_Neighbor_alltoall in such a grid.
+func neighbors(c *Rank, k *Case) error {
+	g := gridOf(k.Ranks)
+	around := g.around(c.Rank())
+	e, err := coll.NewEdges(c.Rank(), around, around, false)
+	if err != nil {
+		return err
+	}
+	if k.Machines != nil {
+		of := make([]int32, k.Ranks)
+		for r := range of {
+			of[r] = int32(k.Machines.Of(r))
+		}
+		e.Plan, _ = e.PlanFor(c.Rank(), of, g.around)
+	}
+	send, recv := c.Buf(Neighbors*k.Bytes), c.Buf(Neighbors*k.Bytes)
+	send.Count, recv.Count = k.Bytes, k.Bytes
+	out, in := coll.Even(send), coll.Even(recv)
+	return coll.Neighbors(c, e, &out, &in)
+}
+
+// grid has three dimensions; ranks run through it row by row.
+type grid [3]int
+
+// gridOf makes the dimensions as equal as divisors of p allow, the first one the longest.
+func gridOf(p int) (g grid) {
+	for i := 2; i > 0; i-- {
+		g[i] = 1
+		for n := 1; n <= p; n++ {
+			if whole := math.Pow(float64(n), float64(i+1)); p%n == 0 && whole <= float64(p)*(1+1e-9) {
+				g[i] = n
+			}
+		}
+		p /= g[i]
+	}
+	g[0] = p
+	return g
+}
+
+// around are the neighbors of a rank.
+func (g grid) around(rank int) (all []int32) {
+	at := grid{rank / (g[1] * g[2]), rank / g[2] % g[1], rank % g[2]}
+	for i := range 27 {
+		if i == 13 {
+			continue // the rank itself
+		}
+		var to grid
+		for d, step := range [3]int{i/9 - 1, i/3%3 - 1, i%3 - 1} {
+			to[d] = (at[d] + step + g[d]) % g[d]
+		}
+		all = append(all, int32((to[0]*g[1]+to[1])*g[2]+to[2]))
+	}
+	return all
 }
 
 // Blocks returns a buffer with room for a block of n bytes for each rank. Its Count is that of one.

@@ -14,7 +14,7 @@ import (
 func ownAllreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
 	k := enter(c, l, 0)
 	defer k.leave(&err)
-	if !op.Commutative() || choose.Reproduces() {
+	if !op.Commutative() || choose.Reproduces() || l.Native {
 		return coll.Allreduce(k.everybody(), send, recv, op)
 	}
 	if send.IsInPlace() && !k.isMaster() {
@@ -55,17 +55,4 @@ func Alltoallw(c Comm, l *Layout, send, recv coll.WBuf) (err error) {
 	}
 	from := coll.Each(send)
 	return k.pairs(&from, &to, false, tagAlltoallw)
-}
-
-// between shows the masters as a communicator, to a master.
-func (k *call) between() coll.Comm {
-	k.global = coll.NewView(k.Comm, k.masters, k.mine, tagExtension, nil)
-	return &k.global
-}
-
-// everybody shows the communicator to package coll, whose reductions send typed messages only, so that the
-// engine can convert them.
-func (k *call) everybody() coll.Comm {
-	k.local = coll.NewView(k.Comm, nil, k.me, tagExtension, nil)
-	return &k.local
 }

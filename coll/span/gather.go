@@ -20,6 +20,9 @@ var (
 // Short: each client's blocks in rank order, packed, go from its master to root, linear or along the tree, in
 // which a master sends its own blocks and then those of its children. Long: every rank sends to root.
 func Gather(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Gather(c, send, recv, root) })
+	}
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	size := k.packedSize(send)
@@ -65,6 +68,9 @@ func Gather(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 // knows whether it is short: no block is more than XSIZE, and one is more than 0. It tells the others the
 // longest, or 0.
 func Gatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf, root int) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Gatherv(c, send, recv, root) })
+	}
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	blocks := coll.Varying(recv)
@@ -371,6 +377,9 @@ func (k *call) gatherLong(send coll.Buf, blocks *coll.Blocks, tag int) error {
 
 // Allgather is Gather to rank 0 and Bcast from there (IMPI 0.0, 4.19). The arguments are those of coll.Allgather.
 func Allgather(c Comm, l *Layout, send, recv coll.Buf) error {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Allgather(c, send, recv) })
+	}
 	if send.IsInPlace() && c.Rank() != 0 {
 		send = recv.Block(c.Rank())
 	}
@@ -383,6 +392,9 @@ func Allgather(c Comm, l *Layout, send, recv coll.Buf) error {
 // Allgatherv is Gatherv to rank 0 and Bcast from there of all blocks in rank order without gaps (IMPI 0.0, 4.20),
 // through a temporary unless that is how they lie in recv. The arguments are those of coll.Allgatherv.
 func Allgatherv(c Comm, l *Layout, send coll.Buf, recv coll.VBuf) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Allgatherv(c, send, recv) })
+	}
 	if send.IsInPlace() && c.Rank() != 0 {
 		send = recv.Block(c.Rank())
 	}

@@ -11,6 +11,7 @@
 //	scatter.go  Scatter, Scatterv, Reduce_scatter
 //	alltoall.go Alltoall, Alltoallv
 //	extend.go   what IMPI 0.0 does not know: Exscan, Reduce_scatter_block, Alltoallw
+//	own.go      the same operations where no client is foreign: then nothing is mandated
 //
 // Sizes are those of external32, in bytes. A "packed" message is external32 made by the datatype cursor and sent as
 // MPI_BYTE; a "typed" one is left to the engine, which converts it; on the wire they are the same. Where all ranks are
@@ -75,15 +76,16 @@ type Layout struct {
 	// no typed message, and what MPI_Pack makes is as in memory, too.
 	Native bool
 	// Own says that all clients are libimpi's, so that the global phase of Barrier and Allreduce may be a better one than
-	// IMPI 0.0 mandates.
+	// IMPI 0.0 mandates; if ranks are Native, too, all operations have others (own.go), and Place has been called.
 	Own bool
 	// Machines are those of each client's ranks, by number of client, nil where they do not matter; nil for all.
 	Machines []*coll.Machines
 
-	client    []int32   // client of each rank, numbered by master
-	place     []int32   // place of each rank among its client's
-	members   [][]int32 // ranks of each client, ascending; the first is its master
-	masters   []int32   // by number of client
+	client    []int32        // client of each rank, numbered by master
+	place     []int32        // place of each rank among its client's
+	members   [][]int32      // ranks of each client, ascending; the first is its master
+	masters   []int32        // by number of client
+	all       *coll.Machines // of all ranks, and above them the clients; nil: each rank is a client's only one
 	xsize     int64
 	maxLinear int64
 }

@@ -9,6 +9,9 @@ import (
 // short if a block is less than XSIZE: root sends each other master the packed blocks of its client, in rank
 // order. Long: root sends to every rank. There is no tree.
 func Scatter(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Scatter(c, send, recv, root) })
+	}
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	size := k.packedSize(recv)
@@ -32,6 +35,9 @@ func Scatter(c Comm, l *Layout, send, recv coll.Buf, root int) (err error) {
 // Scatterv gives send.Block(i) of root to rank i (IMPI 0.0, 4.15). The arguments are those of coll.Scatterv. Whether
 // it is short is for root to say, as in Gatherv; a master learns from the ranks of its client how to split.
 func Scatterv(c Comm, l *Layout, send coll.VBuf, recv coll.Buf, root int) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Scatterv(c, send, recv, root) })
+	}
 	k := enter(c, l, root)
 	defer k.leave(&err)
 	blocks := coll.Varying(send)
@@ -160,7 +166,7 @@ func (k *call) scatterLong(blocks *coll.Blocks, recv coll.Buf, tag int) error {
 // ReduceScatter is Reduce to rank 0 and Scatterv from there (IMPI 0.0, 4.17). The arguments are those of
 // coll.ReduceScatter.
 func ReduceScatter(c Comm, l *Layout, send, recv coll.Buf, counts []int64, op coll.Op) (err error) {
-	if l.Own && choose.Reproduces() {
+	if l.together() || l.Own && choose.Reproduces() {
 		k := enter(c, l, 0)
 		defer k.leave(&err)
 		return coll.ReduceScatter(k.everybody(), send, recv, counts, op)

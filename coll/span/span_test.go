@@ -83,6 +83,7 @@ func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setti
 			if err != nil {
 				t.Fatal(err)
 			}
+			together(t, m, style, twice, f)
 			for i, sh := range append(shapes, shapes...) {
 				if w.Recorded = i >= len(shapes); (m > 3 || race) && (m+style+i)%3 != 0 {
 					continue
@@ -98,6 +99,36 @@ func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setti
 					}
 				}
 			}
+		}
+	}
+}
+
+// together runs f where all clients are libimpi's and alike: each on one machine, then on several of one or two ranks.
+func together(t *testing.T, m, style int, twice bool, f func(c *colltest.Comm, s setting, sh shape) error) {
+	t.Helper()
+	client := clients(m, style)
+	machine := make([]int32, len(client))
+	for r := range machine {
+		machine[r] = 2*client[r] + int32(r%2)
+	}
+	long := []shape{{5003, colltest.Gapped}, {11_001, colltest.Double}}
+	for i, sh := range append(long[:2*min(1, m%4)], shapes...) { // long ones for most numbers
+		if (m > 3 || race) && (m+style+i)%4 != 0 {
+			continue
+		}
+		w := colltest.New(len(client))
+		w.Log, w.Twice, w.Recorded, w.Eager = true, twice, i%2 == 0, int64(i%3*500)
+		l, err := span.NewLayout(client, 100, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Own, l.Native = true, true; i%3 == 0 {
+			l.Place(nil)
+		} else {
+			l.Place(machine)
+		}
+		if err := w.Run(func(c *colltest.Comm) error { return f(c, setting{client, l, len(client)}, sh) }); err != nil {
+			t.Fatalf("clients %v together, count=%d size=%d: %v", client, sh.count, sh.typ.Size(), err)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 // Barrier returns when all ranks have entered it (IMPI 0.0, 4.10): fan-in to the masters, a barrier of empty
 // messages between them, linear or along the tree, fan-out. Rank 0 is always master 0.
 func Barrier(c Comm, l *Layout) (err error) {
+	if l.together() {
+		return together(c, l, coll.Barrier)
+	}
 	k := enter(c, l, 0)
 	defer k.leave(&err)
 	if err := k.fanIn(); err != nil {
@@ -116,6 +119,9 @@ func (k *call) fanOut() error {
 func Bcast(c Comm, l *Layout, b coll.Buf, root int) (err error) {
 	k := enter(c, l, root)
 	defer k.leave(&err)
+	if l.together() {
+		return k.bcastTogether(b)
+	}
 	if k.speaks() {
 		if err := k.masterBcast(b); err != nil {
 			return err
@@ -163,7 +169,7 @@ func Reduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op, root int) (err e
 	if !send.IsInPlace() {
 		own = coll.Buf{Base: send.Base, Count: recv.Count, Type: send.Type}
 	}
-	if l.Own && choose.Reproduces() {
+	if l.together() || l.Own && choose.Reproduces() {
 		return coll.Reduce(k.everybody(), send, recv, op, root)
 	}
 	if !op.Commutative() {
@@ -290,6 +296,9 @@ func Allreduce(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) error {
 // Scan leaves in recv of rank r the vectors of ranks 0 to r combined (IMPI 0.0, 4.18): each rank hands its result
 // to the next. The arguments are those of coll.Scan.
 func Scan(c Comm, l *Layout, send, recv coll.Buf, op coll.Op) (err error) {
+	if l.together() {
+		return together(c, l, func(c coll.Comm) error { return coll.Scan(c, send, recv, op) })
+	}
 	k := enter(c, l, 0)
 	defer k.leave(&err)
 	if !send.IsInPlace() {

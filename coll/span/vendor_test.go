@@ -110,3 +110,44 @@ func TestTheLocalPhasesOfAClientGoByItsLibrary(t *testing.T) {
 		}
 	}
 }
+
+// The same where all clients are libimpi's and alike: the client without a library goes by machine, and both exchange
+// the same messages, short and long.
+func TestABroadcastTogetherLeavesTheLocalPhaseToTheLibrary(t *testing.T) {
+	clients := []int32{1, 0, 1, 0, 0, 2}
+	layout, err := span.NewLayout(clients, -1, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout.Own, layout.Native = true, true
+	layout.Place(nil)
+	w := colltest.New(len(clients))
+	for _, n := range []int{8, 40_000, 300_000} {
+		if err := w.Run(func(c *colltest.Comm) error {
+			v := &vendored{Comm: c, has: clients[c.Rank()] == 0}
+			for root := range clients {
+				want := bytes.Repeat([]byte{byte(root + 1)}, n)
+				got := make([]byte, n)
+				if c.Rank() == root {
+					copy(got, want)
+				}
+				if err := span.Bcast(v, layout, coll.Bytes(got), root); err != nil {
+					return err
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%d bytes of root %d: rank %d got others", n, root, c.Rank())
+				}
+			}
+			wanted := 0
+			if v.has && n >= 16<<10 {
+				wanted = len(clients)
+			}
+			if len(v.left) != wanted {
+				t.Errorf("%d bytes: rank %d has left %d operations to the library, want %d", n, c.Rank(), len(v.left), wanted)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -223,7 +223,9 @@ int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status 
 int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     if (UNLIKELY(count <= 0 || !requests || !index || !flag)) return IMPI_IN_GO;
-    return tested(complete_any(count, requests, 0, index, status), flag);
+    int code = tested(complete_any(count, requests, 0, index, status), flag);
+    if (code == MPI_SUCCESS && !*flag) *index = MPI_UNDEFINED;
+    return code;
 }
 
 int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])

@@ -7,4 +7,4 @@
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */
-/* 12d09b373651510d transport/shm/z_layout.h */
+/* e6d3a05e5f43ff6f transport/shm/z_layout.h */

@@ -40,13 +40,19 @@ WEAK(MPI_Errhandler_c2f);
 
 MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler)
 {
-    return impi_direct_Errhandler_fromint((int)errhandler);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
+    impi_call.names = "MPI_Errhandler_f2c"
+        "\0";
+    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_f2c);
 
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler)
 {
-    return impi_direct_Errhandler_fromint(errhandler);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
+    impi_call.names = "MPI_Errhandler_fromint"
+        "\0";
+    return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
 }
 WEAK(MPI_Errhandler_fromint);
 
@@ -73,7 +79,10 @@ WEAK(MPI_File_f2c);
 
 MPI_File PMPI_File_fromint(int file)
 {
-    return impi_direct_File_fromint(file);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
+    impi_call.names = "MPI_File_fromint"
+        "\0";
+    return (MPI_File)impi_File_fromint(file);
 }
 WEAK(MPI_File_fromint);
 
@@ -91,13 +100,19 @@ WEAK(MPI_Group_c2f);
 
 MPI_Group PMPI_Group_f2c(MPI_Fint group)
 {
-    return impi_direct_Group_fromint((int)group);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
+    impi_call.names = "MPI_Group_f2c"
+        "\0";
+    return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_f2c);
 
 MPI_Group PMPI_Group_fromint(int group)
 {
-    return impi_direct_Group_fromint(group);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
+    impi_call.names = "MPI_Group_fromint"
+        "\0";
+    return (MPI_Group)impi_Group_fromint(group);
 }
 WEAK(MPI_Group_fromint);
 
@@ -115,13 +130,19 @@ WEAK(MPI_Info_c2f);
 
 MPI_Info PMPI_Info_f2c(MPI_Fint info)
 {
-    return impi_direct_Info_fromint((int)info);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
+    impi_call.names = "MPI_Info_f2c"
+        "\0";
+    return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_f2c);
 
 MPI_Info PMPI_Info_fromint(int info)
 {
-    return impi_direct_Info_fromint(info);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
+    impi_call.names = "MPI_Info_fromint"
+        "\0";
+    return (MPI_Info)impi_Info_fromint(info);
 }
 WEAK(MPI_Info_fromint);
 
@@ -139,13 +160,19 @@ WEAK(MPI_Message_c2f);
 
 MPI_Message PMPI_Message_f2c(MPI_Fint message)
 {
-    return impi_direct_Message_fromint((int)message);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
+    impi_call.names = "MPI_Message_f2c"
+        "\0";
+    return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_f2c);
 
 MPI_Message PMPI_Message_fromint(int message)
 {
-    return impi_direct_Message_fromint(message);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
+    impi_call.names = "MPI_Message_fromint"
+        "\0";
+    return (MPI_Message)impi_Message_fromint(message);
 }
 WEAK(MPI_Message_fromint);
 
@@ -163,13 +190,19 @@ WEAK(MPI_Op_c2f);
 
 MPI_Op PMPI_Op_f2c(MPI_Fint op)
 {
-    return impi_direct_Op_fromint((int)op);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
+    impi_call.names = "MPI_Op_f2c"
+        "\0";
+    return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_f2c);
 
 MPI_Op PMPI_Op_fromint(int op)
 {
-    return impi_direct_Op_fromint(op);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
+    impi_call.names = "MPI_Op_fromint"
+        "\0";
+    return (MPI_Op)impi_Op_fromint(op);
 }
 WEAK(MPI_Op_fromint);
 
@@ -187,13 +220,19 @@ WEAK(MPI_Request_c2f);
 
 MPI_Request PMPI_Request_f2c(MPI_Fint request)
 {
-    return impi_direct_Request_fromint((int)request);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
+    impi_call.names = "MPI_Request_f2c"
+        "\0";
+    return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_f2c);
 
 MPI_Request PMPI_Request_fromint(int request)
 {
-    return impi_direct_Request_fromint(request);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
+    impi_call.names = "MPI_Request_fromint"
+        "\0";
+    return (MPI_Request)impi_Request_fromint(request);
 }
 WEAK(MPI_Request_fromint);
 
@@ -211,13 +250,19 @@ WEAK(MPI_Session_c2f);
 
 MPI_Session PMPI_Session_f2c(MPI_Fint session)
 {
-    return impi_direct_Session_fromint((int)session);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
+    impi_call.names = "MPI_Session_f2c"
+        "\0";
+    return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_f2c);
 
 MPI_Session PMPI_Session_fromint(int session)
 {
-    return impi_direct_Session_fromint(session);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
+    impi_call.names = "MPI_Session_fromint"
+        "\0";
+    return (MPI_Session)impi_Session_fromint(session);
 }
 WEAK(MPI_Session_fromint);
 
@@ -414,7 +459,10 @@ WEAK(MPI_Win_f2c);
 
 MPI_Win PMPI_Win_fromint(int win)
 {
-    return impi_direct_Win_fromint(win);
+    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
+    impi_call.names = "MPI_Win_fromint"
+        "\0";
+    return (MPI_Win)impi_Win_fromint(win);
 }
 WEAK(MPI_Win_fromint);
 

@@ -27,6 +27,9 @@
     X(Comm_size, handle, int *) \
     X(Comm_get_attr, handle, int, void *, int *) \
     X(Isend, const void *, int, handle, int, int, handle, handle *) \
+    X(Irecv, void *, int, handle, int, int, handle, handle *) \
+    X(Testany, int, handle *, int *, int *, status *) \
+    X(Cancel, handle *) \
     X(Improbe, int, int, handle, int *, handle *, status *) \
     X(Imrecv, void *, int, handle, handle *, handle *) \
     X(Get_count, const status *, handle, int *) \
@@ -53,6 +56,7 @@ static handle known[KNOWN];
 #define THERE(standard) known[(uintptr_t)(standard) & (KNOWN - 1)]
 
 static handle byte, comm, together[COMMUNICATORS]; // ours alone: for messages, and for collective operations
+static handle posts[POSTS]; // receives that are posted ahead
 
 static const char *find(void *library)
 {
@@ -81,6 +85,11 @@ static int finalize(void)
     for (int i = 0; !code && i < COMMUNICATORS; i++) code = mpi.Comm_free(&together[i]);
     return code ? code : mpi.Finalize();
 }
+
+// LOOKS is how often a collective operation is looked at when it begins: others begin theirs at about the same time. A
+// library may need some calls to cancel a receive.
+enum { LOOKS = 32,
+       CANCEL_LOOKS = 1 << 16 };
 
 static begun complete_or(int code, handle r, int looks)
 {
@@ -116,10 +125,24 @@ static begun imrecv(void *b, int n, uintptr_t message)
     return complete_or(code, r, 1);
 }
 
-static begun test(uintptr_t request) { return complete_or(0, (handle)request, 1); }
+static int post(int at, void *b, int n, int from, int tag)
+{
+    return mpi.Irecv(b, n, byte, from, tag, comm, &posts[at]);
+}
 
-// LOOKS is how often a collective operation is looked at when it begins: others begin theirs at about the same time.
-enum { LOOKS = 32 };
+static probed testany(int n)
+{
+    status s;
+    probed p = {0};
+    p.code = mpi.Testany(n, posts, &p.from, &p.there, &s);
+    p.there = p.there && p.from >= 0; // none of them is posted
+    if (!p.code && p.there) p.code = mpi.Get_count(&s, byte, &p.bytes);
+    return p;
+}
+
+static begun withdraw(int at) { return complete_or(mpi.Cancel(&posts[at]), posts[at], CANCEL_LOOKS); }
+
+static begun test(uintptr_t request) { return complete_or(0, (handle)request, 1); }
 
 static begun begin(int kind, int at, int root, const void *send, void *recv, int n, int type, int op)
 {
@@ -163,4 +186,5 @@ _Static_assert(V_MAX_LIBRARY_VERSION_STRING <= VERSION_LENGTH && V_MAX_ERROR_STR
 
 const calls CALLS = {
     V_ABI, V_THREAD_SERIALIZED, V_APPNUM, V_UNIVERSE_SIZE, find, init, finalize, state, rank,
-    attribute, version, text, stop, allgather, isend, improbe, imrecv, test, begin};
+    attribute, version, text, stop, allgather, isend, post, testany, withdraw,
+    improbe, imrecv, test, begin};

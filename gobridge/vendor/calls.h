@@ -10,7 +10,7 @@ typedef struct {
     uintptr_t request;
 } begun;
 
-// What a probe has found.
+// What a probe has found; a test of posted receives: from is the number of one that is done.
 typedef struct {
     int code, there, from, bytes;
     uintptr_t message;
@@ -21,7 +21,8 @@ enum { BARRIER,
        REDUCE,
        ALLREDUCE }; // as transport.OperationKind
 
-enum { COMMUNICATORS = 8 }; // for collective operations
+enum { COMMUNICATORS = 8, // for collective operations
+       POSTS = 8 }; // receives that are posted ahead
 
 // The texts of all libraries fit.
 enum { VERSION_LENGTH = 8192,
@@ -45,6 +46,9 @@ typedef struct {
     int (*allgather)(const void *mine, int n, void *all);
 
     begun (*isend)(const void *b, int n, int to, int tag);
+    int (*post)(int at, void *b, int n, int from, int tag);
+    probed (*testany)(int n); // of the first n
+    begun (*withdraw)(int at);
     probed (*improbe)(int from, int tag); // from < 0: any
     begun (*imrecv)(void *b, int n, uintptr_t message);
     begun (*test)(uintptr_t request);

@@ -4,6 +4,9 @@ package vendor
 #cgo LDFLAGS: -ldl
 #cgo noescape impi_vendor_isend
 #cgo nocallback impi_vendor_isend
+#cgo noescape impi_vendor_post
+#cgo nocallback impi_vendor_post
+#cgo nocallback impi_vendor_testany
 #cgo nocallback impi_vendor_improbe
 #cgo noescape impi_vendor_imrecv
 #cgo nocallback impi_vendor_imrecv
@@ -18,6 +21,9 @@ static const calls *library;
 
 static void impi_vendor_take(const calls *of) { library = of; }
 static begun impi_vendor_isend(const void *b, int n, int to, int tag) { return library->isend(b, n, to, tag); }
+static int impi_vendor_post(int at, void *b, int n, int from, int tag) { return library->post(at, b, n, from, tag); }
+static probed impi_vendor_testany(int n) { return library->testany(n); }
+static begun impi_vendor_withdraw(int at) { return library->withdraw(at); }
 static probed impi_vendor_improbe(int from, int tag) { return library->improbe(from, tag); }
 static begun impi_vendor_imrecv(void *b, int n, uintptr_t message) { return library->imrecv(b, n, message); }
 static begun impi_vendor_test(uintptr_t request) { return library->test(request); }
@@ -147,6 +153,22 @@ func isend(b []byte, to, tag int) (uintptr, error) {
 	return uintptr(r.request), failed("MPI_Isend", r.code)
 }
 
+func post(at int, b []byte, from, tag int) error {
+	return failed("MPI_Irecv", C.impi_vendor_post(C.int(at), unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)),
+		C.int(from), C.int(tag)))
+}
+
+func testany(n int) (at, bytes int, there bool, err error) {
+	p := C.impi_vendor_testany(C.int(n))
+	return int(p.from), int(p.bytes), p.there != 0, failed("MPI_Testany", p.code)
+}
+
+// withdraw returns what is left of the receive's request.
+func withdraw(at int) (uintptr, error) {
+	r := C.impi_vendor_withdraw(C.int(at))
+	return uintptr(r.request), failed("MPI_Cancel", r.code)
+}
+
 func improbe(from, tag int) (source, bytes int, message uintptr, there bool, err error) {
 	p := C.impi_vendor_improbe(C.int(from), C.int(tag))
 	return int(p.from), int(p.bytes), uintptr(p.message), p.there != 0, failed("MPI_Improbe", p.code)
@@ -180,5 +202,6 @@ func address(b []byte) C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(u
 var calls = [...]string{transport.Barrier: "MPI_Ibarrier", transport.Bcast: "MPI_Ibcast",
 	transport.Reduce: "MPI_Ireduce", transport.Allreduce: "MPI_Iallreduce"}
 
-// C has as many communicators as Go.
+// C has as many communicators and posted receives as Go.
 var _ [vendor.Communicators]int = [C.COMMUNICATORS]int{}
+var _ [vendor.Posts]int = [C.POSTS]int{}

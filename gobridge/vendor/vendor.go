@@ -6,10 +6,12 @@
 //	load.c      loading it, and finding out which ABI it has
 //	library.go  its calls, as Go sees them
 //	vendor.go   loading and starting it; the transport's MPI
+//	elf.go      for which machines a file is
 //	manager.go  the manager.Manager over it
 package vendor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +38,14 @@ type Library struct {
 	mu    sync.Mutex
 	open  []operation // requests that are under way, by their number less 1
 	free  []int
+	posts [vendor.Posts]memory
 	ended bool
+}
+
+// memory is what a posted receive fills. It stays pinned when that is done: the next one mostly has the same.
+type memory struct {
+	at   *byte
+	pins runtime.Pinner
 }
 
 // operation is a request of the library, with the memory that it has.
@@ -63,6 +72,9 @@ func Load(setting string) (*Library, error) {
 			startup.EnvLocal, setting)
 	}
 	if err := load(file); err != nil {
+		if elsewhere := ofAnotherKind(file, self); elsewhere != nil {
+			err = elsewhere
+		}
 		return nil, fmt.Errorf("%s=%s: it is no MPI library that libimpi can use: %w", startup.EnvLocal, setting, err)
 	}
 	switch name := version(); {
@@ -106,15 +118,22 @@ func (l *Library) Rank() int    { return l.rank }
 func (l *Library) Size() int    { return l.size }
 
 // Unlike is the error of a library that knows of other processes than the launcher of this one, who has started size.
-func (l *Library) Unlike(launcher string, size int) error {
-	instead := fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
-		"understands if it knows PMI-1", size)
+// join is where these join an IMPI server; "": they do not.
+func (l *Library) Unlike(launcher string, size int, join string) error {
+	before, instead := "", ""
+	switch {
+	case join != "":
+		before = startup.EnvJoin + "=" + join + " "
+	case !l.openMPI():
+		instead = fmt.Sprintf(", or on one machine with libimpi's `impirun -n %d PROGRAM`, which such a library "+
+			"understands if it knows PMI-1", size)
+	}
 	if l.openMPI() {
 		instead = "; Open MPI does not understand libimpi's impirun"
 	}
 	return l.explain(fmt.Errorf("its MPI_Init has found %d of the %d processes that %s has started: the library does not "+
-		"belong to this launcher. Start the program with `%s -n %d PROGRAM`%s", l.size, size, launcher, l.launcher(), size,
-		instead))
+		"belong to this launcher. Start the program with `%s%s -n %d PROGRAM`%s", l.size, size, launcher, before,
+		l.launcher(), size, instead))
 }
 
 func (l *Library) openMPI() bool { return strings.HasPrefix(l.name, "Open MPI") }
@@ -219,6 +238,39 @@ func (l *Library) Isend(b []byte, to, tag int) (vendor.Request, error) {
 		return vendor.Done, l.explain(err)
 	}
 	return l.keep(r, first(b)), l.explain(err)
+}
+
+// Post implements vendor.MPI.
+func (l *Library) Post(at int, b []byte, from, tag int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m := &l.posts[at]; m.at != unsafe.SliceData(b) {
+		m.pins.Unpin()
+		m.at = unsafe.SliceData(b)
+		m.pins.Pin(m.at)
+	}
+	return l.explain(post(at, b, from, tag))
+}
+
+// Testany implements vendor.MPI.
+func (l *Library) Testany(n int) (at, bytes int, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, bytes, ok, err = testany(n)
+	return at, bytes, ok, l.explain(err)
+}
+
+// Withdraw implements vendor.MPI.
+func (l *Library) Withdraw(at int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left, err := withdraw(at)
+	if err == nil && left != 0 {
+		err = errors.New("MPI_Cancel: the receive is not cancelled")
+	}
+	l.posts[at].pins.Unpin()
+	l.posts[at].at = nil
+	return l.explain(err)
 }
 
 // Improbe implements vendor.MPI.

@@ -18,6 +18,7 @@ func TestRandomMessagesArrive(t *testing.T) {
 		"machine, sealed": {reads: true, sealed: 3},
 		"machine-no-read": {},
 		"clients":         {elsewhere: true},
+		"vendor":          {elsewhere: true, bare: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(60) {

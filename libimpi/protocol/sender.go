@@ -41,7 +41,7 @@ func (m *Machine) openLong(t *Transfer, h *transport.Header, withheld bool) {
 	p := t.Peer
 	h.Len = int(min(int64(p.Limits.Packet), t.Total))
 	if !p.Near {
-		if withheld && p.Holds {
+		if withheld && p.Holds || t.Flat && p.Limits.Bare {
 			h.Len = 0
 		}
 		return

@@ -228,6 +228,7 @@ func TestTracesOfMessages(t *testing.T) {
 		"machine":         {reads: true},
 		"machine-no-read": {},
 		"clients":         {elsewhere: true},
+		"vendor":          {elsewhere: true, bare: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder

@@ -25,6 +25,7 @@ func must(tb testing.TB, err error) {
 // conditions are what two processes of a test live under.
 type conditions struct {
 	elsewhere bool // on two machines, between which continuations are not copied
+	bare      bool // of long messages nothing goes in the first packet
 	reads     bool // they can read and write each other's memory
 	sealed    int  // of so many reads and writes one fails; 0: none does
 	room      int  // packets under way from one to the other
@@ -75,8 +76,8 @@ func newWorld(tb testing.TB, c conditions) *world {
 	w := &world{conditions: c, tb: tb, words: map[[3]int]*uint64{}, now: time.Unix(1000, 0)}
 	for i := range w.of {
 		p := &process{w: w}
-		p.peer = Peer{Rank: int32(1 - i), Limits: transport.Limits{Eager: 256, Packet: 1024}, Near: !c.elsewhere,
-			Elsewhere: c.elsewhere, Holds: true, Streams: c.elsewhere}
+		p.peer = Peer{Rank: int32(1 - i), Limits: transport.Limits{Eager: 256, Packet: 1024, Bare: c.bare},
+			Near: !c.elsewhere, Elsewhere: c.elsewhere, Holds: true, Streams: c.elsewhere}
 		if p.peer.Streams {
 			p.peer.Longest = 3000
 		}

@@ -103,7 +103,7 @@ func postStartCompleteWait(t testing.TB, p *Process) {
 		count := []int{1, 2500}[round%2]
 		out := make([]int64, count)
 		out[count-1] = int64(100*round + me)
-		must(t, p.Post([]int{left}))
+		must(t, p.Post([]int{left}, 0))
 		must(t, p.Start([]int{right}, 0))
 		_, err := p.Put(longs(out, count), place(right, 0, count), false)
 		must(t, err)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -9,8 +10,9 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 )
 
-// declineTime bounds all of Decline and Withdraw: nobody waits for them but a job that has ended.
-const declineTime = 2 * time.Second
+// DeclineTime bounds all of Decline and Withdraw. Nobody waits for them but a job that has ended; if the server does
+// not hear them, the other clients wait long, so that a machine with much to do must not be the reason.
+const DeclineTime = 5 * time.Second
 
 // Decline tells the server at addr that client rank will not take part, because of why, so that the other clients need
 // not wait for it: they hear why, and the job is over. It is for a client that has not called Connect; opt is used for
@@ -32,10 +34,29 @@ func Withdraw(ctx context.Context, addr string, rank int32, m auth.Methods, why 
 	return part(ctx, addr, rank, m, opt, func(t *talk) error { return t.lost(why) })
 }
 
+// reportTime bounds Report, for which a process waits that ends its job.
+const reportTime = time.Second
+
+// Report tells the server why client rank ends, for a process whose client has joined by another one. It returns when
+// the other clients have heard it and ended, and otherwise after a second at most. A server that knows no reports, or
+// is not there, is no reason to wait.
+func Report(ctx context.Context, addr string, rank int32, m auth.Methods, why string, opt Options) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	return part(ctx, addr, rank, m, opt, func(t *talk) error {
+		if err := t.lost(errors.New(why)); err != nil {
+			return err
+		}
+		t.limit(reportTime)
+		io.Copy(io.Discard, t.conn)
+		return nil
+	})
+}
+
 // part connects with the server for the last words of a client, which say sends.
 func part(ctx context.Context, addr string, rank int32, m auth.Methods, opt Options,
 	say func(*talk) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, declineTime)
+	ctx, cancel := context.WithTimeout(ctx, DeclineTime)
 	defer cancel()
 	conn := opt.Conn
 	if conn == nil {
@@ -44,8 +65,9 @@ func part(ctx context.Context, addr string, rank int32, m auth.Methods, opt Opti
 		}
 	}
 	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
-		opt: Options{AuthTimeout: declineTime}}
+		opt: Options{AuthTimeout: DeclineTime}}
 	if err := t.authenticate(); err != nil {
 		return t.fail(err)
 	}

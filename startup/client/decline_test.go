@@ -101,3 +101,53 @@ func TestDecliningHasAnEnd(t *testing.T) {
 		t.Error("declined to nobody")
 	}
 }
+
+// A process of a client that has joined says why that ends, on a connection of its own. When the call returns the other
+// client has heard it, and ended.
+func TestAProcessReportsWhyItsClientEnds(t *testing.T) {
+	const why = "MPI_Abort(42) on MPI_COMM_WORLD"
+	m := auth.WithSecret("s")
+	addr, result := serve(t, server.Options{Clients: 2, Auth: m})
+	sessions := make(chan *client.Session, 2)
+	heard := make(chan error, 1)
+	for rank := range int32(2) {
+		go func() {
+			own := wire.Mine()
+			c := contribution(int(rank), 1, 1)
+			c.Own = &own
+			_, s, err := client.Connect(t.Context(), addr, rank, m, c, client.Options{})
+			if err != nil {
+				t.Error(err)
+			} else if rank == 1 {
+				s.Watch(func(err error) {
+					heard <- err
+					s.Fail("", nil)
+				})
+			}
+			sessions <- s
+		}()
+	}
+	for range 2 {
+		if s := <-sessions; s == nil {
+			return
+		}
+	}
+	if err := client.Report(t.Context(), addr, 0, m, why, client.Options{}); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-heard:
+		var lost *client.LostError
+		if !errors.As(err, &lost) || lost.Client != 0 || lost.Text != why {
+			t.Error(err)
+		}
+	default:
+		t.Error("the other client has not heard of it")
+	}
+	if err := result(); err == nil || !strings.Contains(err.Error(), "has ended ("+why+")") {
+		t.Error(err)
+	}
+	if err := client.Report(t.Context(), addr, 0, m, why, client.Options{}); err == nil {
+		t.Error("reported to nobody")
+	}
+}

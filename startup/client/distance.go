@@ -15,18 +15,19 @@ const (
 	ViaAuto   Via = iota // an agent if the server is far away
 	ViaDirect            // each rank its own
 	ViaAgent             // one process those of all ranks, or of all on its machine
+	ViaOne               // one process those of all ranks on all machines
 )
 
-func (v Via) String() string { return [...]string{"auto", "direct", "agent"}[v] }
+func (v Via) String() string { return [...]string{"auto", "direct", "agent", "one"}[v] }
 
 // ParseVia reads one.
 func ParseVia(text string) (Via, error) {
-	for _, via := range []Via{ViaAuto, ViaDirect, ViaAgent} {
+	for _, via := range []Via{ViaAuto, ViaDirect, ViaAgent, ViaOne} {
 		if text == via.String() {
 			return via, nil
 		}
 	}
-	return ViaAuto, fmt.Errorf("%q is none of direct, agent, auto", text)
+	return ViaAuto, fmt.Errorf("%q is none of direct, agent, one, auto", text)
 }
 
 // longDistance is the round trip, to the server, from which an agent carries a client's traffic: it costs less than the
@@ -39,7 +40,7 @@ const longDistance = 2 * time.Millisecond
 // reason for an agent.
 func (v Via) Agent(server string) (agent bool, conn net.Conn) {
 	if v != ViaAuto {
-		return v == ViaAgent, nil
+		return v != ViaDirect, nil
 	}
 	at, err := net.ResolveTCPAddr("tcp", server)
 	if err != nil || at.IP.IsLoopback() { // a server on this machine is near, however busy the machine

@@ -385,9 +385,9 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 	addr, _ := serve(t, server.Options{Clients: 4})
 	cs := make([]client.Contribution, 4)
 	for i, own := range []*wire.Own{
-		{Stream: 1 << 20, Streams: 3, Rep: [16]byte{1}},
+		{Stream: 1 << 20, Streams: 3, Rep: [16]byte{1}, Flags: wire.FlagShort},
 		nil, // another implementation
-		{Stream: 1 << 19, Streams: 4, Rep: [16]byte{1}},
+		{Stream: 1 << 19, Streams: 4, Rep: [16]byte{1}, Flags: wire.FlagShort},
 		{Stream: 1 << 21, Streams: 1, Rep: [16]byte{2}}, // of another machine
 	} {
 		cs[i] = contribution(i, 1, 1)
@@ -405,6 +405,9 @@ func TestWhatGoesBeyondIMPIHoldsBetweenThoseWhoSaySo(t *testing.T) {
 		for k, host := range job.Hosts {
 			if host.Streams != streams[i][k] {
 				t.Errorf("client %d with client %d: %d connections, want %d", i, k, host.Streams, streams[i][k])
+			}
+			if short := i != 1 && i != 3 && k != 1 && k != 3; host.Short != short {
+				t.Errorf("client %d with client %d: short headers %v", i, k, host.Short)
 			}
 			native := i == k && i != 1 || i+k == 2 && i != k
 			if host.Native != native || host.Stream != stream[i][k] {

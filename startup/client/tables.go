@@ -373,7 +373,8 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		host.Outbound = theirs[host.Client].Flags&wire.FlagOutbound != 0
 		host.Native = own.Native(theirs[host.Client])
 		host.SameImpl = mask&(1<<host.Client) != 0
-		host.Exchange = own.Flags&theirs[host.Client].Flags&wire.FlagExchange != 0
+		both := own.Flags & theirs[host.Client].Flags
+		host.Exchange, host.Short = both&wire.FlagExchange != 0, both&wire.FlagShort != 0
 		if err := setProof(host, t.me, own, theirs[host.Client], m); err != nil {
 			return err
 		}

@@ -48,7 +48,8 @@ func (c Config) Open(ctx context.Context, r transport.Receiver, wake func()) (tr
 	all := transport.Links{Local: local, Meet: c.meet(local)}
 	if c.Vendor != nil {
 		if all.Vendor, err = vendor.New(vendor.Config{
-			MPI: c.Vendor.MPI, World: c.Vendor.World, Rank: c.Vendor.Rank, Receiver: r, Wake: wake,
+			MPI: c.Vendor.MPI, World: c.Vendor.World, Rank: c.Vendor.Rank, Near: c.World, Receiver: r,
+			Wake: wake,
 		}); err != nil {
 			return transport.Links{}, err
 		}

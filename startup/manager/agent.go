@@ -31,14 +31,22 @@ func hostsOf(cards []card, agents bool) (list [][]int32) {
 // shareWithAgent shares the machine's memory, and makes its agent, if it has one: the pipes of the other processes go
 // out with the memory.
 func (j *joining) shareWithAgent(ctx context.Context, near *net.UnixListener, members []int32, w *Joined) (err error) {
+	if j.outside != nil && !j.oneHost() { // of one machine: the agent's is the gate's
+		if w.Listener != nil {
+			w.Listener.Close()
+		}
+		w.Listener, j.outside = j.outside, nil
+	}
 	host := &w.Job.Hosts[w.Job.Procs[w.Job.Me].Host]
 	if host.NProcs == 1 {
 		w.Shared, err = j.share(ctx, near, members)
 		return err
 	}
 	if w.LocalRank > 0 {
-		w.Listener.Close() // the agent's is the host's
-		w.Listener = nil
+		if w.Listener != nil {
+			w.Listener.Close() // the agent's is the host's
+			w.Listener = nil
+		}
 		w.Shared, err = j.share(ctx, near, members)
 		w.Pipes = &j.pipes
 		return err
@@ -84,23 +92,28 @@ const meshTime = 60 * time.Second
 
 // relay connects this host with the others, and starts the agent.
 func (j *joining) relay(ctx context.Context, w *Joined, ends [][2]*pipe.End) error {
-	me := w.Job.Procs[w.Job.Me].Host
-	apart := make([]bool, len(w.Job.Hosts))
-	for h := range apart {
-		apart[h] = int32(h) != me && w.Job.Hosts[h].Client == j.among.Rank && !j.among.Inside
-	}
 	ctx, cancel := context.WithTimeout(ctx, meshTime)
 	defer cancel()
-	listener := w.Listener
-	w.Listener = nil // the mesh closes it
-	peers, err := tcp.Mesh(ctx, w.Job, me, listener,
-		tcp.Options{Warn: j.among.Warn, Silence: j.among.Silence, Apart: apart})
+	listener, outside := w.Listener, j.outside
+	w.Listener, j.outside = nil, nil // the mesh closes them
+	config := agent.Config{Job: w.Job, Host: w.Job.Procs[w.Job.Me].Host, Silence: j.among.Silence, Warn: j.among.Warn,
+		Lost: j.among.Lost}
+	options := tcp.Options{Warn: j.among.Warn, Silence: j.among.Silence}
+	var err error
+	if j.oneHost() {
+		err = j.peersAcross(ctx, &config, listener, outside, options)
+	} else {
+		options.Apart = make([]bool, len(w.Job.Hosts))
+		for h := range options.Apart {
+			options.Apart[h] = int32(h) != config.Host && w.Job.Hosts[h].Client == j.among.Rank && !j.among.Inside
+		}
+		config.Peers, err = tcp.Mesh(ctx, w.Job, config.Host, listener, options)
+	}
 	if err != nil {
 		return err
 	}
 	taken := slices.Clone(ends)
 	clear(ends) // they are the agent's, also if there is an error
-	w.Agent, err = agent.New(agent.Config{Job: w.Job, Host: me, Peers: peers, Silence: j.among.Silence,
-		Warn: j.among.Warn, Lost: j.among.Lost}, taken)
+	w.Agent, err = agent.New(config, taken)
 	return err
 }

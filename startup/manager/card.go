@@ -17,8 +17,8 @@ import (
 // card is what a process says of itself to all others of its job. As a value it is a word that does not change with
 // releases, the version, and the fields in base64:
 //
-//	libimpi.2-amd64.BASE64
-//	machine 8, place 16, unix 16, key 32, address 16, port 2, pid 4, client 1; big-endian
+//	libimpi.3-amd64.BASE64
+//	machine 8, place 16, unix 16, key 32, address 16, port 2, pid 4, client 1, gate 1; big-endian
 type card struct {
 	where
 	unix [16]byte       // the name of its abstract Unix socket
@@ -27,6 +27,7 @@ type card struct {
 	pid  uint32
 
 	client uint8 // as which it joins an IMPI server (clients.go), and 1; 0: as none
+	gate   bool  // other clients reach all processes by rank 0 (gate.go)
 }
 
 // where says who can share memory.
@@ -38,12 +39,12 @@ type where struct {
 const (
 	cardKey  = "card"
 	cardWord = "libimpi"
-	cardSize = 8 + 16 + 16 + 32 + 16 + 2 + 4 + 1
+	cardSize = 8 + 16 + 16 + 32 + 16 + 2 + 4 + 1 + 1
 )
 
 // cardVersion is that of the card and of all that follows it, up to the end of Join. Processes of one job must have the
 // same, and run on the same kind of machine.
-const cardVersion = 2
+const cardVersion = 3
 
 func ownVersion() string { return fmt.Sprintf("%d-%s", cardVersion, runtime.GOARCH) }
 
@@ -79,7 +80,10 @@ func (c *card) encode() string {
 		addr = c.addr.Addr().As16()
 	}
 	b = be.AppendUint16(append(b, addr[:]...), c.addr.Port())
-	b = append(be.AppendUint32(b, c.pid), c.client)
+	b = append(be.AppendUint32(b, c.pid), c.client, 0)
+	if c.gate {
+		b[cardSize-1] = 1
+	}
 	return strings.Join([]string{cardWord, ownVersion(), base64.RawURLEncoding.EncodeToString(b)}, ".")
 }
 
@@ -110,6 +114,6 @@ func decodeCard(text string) (c card, err error) {
 	if c.pid = be.Uint32(b[90:]); c.pid == 0 || c.pid > math.MaxInt32 {
 		return c, fmt.Errorf("%d is no process", c.pid)
 	}
-	c.client = b[94]
+	c.client, c.gate = b[94], b[95] != 0
 	return c, nil
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // A manager's job as one client among others: a cluster with its own launcher. Its IMPI hosts are its processes, or its
-// machines (agent.go).
+// machines (agent.go), or it is one host (gate.go).
 //
 // Flow: each listens at the address by which it would reach the server -> the cards of all (join.go) -> rank 0 joins
 // the other clients through the server, with these hosts -> it hands the tables of the whole job to the others, by the
@@ -42,6 +42,8 @@ type Client struct {
 
 	Warn func(text string)             // of what a user may want to know
 	Lost func(client int32, err error) // an agent has lost a host of a client
+
+	Ended func(*client.LostError) // rank 0, which has joined, hears that another client has ended. May be nil
 }
 
 // ParsePlace reads R@HOST:PORT: client R of the server at that address.
@@ -64,6 +66,18 @@ type Broadcaster interface {
 
 // listenAmong opens the listener for processes of other machines and clients.
 func (j *joining) listenAmong() (*tcp.Listener, error) {
+	if j.among.Via == client.ViaOne {
+		return j.listenInside()
+	}
+	l, err := j.listenOutside()
+	if err == nil {
+		j.mine.addr = l.Addr()
+	}
+	return l, err
+}
+
+// listenOutside opens a listener at which other clients can reach this process.
+func (j *joining) listenOutside() (*tcp.Listener, error) {
 	bind, err := client.AddressTowards(j.among.Server)
 	if err != nil {
 		return nil, err
@@ -72,7 +86,6 @@ func (j *joining) listenAmong() (*tcp.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for other clients at %v: %w", bind, err)
 	}
-	j.mine.addr = l.Addr()
 	return l, nil
 }
 
@@ -90,7 +103,11 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 		var job *transport.Job
 		if job, w.Session, failed = j.connect(ctx); failed != nil {
 			told = append([]byte{tellsError}, failed.Error()...)
+			if ctx.Err() == nil {
+				failed = &CauseError{failed}
+			}
 		} else {
+			w.Session.Watch(j.clientEnded)
 			told = append([]byte{tellsTables}, startup.EncodeJob(job)...)
 		}
 	}
@@ -107,21 +124,35 @@ func (j *joining) joinClients(ctx context.Context, w *Joined) error {
 	return j.place(w)
 }
 
+// clientEnded takes the end of another client: it ends Join, or is the caller's afterwards. The end of the server,
+// which comes here, too, ends nothing (IMPI 0.0, 2.4).
+func (j *joining) clientEnded(err error) {
+	var other *client.LostError
+	if !errors.As(err, &other) {
+		return
+	}
+	j.mu.Lock()
+	joined := j.joined
+	if j.ended == nil {
+		j.ended = other
+	}
+	j.mu.Unlock()
+	if !joined {
+		j.cancel(other)
+	} else if j.among.Ended != nil {
+		j.among.Ended(other)
+	}
+}
+
 // connect joins the server as the client.
 func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session, error) {
 	agents, conn := j.among.Via.Agent(j.among.Server)
-	pids := pidsOf(j.cards)
-	var hosts []client.Host
-	for _, ranks := range hostsOf(j.cards, agents) {
-		c := j.cards[ranks[0]]
-		if !c.addr.IsValid() {
-			return nil, nil, fmt.Errorf("rank %d has no address at which other clients can reach it", ranks[0])
-		}
-		h := client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}}
-		for _, r := range ranks {
-			h.Procs = append(h.Procs, client.Proc{PID: pids[r]})
-		}
-		hosts = append(hosts, h)
+	hosts, err := j.hosts(agents)
+	if err != nil {
+		return nil, nil, err
+	}
+	if j.outside != nil {
+		hosts = joined(hosts, j.outside.Addr())
 	}
 	var own *wire.Own
 	if !j.among.Plain {
@@ -129,10 +160,30 @@ func (j *joining) connect(ctx context.Context) (*transport.Job, *client.Session,
 		if own = &mine; len(hosts) < len(j.cards) {
 			own.Stream = agent.Stream
 		}
+		if agents { // they relay packets of IMPI's
+			own.Flags &^= wire.FlagShort
+		}
 	}
 	j.met = true
 	return client.Connect(ctx, j.among.Server, j.among.Rank, j.among.Methods, j.among.Values.Contribution(own, hosts...),
 		client.Options{Conn: conn, Silence: j.among.Silence, Absent: j.among.absent})
+}
+
+// hosts are the IMPI hosts of the client, as the cards say.
+func (j *joining) hosts(agents bool) (hosts []client.Host, err error) {
+	pids := pidsOf(j.cards)
+	for _, ranks := range hostsOf(j.cards, agents) {
+		c := j.cards[ranks[0]]
+		if !c.addr.IsValid() {
+			return nil, fmt.Errorf("rank %d has no address at which others can reach it", ranks[0])
+		}
+		h := client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}}
+		for _, r := range ranks {
+			h.Procs = append(h.Procs, client.Proc{PID: pids[r]})
+		}
+		hosts = append(hosts, h)
+	}
+	return hosts, nil
 }
 
 // oneClient returns an error if the processes of a manager do not join as one client, or all as none.
@@ -142,6 +193,10 @@ func oneClient(cards []card) error {
 			return fmt.Errorf("rank 0 joins an IMPI server as %s, and rank %d as %s: all ranks need the same %s, which "+
 				"Open MPI's launchers pass to other machines only with -x %[4]s", clientText(cards[0].client), r,
 				clientText(c.client), startup.EnvJoin)
+		}
+		if c.gate != cards[0].gate {
+			return fmt.Errorf("rank 0 and rank %d do not agree on IMPI_VIA=%v: all ranks need the same, which Open MPI's "+
+				"launchers pass to other machines only with -x IMPI_VIA", r, client.ViaOne)
 		}
 	}
 	return nil
@@ -161,10 +216,27 @@ func (c *Client) absent(limit time.Duration) {
 	}
 }
 
-// decline tells the server that this client will not come, unless it has been asked already.
+// decline tells the server that this client will not come, unless it has been asked already. Rank 0 does so, or the
+// process that alone knows why.
 func (j *joining) decline(why error) {
-	if c := j.among; c != nil && j.id.Rank == 0 && !j.met && !c.Plain {
+	var own *CauseError
+	if c := j.among; c != nil && !j.met && (j.id.Rank == 0 || errors.As(why, &own)) {
+		c.Decline(why)
+	}
+}
+
+// Decline tells the server that this client, which has not joined, will not come.
+func (c *Client) Decline(why error) {
+	if !c.Plain {
 		client.Decline(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
+	}
+}
+
+// Report tells the server why this client, which has joined, ends; the server tells the other clients. Any process can
+// do so. It takes a second at most.
+func (c *Client) Report(why string) {
+	if !c.Plain {
+		client.Report(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
 	}
 }
 
@@ -178,9 +250,9 @@ func (j *joining) place(w *Joined) error {
 		}
 	}
 	list := hostsOf(j.cards, hosts < len(j.cards))
-	if procs != len(j.cards) || hosts != len(list) {
-		return fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d", procs,
-			hosts, j.among.Rank, len(j.cards), len(list))
+	if procs != len(j.cards) || hosts != len(list) && !j.oneHost() {
+		return j.alike(fmt.Errorf("the tables of the job have %d processes on %d hosts of client %d, which has %d on %d",
+			procs, hosts, j.among.Rank, len(j.cards), len(list)))
 	}
 	first := slices.IndexFunc(w.Job.Procs, func(p transport.Proc) bool { return p.Client == j.among.Rank })
 	at := func(rank int32) int32 { return int32(first + slices.Index(slices.Concat(list...), rank)) }

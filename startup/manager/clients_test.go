@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/tcp"
 )
@@ -146,6 +149,104 @@ func TestMachinesOfAClientHaveAgents(t *testing.T) {
 	}
 }
 
+// To others a client is one host, whose processes name their machines; each of its machines has an agent. A client of
+// one machine needs no more than that.
+func TestAClientOfSeveralMachinesIsOneHost(t *testing.T) {
+	for _, inside := range []bool{false, true} {
+		address := serve(t, 3)
+		of := [][]int{{0, 1, 0, 2}, {0, 1, 1}, {0, 0}}
+		var clients [][]*joiner
+		for c, machines := range of {
+			clients = append(clients, asClient(int32(c), address, machines...))
+		}
+		list := slices.Concat(clients...)
+		for _, j := range list {
+			j.among.Via, j.among.Inside, j.among.Lost = client.ViaOne, inside, func(int32, error) {}
+		}
+		joinAll(t, list)
+		got := ""
+		for c, joiners := range clients {
+			for r, j := range joiners {
+				if j.err != nil {
+					t.Fatalf("client %d, rank %d: %v", c, r, j.err)
+				}
+				got += fmt.Sprint(j.w.Job.Me, " ")
+				if len(j.w.Job.Hosts) != 3 || j.w.Pipes == nil || (j.w.Agent != nil) != (j.w.LocalRank == 0) ||
+					j.w.Listener != nil {
+					t.Errorf("client %d, rank %d: %d hosts, pipes %v, agent %v", c, r, len(j.w.Job.Hosts), j.w.Pipes, j.w.Agent)
+				}
+				if j.w.Session != nil {
+					defer j.w.Session.Fini()
+				}
+			}
+		}
+		if got != "0 2 1 3 4 5 6 7 8 " {
+			t.Errorf("world ranks %s", got)
+		}
+		passAround(t, list, inside)
+	}
+}
+
+// heard counts the packets of each process.
+type heard struct {
+	from []int
+	lost error
+}
+
+func (h *heard) Deliver(head *transport.Header, _ []byte) { h.from[head.Src]++ }
+func (h *heard) Lost(_ int32, err error)                  { h.lost = err }
+
+// passAround lets all processes send to all with whom their agents connect them.
+func passAround(t *testing.T, list []*joiner, inside bool) {
+	t.Helper()
+	byWorld := slices.Clone(list)
+	for _, j := range list {
+		byWorld[j.w.Job.Me] = j
+	}
+	linked := func(a, b int) bool {
+		x, y := byWorld[a], byWorld[b]
+		return x.client() != y.client() || !inside && x.at != y.at
+	}
+	hosts, got := make([]*tcp.Host, len(list)), make([]*heard, len(list))
+	for i, j := range byWorld {
+		got[i] = &heard{from: make([]int, len(list))}
+		h, err := tcp.Adopt(agent.View(j.w.Job), agent.ViewHost, agent.ViewSockets(*j.w.Pipes), got[i], func() {},
+			tcp.Options{Pipes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.w.Pipes, hosts[i] = nil, h
+		defer h.Abort()
+	}
+	missing := 0
+	for a, h := range hosts {
+		for b := range hosts {
+			if linked(a, b) {
+				missing++
+				if !h.Send(&transport.Header{Src: int32(a), Dst: int32(b), MsgLen: 1, Len: 1}, []byte{1}) {
+					t.Fatalf("process %d has no room for %d", a, b)
+				}
+			}
+		}
+	}
+	for end := time.Now().Add(time.Minute); missing > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		missing = 0
+		for b, h := range hosts {
+			h.Poll()
+			for a := range hosts {
+				if linked(a, b) && got[b].from[a] != 1 {
+					missing++
+				}
+			}
+		}
+	}
+	for i, h := range got {
+		if missing > 0 || h.lost != nil {
+			t.Errorf("process %d has heard of %v, %v", i, h.from, h.lost)
+		}
+	}
+}
+
 // mesh connects a process that is a host of its own.
 func (j *joiner) mesh() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -217,14 +318,69 @@ func TestWhatEndsTheAttemptToMeetTheOthersIsToldToAll(t *testing.T) {
 	}
 }
 
+// waits returns when a client of one process waits at a server for the others, and what it hears then.
+func waits(t *testing.T, address string) (hears <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	waiting, over := make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, _, err := client.Connect(ctx, address, 0, auth.WithSecret("word"), client.Default(client.Host{
+			Addr: netip.MustParseAddrPort("127.0.0.1:1"), Procs: []client.Proc{{PID: 1}}}),
+			client.Options{Waiting: func() { close(waiting) }})
+		over <- err
+	}()
+	select {
+	case <-waiting:
+	case err := <-over:
+		t.Fatal(err)
+	}
+	return over
+}
+
 // A client that cannot come says so to the others.
 func TestAClientWhoseProcessesDoNotFindEachOtherDeclines(t *testing.T) {
 	address := serve(t, 2)
-	good, bad := asClient(0, address, 0), asClient(1, address, 0, 0)
+	good, bad := waits(t, address), asClient(1, address, 0, 0)
 	bad[0].max = 10 // no card has room
-	joinAll(t, slices.Concat(good, bad[:1]))
-	if said := fmt.Sprint(good[0].err); !strings.Contains(said, "values of 10 bytes") {
+	joinAll(t, bad[:1])
+	if said := fmt.Sprint(<-good); !strings.Contains(said, "values of 10 bytes") {
 		t.Errorf("the other client hears: %s", said)
+	}
+}
+
+// The process that knows why a client cannot come says so itself: the others wait for it in vain.
+func TestAProcessThatCannotListenDeclinesForItsClient(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	address := serve(t, 2)
+	good, bad := waits(t, address), asClient(1, address, 0, 0)
+	bad[1].among.Ports = [2]int{port, port}
+	joinAll(t, bad[1:])
+	if said := fmt.Sprint(<-good); !strings.Contains(said, "client 1 is lost: listening for other clients") {
+		t.Errorf("the other client hears: %s", said)
+	}
+	if own := (*CauseError)(nil); !errors.As(bad[1].err, &own) {
+		t.Errorf("somebody else may know better: %v", bad[1].err)
+	}
+}
+
+// Of what all processes find one makes an error that ends the job; the others leave that to it.
+func TestOneProcessIsTheCauseOfWhatAllFind(t *testing.T) {
+	unlike := asClient(0, serve(t, 2), 0, 0, 1)
+	unlike[2].among = nil
+	for _, list := range [][]*joiner{asClient(7, serve(t, 2), 0, 1, 0), unlike} {
+		joinAll(t, list)
+		for r, j := range list {
+			var own *CauseError
+			if errors.As(j.err, &own) != (r == 0) {
+				t.Errorf("rank %d: %v", r, j.err)
+			}
+		}
 	}
 }
 
@@ -237,5 +393,34 @@ func TestProcessesOfSeveralClientsAreNotOneClient(t *testing.T) {
 		if said := fmt.Sprint(j.err); !strings.Contains(said, "as client 0, and rank 2 as no client") {
 			t.Errorf("rank %d: %s", r, said)
 		}
+	}
+	list = asClient(0, serve(t, 2), 0, 0, 1)
+	list[0].among.Via, list[1].among.Via = client.ViaOne, client.ViaOne
+	joinAll(t, list)
+	for r, j := range list {
+		if said := fmt.Sprint(j.err); !strings.Contains(said, "rank 0 and rank 2 do not agree on IMPI_VIA=one") {
+			t.Errorf("rank %d: %s", r, said)
+		}
+	}
+}
+
+// A client that ends while agents connect with each other is missed at once: its hosts would be waited for.
+func TestAClientThatEndsBeforeAgentsHaveConnectedEndsTheirWait(t *testing.T) {
+	address := serve(t, 2)
+	a, b := asClient(0, address, 0), asClient(1, address, 0, 0)
+	a[0].joined = func() {
+		a[0].w.Session.Fail("it has crashed", nil)
+		a[0].w.Session = nil
+	}
+	for _, j := range b {
+		j.among.Via, j.among.Ended = client.ViaAgent, func(*client.LostError) {}
+	}
+	joinAll(t, slices.Concat(a, b))
+	var own *CauseError
+	if said := fmt.Sprint(b[0].err); !errors.As(b[0].err, &own) || said != "client 0 is lost: it has crashed" {
+		t.Errorf("rank 0: %s", said)
+	}
+	if w := &b[0].w; w.Agent != nil || w.Pipes != nil || w.Session != nil || w.Listener != nil {
+		t.Errorf("rank 0 keeps %+v", w)
 	}
 }

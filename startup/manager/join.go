@@ -36,7 +36,8 @@ type Joined struct {
 // Join finds the other processes of a manager's job.
 //
 // It blocks until all processes of the job have come this far, or ctx is done. The manager stays the caller's, also if
-// there is an error. gone is called, once, if the manager is lost after Join has returned without an error.
+// there is an error; unless that is a *CauseError, the manager may know a better reason.
+// gone is called, once, if the manager is lost after Join has returned without an error.
 //
 // Flow: each process opens a Unix socket, and listens for other machines -> it puts its card (card.go), and gets those
 // of all -> each makes the tables (tables.go), or gets those of all clients (clients.go) -> the lowest rank of those
@@ -57,7 +58,7 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	j := &joining{Manager: m, id: id, among: among, cancel: cancel, gone: gone, mine: newCard(at),
 		pipes: [2]int{-1, -1}}
 	if among != nil {
-		j.mine.client = uint8(among.Rank) + 1
+		j.mine.client, j.mine.gate = uint8(among.Rank)+1, among.Via == client.ViaOne
 	}
 	if id.Size == 1 && among == nil {
 		w.Job, w.JobID = startup.OneClient(j.mine.pid), jobID(id.Job, []card{j.mine})
@@ -66,6 +67,9 @@ func join(ctx context.Context, m Manager, gone func(error), at where, among *Cli
 	}
 	err := j.settle(j.run(ctx, &w))
 	if err != nil {
+		if j.outside != nil {
+			j.outside.Close()
+		}
 		w.letGo(err)
 		j.decline(err)
 	}
@@ -94,27 +98,51 @@ func (w *Joined) letGo(why error) {
 		w.Pipes = nil
 	}
 	if w.Session != nil {
-		w.Session.Fail(why.Error(), nil)
+		var blamed *int32
+		var other *client.LostError
+		if errors.As(why, &other) {
+			blamed = &other.Client
+		}
+		w.Session.Fail(why.Error(), blamed)
 		w.Session = nil
 	}
+}
+
+// CauseError is why a process cannot join the others if that is not because another process has ended: nobody knows
+// better. Of an error that all processes find, rank 0 alone makes one.
+type CauseError struct{ Err error }
+
+func (e *CauseError) Error() string { return e.Err.Error() }
+func (e *CauseError) Unwrap() error { return e.Err }
+
+// alike is an error that all processes find.
+func (j *joining) alike(err error) error {
+	if j.id.Rank == 0 {
+		return &CauseError{err}
+	}
+	return err
 }
 
 // joining is one Join.
 type joining struct {
 	Manager
-	id     Identity
-	among  *Client          // nil: there are no other clients
-	met    bool             // the server has been asked
-	hands  map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
-	pipes  [2]int           // those that have come with it; -1: none
-	mine   card
-	cards  []card // by rank, once all are there
-	cancel context.CancelCauseFunc
-	gone   func(error)
+	id    Identity
+	among *Client          // nil: there are no other clients
+	met   bool             // the server has been asked
+	hands map[int32][2]int // the pipes that go out with the memory of the machine, by rank (agent.go)
+	pipes [2]int           // those that have come with it; -1: none
+
+	outside *tcp.Listener // of the one process to which other clients connect (gate.go); nil: this one is not it
+	mine    card
+	cards   []card // by rank, once all are there
+	cancel  context.CancelCauseFunc
+	gone    func(error)
 
 	mu     sync.Mutex
 	joined bool  // Join has returned without an error
 	loss   error // of the manager
+
+	ended *client.LostError // another client; nil: none
 }
 
 // lost takes the loss of the manager: it ends Join, or is the caller's afterwards.
@@ -137,6 +165,9 @@ func (j *joining) settle(err error) error {
 	if err == nil && j.loss != nil {
 		err = fmt.Errorf("%s is lost: %w", j.Name(), j.loss)
 	}
+	if j.ended != nil { // whatever came of it
+		err = &CauseError{j.ended}
+	}
 	j.joined = err == nil
 	return err
 }
@@ -145,13 +176,13 @@ func (j *joining) settle(err error) error {
 func (j *joining) run(ctx context.Context, w *Joined) (err error) {
 	near, err := listenNear(j.mine.unix)
 	if err != nil {
-		return err
+		return &CauseError{err}
 	}
 	defer near.Close()
 	if j.among == nil {
 		w.Listener = j.listen()
 	} else if w.Listener, err = j.listenAmong(); err != nil {
-		return err
+		return &CauseError{err}
 	}
 	if err := j.exchange(ctx); err != nil {
 		return err
@@ -194,7 +225,7 @@ func (j *joining) listen() *tcp.Listener {
 func (j *joining) exchange(ctx context.Context) error {
 	text := j.mine.encode()
 	if len(text) > j.id.MaxValue {
-		return fmt.Errorf("%s takes values of %d bytes, and libimpi needs %d", j.Name(), j.id.MaxValue, len(text))
+		return j.alike(fmt.Errorf("%s takes values of %d bytes, and libimpi needs %d", j.Name(), j.id.MaxValue, len(text)))
 	}
 	if err := j.Put(cardKey, text); err != nil {
 		return err
@@ -210,18 +241,19 @@ func (j *joining) exchange(ctx context.Context) error {
 			return err
 		}
 		if j.cards[r], err = decodeCard(text); err != nil {
-			return fmt.Errorf("rank %d, which %s has started: %w", r, j.Name(), err)
+			return j.alike(fmt.Errorf("rank %d, which %s has started: %w", r, j.Name(), err))
 		}
 		if other, twice := places[j.cards[r].unix]; twice {
-			return fmt.Errorf("ranks %d and %d say the same: %s has started one of them twice", other, r, j.Name())
+			return j.alike(fmt.Errorf("ranks %d and %d say the same: %s has started one of them twice", other, r, j.Name()))
 		}
 		places[j.cards[r].unix] = r
 	}
 	if err := oneClient(j.cards); err != nil {
-		return err
+		return j.alike(err)
 	}
 	if j.cards[j.id.Rank] != j.mine {
-		return fmt.Errorf("%s does not return what rank %d has put: another process has the same rank", j.Name(), j.id.Rank)
+		return &CauseError{fmt.Errorf("%s does not return what rank %d has put: another process has the same rank",
+			j.Name(), j.id.Rank)}
 	}
 	j.Watch(j.lost)
 	return nil

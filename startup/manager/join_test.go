@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -313,8 +314,9 @@ func TestCardsThatAreNoneAreErrorsThatNameTheRank(t *testing.T) {
 		{"libimpi.0-vax.AAAA", `joins jobs by version "0-vax", and ours by "` + ownVersion() + `"`},
 		{"libimpi." + ownVersion() + ".AAAA", "cannot be read"},
 		{"libimpi." + ownVersion() + ".!!!!", "cannot be read"},
-		{"libimpi." + ownVersion() + "." + strings.Repeat("A", 130), "cannot be read"},
-		{"libimpi." + ownVersion() + "." + strings.Repeat("A", 127), "0 is no process"},
+		{"libimpi." + ownVersion() + "." + strings.Repeat("A", 131), "cannot be read"},
+		{"libimpi." + ownVersion() + "." + strings.Repeat("A", base64.RawURLEncoding.EncodedLen(cardSize)),
+			"0 is no process"},
 	} {
 		list := onMachines(0, 0, 1)
 		list[0].forge = func(rank int, _, value string) string {

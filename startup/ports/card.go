@@ -23,6 +23,7 @@ const (
 	cardSize    = 84
 
 	cardSealed byte = 1 // connections to it are to be sealed, if both say so
+	cardShort  byte = 2 // packets have the short header (transport.Host.Short), if both say so
 )
 
 // Machine tells machines apart that cannot share memory by a Unix socket: containers with a network of their own, too.
@@ -56,6 +57,7 @@ func (n unixName) String() string { return fmt.Sprintf("@libimpi-%x", n[:]) }
 // card is one, taken apart.
 type card struct {
 	sealed  bool
+	short   bool
 	machine Machine
 	unix    unixName
 	tcp     netip.AddrPort
@@ -67,6 +69,9 @@ func (c *card) encode() []byte {
 	b[0] = cardVersion
 	if c.sealed {
 		b[1] |= cardSealed
+	}
+	if c.short {
+		b[1] |= cardShort
 	}
 	b = append(append(b, c.machine[:]...), c.unix[:]...)
 	addr := wire.EncodeAddr(c.tcp.Addr())
@@ -82,7 +87,7 @@ func decodeCard(b []byte) (c card, err error) {
 	if len(b) != cardSize {
 		return c, fmt.Errorf("a card of %d bytes instead of %d", len(b), cardSize)
 	}
-	c.sealed = b[1]&cardSealed != 0
+	c.sealed, c.short = b[1]&cardSealed != 0, b[1]&cardShort != 0
 	copy(c.machine[:], b[2:])
 	copy(c.unix[:], b[34:])
 	c.tcp = netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[50:66])).Unmap(), be.Uint16(b[66:]))

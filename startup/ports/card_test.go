@@ -9,8 +9,8 @@ import (
 )
 
 func someCard() card {
-	return card{sealed: true, machine: Machine{1, 2}, unix: newUnixName(), tcp: netip.MustParseAddrPort("10.0.0.1:5"),
-		rep: [16]byte{4}}
+	return card{sealed: true, short: true, machine: Machine{1, 2}, unix: newUnixName(),
+		tcp: netip.MustParseAddrPort("10.0.0.1:5"), rep: [16]byte{4}}
 }
 
 func TestACardIsReadAsItWasMade(t *testing.T) {

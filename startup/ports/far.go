@@ -50,7 +50,7 @@ func (a *assembly) job() *transport.Job {
 	for i, w := range a.ways {
 		h := transport.Host{First: int32(i), NProcs: 1, SameImpl: true}
 		if c := &a.cards[i]; w == far || i == a.Me {
-			h.Addr, h.Native = c.tcp, c.native(me)
+			h.Addr, h.Native, h.Short = c.tcp, c.native(me), c.short && me.short
 			h.Stream = wire.Mine().Stream
 			h.Key, h.Sealed = a.key(i, farPurpose), c.sealed && me.sealed
 		}

@@ -50,7 +50,7 @@ func (m *meeting) Card() ([]byte, error) {
 		return nil, fmt.Errorf("listening at %v for processes of other jobs: %w", m.conf.bind(), err)
 	}
 	m.tcp = l
-	c := card{sealed: m.conf.Sealed, machine: m.conf.Machine, tcp: l.Addr(), rep: wire.Mine().Rep}
+	c := card{sealed: m.conf.Sealed, short: true, machine: m.conf.Machine, tcp: l.Addr(), rep: wire.Mine().Rep}
 	if m.conf.Memory != nil {
 		name := newUnixName()
 		if m.unix, err = net.Listen("unix", name.String()); err == nil {

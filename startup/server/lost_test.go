@@ -173,3 +173,51 @@ func TestALostCommandOfAnyLengthHarmsNobody(t *testing.T) {
 		b.wantEnd(true)
 	}
 }
+
+// Any process of a client that has joined can say why the client ends. It waits until the others have heard it.
+func TestAnyProcessCanSayWhyItsClientEnds(t *testing.T) {
+	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)
+	eachPiece(t, func(t *testing.T, piece int) {
+		b := newBench(t, rules{Clients: 2})
+		b.piece = piece
+		b.join(2)
+		for i := range 2 {
+			b.in(i, coll(wire.COwn, make([]byte, wire.OwnSize)...), cmd(wire.CmdDone))
+		}
+		b.got(1)
+		for i, rank := range []int32{-1, 2} {
+			b.open(10 + i)
+			b.in(10+i, ours, rightKey, wire.AppendLost(nil, rank, "I do not exist"))
+			if !b.closed[10+i] {
+				t.Errorf("client rank %d was accepted", rank)
+			}
+		}
+		b.open(5)
+		b.in(5, ours, rightKey, wire.AppendLost(nil, 0, "MPI_Abort(42)"), coll(1), cmd(wire.CmdDone), cmd(wire.CmdFini))
+		b.want(1, "the other client", wire.AppendLost(nil, 0, "MPI_Abort(42)"))
+		if !b.closed[0] || b.closed[5] || !b.logged("client 0 (10.0.0.0:99) has ended (MPI_Abort(42)) before FINI") {
+			t.Errorf("closed %v, log %q", b.closed, b.logs)
+		}
+		b.open(6)
+		b.in(6, ours, rightKey, wire.AppendLost(nil, 0, "too late"))
+		b.want(1, "the other client, for the second time")
+		b.eof(6, nil)
+		b.eof(1, nil)
+		if !b.closed[5] {
+			t.Error("the process waits for ever")
+		}
+		b.wantEnd(false)
+	})
+}
+
+func TestAProcessThatReportsInTheExchangeEndsTheJob(t *testing.T) {
+	b := newBench(t, rules{Clients: 2})
+	b.join(2)
+	b.got(1)
+	b.in(1, coll(wire.COwn, make([]byte, wire.OwnSize)...))
+	b.open(5)
+	b.in(5, wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask), rightKey,
+		wire.AppendLost(nil, 0, "gone"))
+	b.want(1, "the other client", wire.AppendLost(nil, 0, "gone"))
+	b.wantEnd(false)
+}

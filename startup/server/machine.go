@@ -22,6 +22,7 @@ import (
 //	    secured, challenge, answer   between them, for the methods of our own (auth.go)
 //	  submit -> relay                COLL, DONE: values are stored, and broadcast when complete (2.3.5, 2.3.6)
 //	  finish                         FINI (2.3.7)
+//	  report                         LOST from another process of a client that has joined
 //	Closed, Expired                  it went away, or took too long
 //
 // The phases of the job are gathering, until all ranks have joined; exchanging, until all have said DONE; running,
@@ -49,7 +50,7 @@ const (
 	doSecure              // Data to Conn, and from then on TLS; the answer is Secured or Closed
 	doClose               // Conn, when all that was sent to it is out; nothing of it is expected any more
 	doReset               // Conn, at once and not in order: it may try again
-	doHang                // close the listening socket: everybody is here
+	doHang                // close the listening socket: the job is over
 	doLog                 // Text is for the user
 	doTerminate           // the job is over, machine.Err says how; every connection has been closed or reset
 )
@@ -133,6 +134,7 @@ const (
 	atKey // or an answer
 	atImpi
 	joined
+	reported // a process of a client has said why that ends, and waits until the others know
 	gone
 )
 
@@ -212,7 +214,7 @@ func (m *machine) take() []action {
 func (m *machine) Opened(id int, peer string) []action {
 	c := &conn{id: id, peer: peer, rank: -1}
 	m.conns[id] = c
-	if m.phase != gathering {
+	if m.phase == over {
 		m.drop(c, "")
 		return m.take()
 	}
@@ -302,9 +304,12 @@ func (m *machine) unit(c *conn, b []byte) {
 		case wire.CmdColl:
 			m.submit(c, b)
 		case wire.CmdLost:
-			if c.stage == atImpi {
+			switch {
+			case c.stage == atImpi && m.phase == gathering:
 				m.withdraw(c, b)
-			} else {
+			case c.stage == atImpi:
+				m.report(c, b)
+			default:
 				m.farewell(c, b)
 			}
 		}
@@ -319,6 +324,8 @@ func (m *machine) header(c *conn) {
 		return
 	}
 	switch {
+	case c.stage == reported:
+		c.skip = n
 	case c.stage == atAuth:
 		switch {
 		case c.cmd.Cmd != wire.CmdAuth:
@@ -364,6 +371,11 @@ func (m *machine) header(c *conn) {
 // auth answers AUTH with the method that we prefer.
 func (m *machine) auth(c *conn, b []byte) {
 	mask, _ := wire.ParseClientAuth(b)
+	c.sameImpl = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthSameImplMask) != 0
+	if m.phase != gathering && !c.sameImpl { // nobody else has anything to say any more
+		m.drop(c, "")
+		return
+	}
 	which, ok := m.rules.Auth.Choose(m.rules.Preference, mask)
 	if !ok {
 		m.broken(c, fmt.Sprintf("offers authentication methods %#x and this server %#x: none in common",
@@ -371,7 +383,6 @@ func (m *machine) auth(c *conn, b []byte) {
 		return
 	}
 	c.proof.Mask = mask
-	c.sameImpl = mask&(wire.AuthHMACMask|wire.AuthTLSMask|wire.AuthSameImplMask) != 0
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
@@ -419,7 +430,6 @@ func (m *machine) join(c *conn, b []byte) {
 		return
 	}
 	m.phase = exchanging
-	m.act(action{Do: doHang})
 	for _, late := range slices.Clone(m.pending) {
 		m.drop(late, "")
 	}

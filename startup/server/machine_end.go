@@ -153,6 +153,22 @@ func (m *machine) waitingFor() string {
 	return fmt.Sprintf("%v: client %s missing", m.phase, strings.Join(who, ", "))
 }
 
+// report ends a client because a process of it says why, on a connection of its own. That stays until the job is over,
+// which tells the process that the others have heard it.
+func (m *machine) report(c *conn, b []byte) {
+	rank, why, ok := wire.ParseLost(b)
+	if !ok || rank < 0 || int(rank) >= len(m.clients) {
+		m.broken(c, fmt.Sprintf("reported client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
+		return
+	}
+	m.unpend(c)
+	c.stage = reported
+	if client := m.clients[rank]; client.stage != gone && !client.fini {
+		client.why, client.blamed = why, rank
+		m.broken(client, "")
+	}
+}
+
 // farewell notes why a client is about to end.
 func (m *machine) farewell(c *conn, b []byte) {
 	rank, text, ok := wire.ParseLost(b)
@@ -188,6 +204,10 @@ func (m *machine) broken(c *conn, what string) {
 			text = fmt.Sprintf("%s %s; closed", c.peer, what)
 		}
 		m.drop(c, text)
+		return
+	}
+	if c.stage == reported {
+		m.drop(c, "")
 		return
 	}
 	if c.why != "" {
@@ -234,7 +254,7 @@ func (m *machine) mourn(c *conn, what string) {
 	for _, id := range slices.Sorted(maps.Keys(m.conns)) {
 		other := m.conns[id]
 		switch {
-		case other == c || other.stage < atImpi || other.stage == gone || other.fini || !other.sameImpl:
+		case other == c || other.stage < atImpi || other.stage >= reported || other.fini || !other.sameImpl:
 		case other.stage >= joined && other.rank == c.blamed:
 			m.send(other, itself)
 		default:
@@ -274,9 +294,7 @@ func (m *machine) terminate() {
 	if m.phase == over {
 		return
 	}
-	if m.phase == gathering {
-		m.act(action{Do: doHang})
-	}
+	m.act(action{Do: doHang})
 	m.phase = over
 	for _, id := range slices.Sorted(maps.Keys(m.conns)) {
 		if c := m.conns[id]; c.stage != gone {

@@ -206,13 +206,19 @@ func TestAClientWithdrawsOnlyItself(t *testing.T) {
 	}
 }
 
-func TestLateConnectionsAreClosed(t *testing.T) {
+func TestClientsThatComeLateAreRefused(t *testing.T) {
 	b := newBench(t, rules{Clients: 1})
 	b.join(1)
-	b.open(5)
-	b.in(5, authKey)
-	b.want(5, "late")
-	if !b.closed[5] {
+	b.open(4)
+	b.in(4, authKey)
+	b.want(4, "late, of another implementation")
+	if !b.closed[4] {
 		t.Error("open")
+	}
+	b.open(5)
+	b.in(5, wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask), rightKey, impi(0))
+	b.want(5, "late", useKey)
+	if !b.closed[5] || !b.logged("10.0.0.5:99 wants client rank 0, which 10.0.0.0:99 has") {
+		t.Errorf("closed %v, log %q", b.closed[5], b.logs)
 	}
 }

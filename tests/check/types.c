@@ -9,7 +9,12 @@ static double *sent;
 static int *got;
 
 /* Rank 0 sends n elements of a type to rank to, which receives them as m of another one. */
-typedef struct { int n; MPI_Datatype type; int m; MPI_Datatype as; } message;
+typedef struct {
+    int n;
+    MPI_Datatype type;
+    int m;
+    MPI_Datatype as;
+} message;
 
 static int send_by(int way, message w, int to)
 {
@@ -77,6 +82,18 @@ static void to_oneself(void)
             "2 MPI_INT");
 }
 
+/* What is sent is a copy, of the program's type. */
+static void in_place(void)
+{
+    int other = 1 - check_rank, word[2] = {check_rank, check_rank};
+    MPI_Request request;
+    MPI_Isendrecv_replace(word, 2, MPI_INT, other, 1, other, 1, MPI_COMM_WORLD, &request);
+    CHECK_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(word[1], other);
+    MPI_Isendrecv_replace(word, 8, check_rank ? MPI_BYTE : MPI_CHAR, other, 1, other, 1, MPI_COMM_WORLD, &request);
+    DIFFERS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE, "8 MPI_BYTE", "8 MPI_CHAR");
+}
+
 int main(int argc, char **argv)
 {
     differ_start(&argc, &argv);
@@ -112,6 +129,7 @@ int main(int argc, char **argv)
     transfer((message){LONG_ONE / 2, mixed, LONG_ONE / 2, ints_then_double}, NULL, NULL);
     transfer((message){0, MPI_DOUBLE, 1, MPI_INT}, NULL, NULL);
     to_oneself();
+    in_place();
     MPI_Type_free(&mixed);
     MPI_Type_free(&every_other);
     MPI_Type_free(&ints_then_double);

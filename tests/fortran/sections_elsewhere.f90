@@ -1,4 +1,3 @@
-! ranks: 1 2 3 4
 ! Buffers that are not contiguous in one-sided communication and in files.
 module sections_elsewhere_checks
   use mpi_f08

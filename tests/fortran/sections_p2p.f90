@@ -1,4 +1,3 @@
-! ranks: 1 2 3 4
 ! Buffers that are not contiguous in communication between two processes, and in packing: every rank talks to the next
 ! one and to itself. What is expected is written out by array expressions.
 module sections_p2p_checks

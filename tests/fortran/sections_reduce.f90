@@ -1,4 +1,3 @@
-! ranks: 1 2 3 4
 ! Reductions of vectors that are not contiguous, where they lie: either buffer or both, in place, of short vectors and of
 ! long ones, by operators of MPI and of the program.
 module sections_reduce_checks

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The library exports every function of the standard, MPI_ and PMPI_, and nothing else; it is called what the
-# ABI says, and asks for nothing but the C library.
+# The library exports every function of the standard, MPI_ and PMPI_, what Fortran's library asks for, and nothing
+# else; it is called what the ABI says, and asks for nothing but the C library.
 set -eu
 stage=$1 work=$2 source=$3
 mkdir -p "$work"
 lib=$stage/lib/libmpi_abi.so.1
-sed -n 's/^ *\(P*MPI[X]*_[A-Za-z0-9_]*\);.*/\1/p' "$source/gobridge/shim/z_exports.map" | sort >"$work/wanted"
+sed -n 's/^ *\(P*MPI[X]*_[A-Za-z0-9_]*\|impi_section\);.*/\1/p' "$source/gobridge/shim/z_exports.map" | sort >"$work/wanted"
 [ "$(wc -l <"$work/wanted")" -gt 1000 ]
 nm -D --defined-only "$lib" | awk '{print $3}' | sed 's/@.*//' | sort >"$work/exported"
 diff "$work/wanted" "$work/exported"

@@ -101,7 +101,7 @@ func TestAClientRankThatCannotBeIsRefused(t *testing.T) {
 func TestAClientWhoseServerDiesBeforeTheStartEnds(t *testing.T) {
 	s, address := server(t, with(key), "2")
 	c := startWith(t, with(key), words("-v -client 0", address, "-np 2", program(t, "misbehave"), "not 0")...)
-	c.stderr.await("joining", 1)
+	c.stderr.await("is waiting for the others", 1)
 	s.signal(syscall.SIGKILL)
 	s.wait()
 	if r := c.wait(); r.code != 1 || !strings.Contains(r.stderr, address) {

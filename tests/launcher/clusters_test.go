@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -161,7 +162,8 @@ func TestImpirunStartsAClientThroughAnotherLauncher(t *testing.T) {
 	}
 }
 
-// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it.
+// Whoever dies or aborts, in whichever cluster, both launchers end soon, and the other one's ranks name a rank of it,
+// or say what MPI_Abort has said.
 func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 	mpich, openmpi := clusters(t)
 	file := program(t, "misbehave")
@@ -170,8 +172,8 @@ func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 		client int // whose rank it is
 		code   int
 	}{
-		{"abort 0 42", 0, 42}, {"abort 1 42", 0, 42}, {"abort 3 42", 1, 42}, {"raise 1 9", 0, -1}, {"raise 3 9", 1, -1},
-		{"raise-later 2 9", 1, -1}, {"no-finalize 2 5", 1, 5},
+		{"abort-later 0 42", 0, 42}, {"abort-later 1 42", 0, 42}, {"abort-later 3 42", 1, 42}, {"raise-later 1 9", 0, -1},
+		{"raise-later 3 9", 1, -1}, {"exit-later 2 5", 1, 5}, {"raise 2 9", 1, -1},
 	} {
 		s, address := server(t, with(key), "2")
 		jobs := []*job{openmpi.startClient(t, nil, 0, address, 2, file, c.do),
@@ -181,8 +183,14 @@ func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 			if r.code == 0 || i == c.client && c.code > 0 && r.code != c.code {
 				t.Errorf("%s: client %d ends with %d", c.do, i, r.code)
 			}
-			if i != c.client && !strings.Contains(r.stderr, "is lost") {
-				t.Errorf("%s: client %d says %q", c.do, i, r.stderr)
+			says := "is lost"
+			if strings.HasPrefix(c.do, "abort") {
+				says = fmt.Sprintf("client %d is lost: MPI_Abort(%d) on MPI_COMM_WORLD", c.client, c.code)
+			}
+			early := strings.HasPrefix(c.do, "raise ") && // the others may be connecting yet
+				strings.Contains(r.stderr, "has gone before all hosts were connected")
+			if i != c.client && !early && !strings.Contains(r.stderr, says) {
+				t.Errorf("%s: client %d says %q, without %q", c.do, i, r.stderr, says)
 			}
 		}
 		if r := s.wait(); r.code == 0 {
@@ -192,44 +200,105 @@ func TestADeathInOneClusterEndsTheOther(t *testing.T) {
 }
 
 func TestAClusterThatCannotJoinSaysWhy(t *testing.T) {
-	mpich, _ := clusters(t)
+	mpich, openmpi := clusters(t)
 	file := program(t, "../coll/scan")
 	s, address := server(t, with(key), "2")
+	busy, taken := server(t, with(key), "2") // the server of a job that has begun
+	first := startWith(t, with(key), words("-client 0", taken, "-n 1", program(t, "misbehave"), "wait-for-signal 0")...)
+	other := startProgram(t, with(key, "IMPI_JOIN=1@"+taken), program(t, "misbehave"), words("wait-for-signal 0")...)
+	other.stdout.await("ready", 1)
 	for _, c := range []struct {
 		settings []string
 		says     string
 	}{
 		{[]string{key, "IMPI_JOIN=nonsense"}, `IMPI_JOIN: "nonsense" is not R@HOST:PORT`},
+		{[]string{key, "IMPI_JOIN=32@" + address}, "R is the rank of the client, 0 to 31"},
+		{[]string{key, "IMPI_JOIN=1@nowhere.invalid:7000"}, "nowhere.invalid"},
 		{[]string{key, "IMPI_JOIN=5@" + address}, "joining as client 5"},
+		{[]string{key, "IMPI_JOIN=1@" + taken}, "joining as client 1: the connection was closed by the server"},
 		{[]string{"IMPI_AUTH_SECRET=another", "IMPI_JOIN=1@" + address}, "IMPI server " + address},
+		// The first of these ends the job: the client tells the server that it does not come.
+		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_VIA=nobody"}, `IMPI_VIA: "nobody" is none of`},
 		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_PORT=9-7"}, "IMPI_PORT: the range 9-7 ends before it begins"},
 		{[]string{key, "IMPI_JOIN=1@" + address, "IMPI_ACKMARK=9", "IMPI_HIWATER=7"}, "ackmark 9: above hiwater 7"},
 		{[]string{"IMPI_JOIN=1@" + address}, "no authentication method"},
 	} {
-		r := startProgram(t, with(c.settings...), mpich.words[0], words("-n 2", file)...).wait()
-		if r.code == 0 || !strings.Contains(r.stderr, c.says) {
-			t.Errorf("%q: code %d, %q, without %q", c.settings, r.code, r.stderr, c.says)
+		for _, by := range []cluster{mpich, openmpi} {
+			line := append(by.words[1:len(by.words):len(by.words)], words("-n 2", file)...)
+			r := startProgram(t, append(with(c.settings...), pmixSettings), by.words[0], line...).wait()
+			if r.code == 0 || !strings.Contains(r.stderr, c.says) {
+				t.Errorf("%s, %q: code %d, %q, without %q", by.name, c.settings, r.code, r.stderr, c.says)
+			}
 		}
+	}
+	first.signal(syscall.SIGTERM)
+	for _, j := range []*job{first, other, busy} {
+		j.wait()
 	}
 	r := run(t, words("-n 1 env", key, "IMPI_JOIN=1@"+address, file)...)
 	if r.code == 0 || !strings.Contains(r.stderr, "impirun has the option -client") {
 		t.Errorf("below impirun: code %d, %q", r.code, r.stderr)
 	}
-	s.signal(syscall.SIGTERM)
-	s.wait()
+	if r := s.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1 ") || !strings.Contains(r.stderr, "IMPI_VIA") {
+		t.Errorf("the server: code %d, %q", r.code, r.stderr)
+	}
+}
+
+// A client whose library is for other programs, or does not start, is missed at once.
+func TestAClusterWhoseLibraryDoesNotStartSaysWhy(t *testing.T) {
+	mpich, openmpi := clusters(t)
+	short := filepath.Join(t.TempDir(), "libmpi.so.12") // the header of a library for 32 bits
+	head := append([]byte("\x7fELF\x01\x01\x01"), make([]byte, 57)...)
+	head[16], head[18] = 3, 3
+	if err := os.WriteFile(short, head, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	library := "IMPI_LOCAL=vendor-only:"
+	for _, c := range []struct {
+		by              cluster
+		pattern, broken string
+		says            string
+	}{
+		{mpich, short, "", "it is for programs of 32 bits, and this one has 64"},
+		{mpich, "/usr/lib/*/libmpich.so.12", "UCX_TLS=none-such", "a process has ended in MPI_Init of MPICH"},
+		{openmpi, "/usr/lib/*/libmpi.so.40", "OMPI_MCA_pml=none-such", "a process has ended in MPI_Init of Open MPI"},
+	} {
+		files, err := filepath.Glob(c.pattern)
+		if err != nil || len(files) == 0 {
+			t.Skipf("there is no %s", c.pattern)
+		}
+		s, address := server(t, with(key), "2")
+		other := startWith(t, with(key), words("-v -client 0", address, "-n 1", program(t, "../coll/scan"))...)
+		other.stderr.await("is waiting for the others", 1)
+		bad := c.by.startClient(t, []string{library + files[0], c.broken}, 1, address, 2, program(t, "../coll/scan"))
+		if r := bad.wait(); r.code == 0 {
+			t.Errorf("%s: code 0, %q", c.pattern, r.stderr)
+		}
+		for _, j := range []*job{other, s} {
+			if r := j.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 1 ") || !strings.Contains(r.stderr, c.says) {
+				t.Errorf("%s: code %d, %q, without %q", c.pattern, r.code, r.stderr, c.says)
+			}
+		}
+	}
 }
 
 // nodes runs a command of a cluster with two machines, of two ranks each, whose launcher is MPICH's, and whose ranks
 // have MPICH's library for what goes between machines.
 func (n *network) nodes(t *testing.T, settings []string, do ...any) *job {
 	t.Helper()
-	library, launcher := otherMPI(t)
+	library, _ := otherMPI(t)
+	return n.nodesFrom(t, 0, append(settings, "IMPI_LOCAL=vendor:"+library), do...)
+}
+
+// nodesFrom does so on the machines first and first+1, with the settings and no others.
+func (n *network) nodesFrom(t *testing.T, first int, settings []string, do ...any) *job {
+	t.Helper()
+	_, launcher := otherMPI(t)
 	shell := n.hydraShell(t)
 	var j *job
-	n.machines[0].inside(t, func() {
-		j = startProgram(t, with(append(settings, "IMPI_LOCAL=vendor:"+library)...), launcher,
-			words("-localhost", n.machines[0].addr.String(), "-launcher ssh -launcher-exec", shell,
-				"-hosts m0,m1 -ppn 2 -n 4", words(do...))...)
+	n.machines[first].inside(t, func() {
+		j = startProgram(t, with(settings...), launcher, words("-localhost", n.machines[first].addr.String(),
+			"-launcher ssh -launcher-exec", shell, n.hosts(first), "-ppn 2 -n 4", words(do...))...)
 	})
 	return j
 }

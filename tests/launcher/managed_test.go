@@ -167,7 +167,7 @@ func TestAnotherManagersRanksOnTwoMachinesAreOneJob(t *testing.T) {
 	start := func(file string) (r result) {
 		n.machines[0].inside(t, func() {
 			r = under(t, m, "-localhost", n.machines[0].addr.String(), "-launcher ssh -launcher-exec", shell,
-				"-hosts m0,m1 -ppn 1 -n 4", file)
+				n.hosts(0), "-ppn 1 -n 4", file)
 		})
 		return r
 	}
@@ -176,15 +176,16 @@ func TestAnotherManagersRanksOnTwoMachinesAreOneJob(t *testing.T) {
 	start(program(t, "../pt2pt/order")).expect(t, 0, "")
 }
 
-// hydraShell writes a remote shell for a manager, which puts options before the name; it enters the machine m0 or m1.
+// hydraShell writes a remote shell for a manager, which puts options before the address of the machine to enter. An
+// address, because a manager looks names up, and in these networks nobody answers.
 func (n *network) hydraShell(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("nsenter"); err != nil {
 		t.Skip(err)
 	}
 	file, text := filepath.Join(t.TempDir(), "shell"), "#!/bin/sh\nwhile :; do case $1 in\n"
-	for i, m := range n.machines {
-		text += fmt.Sprintf("m%d) ns=/proc/%d/fd/%d; shift; break ;;\n", i, os.Getpid(), m.ns.Fd())
+	for _, m := range n.machines {
+		text += fmt.Sprintf("%v) ns=/proc/%d/fd/%d; shift; break ;;\n", m.addr, os.Getpid(), m.ns.Fd())
 	}
 	isolated(t, "-m") // other libraries leave files in /dev/shm if ranks die
 	text += "esac; shift; done\nexec nsenter --net=$ns unshare -m sh -c \"mount -t tmpfs none /dev/shm; $*\"\n"
@@ -199,4 +200,9 @@ func TestAReportUnderAnotherManager(t *testing.T) {
 	if r.code != 0 || strings.Count(r.stderr, "libimpi: 2 ranks on ") != 1 || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
+}
+
+// hosts names two machines, the first and the next, for a manager of hydraShell's.
+func (n *network) hosts(first int) string {
+	return fmt.Sprintf("-hosts %v,%v", n.machines[first].addr, n.machines[first+1].addr)
 }

@@ -62,7 +62,10 @@ func ownABIs(t *testing.T, test func(*testing.T, ownABI)) {
 		if own.openmpi {
 			own.launcher = append(own.launcher, "--map-by", ":OVERSUBSCRIBE")
 		}
-		t.Run(l.name, func(t *testing.T) { test(t, own) })
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel() // launchers wait much of the time
+			test(t, own)
+		})
 	}
 	if found == 0 {
 		t.Skip("no library with an ABI of its own is here: of the system's MPICH or Open MPI, or of tools/peers")
@@ -143,6 +146,21 @@ func TestAProgramOfOpenMPICannotUseAnOpenMPIWithPlugins(t *testing.T) {
 		const why = "this program has loaded another libmpi.so.40"
 		if refused := r.code != 0 && strings.Contains(r.stderr, why); refused != (l.openmpi && len(plugins) > 0) {
 			t.Errorf("code %d, %q; plugins %q", r.code, r.stderr, plugins)
+		}
+	})
+}
+
+// A client that is to be started by the library's launcher is told how.
+func TestALibraryOfAnotherLauncherIsAnErrorWithTheRightCommandForAClient(t *testing.T) {
+	ownABIs(t, func(t *testing.T, l ownABI) {
+		isolated(t, "-m")
+		line := append(ownShm(), program(t, "../pt2pt/self"))
+		r := startProgram(t, byVendor(l.library, "OMPI_COMM_WORLD_SIZE=4", "IMPI_JOIN=1@head:7000"), line[0],
+			line[1:]...).wait()
+		for _, words := range []string{l.library, "`IMPI_JOIN=1@head:7000 " + l.launcher[0] + " -n 4 PROGRAM`"} {
+			if r.code == 0 || !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "`impirun") {
+				t.Errorf("code %d, %q, without %q", r.code, r.stderr, words)
+			}
 		}
 	})
 }

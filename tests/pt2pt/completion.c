@@ -91,6 +91,7 @@ static void tests_wait_for_messages(void)
     for (int k = 0; k < 10; k++) {
         MPI_Test(&request[0], &flag, status);
         CHECK_EQ(flag, 0);
+        index = k;
         MPI_Testany(N, request, &index, &flag, status);
         CHECK_EQ(flag, 0);
         CHECK_EQ(index, MPI_UNDEFINED);

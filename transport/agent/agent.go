@@ -24,6 +24,11 @@
 // The end (3.8): when all processes have said FINI, the agent says it to every host; when all hosts have, it says it to
 // every process. Acknowledgements and answers are relayed until the streams end. A host of libimpi is answered at once,
 // and where all hosts are, so is a process: they may leave while others go on (tcp/finish.go).
+//
+// A client of several machines may have an agent on each, of which one, the gate, has the connections with other
+// clients. It relays for the other agents of its client, too:
+//
+//	process -- pipes -- agent == TCP == gate == TCP == hosts of other clients
 package agent
 
 import (
@@ -52,6 +57,10 @@ type Config struct {
 	Limit int               // bytes that may wait for one process or host; 0: defaultLimit
 
 	Silence time.Duration // after which a host of which nothing is heard is lost; 0: never
+
+	// Gate is the host of our client, perhaps this one, by which all others of it reach those of other clients; nil:
+	// each has connections with these. All agents of the client have the same.
+	Gate *int32
 }
 
 // defaultLimit is how many bytes may wait in one outlet before links that bring more for it are no longer read.
@@ -67,11 +76,11 @@ type Agent struct {
 	heard  func(fd int, silence time.Duration) error // tcp.Heard
 	poller
 
-	mu       sync.Mutex // guards what follows, and the links: the loop holds it except while it waits
-	active   []*link    // links that have something to do
-	spare    []*link    // room for the next of these
-	running  int        // links that have not ended in both directions
-	open     [2]int     // links of a kind that have not said FINI yet
+	mu       sync.Mutex  // guards what follows, and the links: the loop holds it except while it waits
+	active   []*link     // links that have something to do
+	spare    []*link     // room for the next of these
+	running  int         // links that have not ended in both directions
+	open     [groups]int // links of a group that have not said FINI yet
 	lost     bool
 	closed   bool
 	over     bool     // the loop has ended
@@ -87,9 +96,20 @@ const (
 	aProcess
 )
 
+// group is whose FINI is awaited together.
+type group uint8
+
+const (
+	ourProcesses group = iota
+	otherHosts
+	ourHosts // of a gate's client; they are among the otherHosts of an agent that is none
+	groups
+)
+
 // link is one stream: a socket, several of them, or a pipe.
 type link struct {
 	kind   kind
+	group  group
 	peer   int32          // global host rank, or world rank
 	fd     int            // -1: closed
 	many   *bundle.Bundle // it has several sockets, and fd is the first; nil: one
@@ -137,7 +157,7 @@ func newAgent(c Config, ends [][2]*pipe.End) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: c, table: &table{job: c.Job, dir: dir, host: c.Host}, heard: tcp.Heard,
+	a := &Agent{config: c, table: &table{job: c.Job, dir: dir, host: c.Host, gate: c.Gate}, heard: tcp.Heard,
 		byHost: make([]*link, len(c.Job.Hosts)), finished: make(chan struct{})}
 	var errs []error
 	for h, fds := range c.Peers {
@@ -193,34 +213,36 @@ func (a *Agent) host(peer int32, fds []int) (*link, error) {
 func (a *Agent) add(l *link) *link {
 	longest := a.table.longest(l.kind, l.peer)
 	l.in = inbound{agent: a, link: l, longest: longest, buf: make([]byte, bufferFor(longest))}
+	l.group = a.table.group(l.kind, l.peer)
 	a.links = append(a.links, l)
-	a.open[l.kind]++
+	a.open[l.group]++
 	a.running++
 	return l
 }
 
-// linkTo returns the link for packets from process src to process dst: that to the host of dst, or one of the two of
-// dst itself if dst is ours. It is nil if there is none.
+// linkTo returns the link for packets from process src to process dst: that to the host of dst, or to the gate, or one
+// of the two of dst itself if dst is ours. It is nil if there is none.
 func (a *Agent) linkTo(src, dst int32) *link {
 	host := a.config.Job.Procs[dst].Host
 	if host != a.config.Host {
-		return a.byHost[host]
+		return a.byHost[a.table.hop(host)]
 	}
 	i := dst - a.config.Job.Hosts[host].First
 	return a.byProc[i][side(src, dst)]
 }
 
 // finis notes a FINI of a link. When the last process has said it, all hosts are told, and when the last host has, all
-// processes are. After a FINI in both directions nothing can follow that anybody needs, and we close our direction.
+// processes are; with three groups, when the last of two has, the third is. After a FINI in both directions nothing can
+// follow that anybody needs, and we close our direction.
 func (a *Agent) finis(l *link) {
 	l.fini = true
-	a.open[l.kind]--
+	a.open[l.group]--
 	if a.table.answers(l.kind, l.peer) {
 		a.sayFini(l)
 	}
-	if a.open[l.kind] == 0 {
+	if a.open[l.group] == 0 {
 		for _, other := range a.links {
-			if other.kind != l.kind {
+			if other.group != l.group && a.openBeside(other.group) == 0 {
 				a.sayFini(other)
 			}
 		}
@@ -230,6 +252,16 @@ func (a *Agent) finis(l *link) {
 			a.finish(l)
 		}
 	}
+}
+
+// openBeside is how many links of the other groups have not said FINI yet.
+func (a *Agent) openBeside(g group) (n int) {
+	for other, open := range a.open {
+		if group(other) != g {
+			n += open
+		}
+	}
+	return n
 }
 
 // sayFini says FINI to a link, once.
@@ -307,7 +339,7 @@ func (a *Agent) Finish(d time.Duration) bool {
 	case <-timer.C:
 	}
 	a.mu.Lock()
-	well := a.open[aHost] == 0 && !a.lost
+	well := a.openBeside(ourProcesses) == 0 && !a.lost
 	a.mu.Unlock()
 	a.Close()
 	return well

@@ -590,9 +590,9 @@ func deaf(t *testing.T) *inbound {
 	}
 	a := &Agent{config: Config{Job: j, Host: 1}, table: &table{job: j, dir: dir, host: 1}, byHost: make([]*link, 3)}
 	mute := func(k kind, peer int32) *link {
-		l := &link{kind: k, peer: peer, fd: -1, out: outlet{ended: true}}
+		l := &link{kind: k, group: a.table.group(k, peer), peer: peer, fd: -1, out: outlet{ended: true}}
 		a.links = append(a.links, l)
-		a.open[k]++
+		a.open[l.group]++
 		return l
 	}
 	a.byHost[0], a.byHost[2] = mute(aHost, 0), mute(aHost, 2)

@@ -56,11 +56,12 @@ func View(j *transport.Job) *transport.Job {
 
 // streams returns the longest continuations, in bytes, that may go out to a side and come in from it: out is what all
 // hosts there take, in what any of them sends, and neither is more than Stream. Processes behind the same agent do not
-// count.
+// count; those that one host has on other machines do.
 func streams(j *transport.Job, side *transport.Host) (out, in uint32) {
 	out = Stream
+	me := &j.Procs[j.Me]
 	for _, p := range j.Procs[side.First : side.First+side.NProcs] {
-		if p.Host != j.Procs[j.Me].Host {
+		if p.Host != me.Host || p.HostID != me.HostID {
 			out, in = min(out, j.Hosts[p.Host].Stream), max(in, j.Hosts[p.Host].Stream)
 		}
 	}

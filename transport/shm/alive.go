@@ -2,7 +2,7 @@ package shm
 
 import (
 	"fmt"
-	"os"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +12,10 @@ import (
 // Who is alive: each rank holds a POSIX record lock on byte localRank of the segment's file. The kernel
 // drops it when the process ends, however it ends, and anybody can ask for it from any pid namespace, long
 // after the pid has been given to somebody else.
+
+// self names this process in the segments that it attaches to: the kernel does not tell a process of its own locks.
+// Its pid would not do, since ranks in namespaces of their own may all be process 1.
+var self = rand.Uint64()
 
 // lockRank takes the lock of a local rank for this process.
 func lockRank(fd, rank int) error {
@@ -35,7 +39,7 @@ func (s *Segment) Dead(rank int) bool {
 		return g != nil && g.dead()
 	}
 	c := s.control(rank)
-	if !c.present() || atomic.LoadUint32(&c.pid) == uint32(os.Getpid()) {
+	if !c.present() || atomic.LoadUint64(&c.self) == self {
 		return false
 	}
 	// It may have detached between the two looks.

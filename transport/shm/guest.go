@@ -262,7 +262,7 @@ func (s *Segment) house(g *guest) error {
 	switch {
 	case !unlocked(g.home.fd, g.rank):
 		g.other = true
-	case atomic.LoadUint32(&ctl.state) != stateAttached || atomic.LoadUint32(&ctl.pid) != ownPid():
+	case atomic.LoadUint32(&ctl.state) != stateAttached || atomic.LoadUint64(&ctl.self) != self:
 		return errNoGuest
 	}
 	if err := reserve(g.pair, 0, pageBytes); err != nil {

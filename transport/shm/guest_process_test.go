@@ -287,7 +287,7 @@ func TestMemoryOfAGuestIsReadIfItIsItsOwn(t *testing.T) {
 	g := a.seg.guests[0]
 	g.readable = 0
 	c := a.seg.control(1)
-	atomic.StoreUint32(&c.pid, ownPid())
+	atomic.StoreUint32(&c.pid, uint32(os.Getpid()))
 	atomic.StoreUint64(&c.probeAddr, a.seg.probeAddress())
 	atomic.StoreUint64(&c.probeValue, a.seg.priv.probe)
 	if a.CanRead(visitor) || a.Write(visitor, a.seg.probeAddress(), dst) {

@@ -2,7 +2,6 @@ package shm
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,5 +73,3 @@ func (s *Segment) discard(fd int) {
 		unix.Close(fd)
 	}
 }
-
-func ownPid() uint32 { return uint32(os.Getpid()) }

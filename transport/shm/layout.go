@@ -46,6 +46,7 @@ import (
 //	 88  u32  attention: whom a sender of a long message should wake while no thread of the rank is in MPI, see
 //	          attention.go
 //	 92  u32  the NUMA node that the rank is bound to, and 1; 0: none
+//	 96  u64  a number that only its process has
 //	128  u64  [bitmapWords(n)] bit s%64 of word s/64: rank s has opened its ring to this rank
 //
 // Position line of a ring:

@@ -58,6 +58,7 @@ func places() []place {
 		{unsafe.Offsetof(c.probeValue), 80, "control", "probe_value"},
 		{unsafe.Offsetof(c.attention), 88, "control", "attention"},
 		{unsafe.Offsetof(c.node), 92, "control", "node"},
+		{unsafe.Offsetof(c.self), 96, "control", "self"},
 		{controlHead, 128, "control", "inbound"},
 		{unsafe.Sizeof(c), controlHead, "control", ""},
 		{unsafe.Offsetof(p.read), 0, "position", "read"},
@@ -144,7 +145,9 @@ struct impi_shm_control {
 	uint32_t bell, sleepers, pad0[14];
 	uint32_t state, pid;
 	uint64_t probe_addr, probe_value;
-	uint32_t attention, node, pad1[8];
+	uint32_t attention, node;
+	uint64_t self;
+	uint32_t pad1[6];
 	uint64_t inbound[];
 };
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -115,6 +116,26 @@ func TestAKilledPeerIsLostOnceAfterAllItSent(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// TestADeadPeerMayHaveOurPid: ranks in process namespaces of their own may all be process 1.
+func TestADeadPeerMayHaveOurPid(t *testing.T) {
+	fd := create(t, 2)
+	cmd := start(t, "idle", fd, 1)
+	s := attach(t, fd, 0)
+	for !s.Arrived(1) {
+		runtime.Gosched()
+	}
+	atomic.StoreUint32(&s.control(1).pid, uint32(os.Getpid()))
+	if s.Dead(1) {
+		t.Error("dead while it lives")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if !s.Dead(1) || s.Dead(0) {
+		t.Errorf("dead: %v, and this process itself: %v", s.Dead(1), s.Dead(0))
+	}
+	s.Close()
 }
 
 // TestOneRankLooksForAll: to look takes a system call for each rank, which goes through the locks of all; a thousand

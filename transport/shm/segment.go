@@ -229,6 +229,7 @@ func (s *Segment) publish() {
 		atomic.OrUint32(&s.bell.sleepers, sleepersNoBarrier)
 	}
 	atomic.StoreUint32(&s.bell.pid, uint32(os.Getpid()))
+	atomic.StoreUint64(&s.bell.self, self)
 	atomic.StoreUint64(&s.bell.probeAddr, s.probeAddress())
 	atomic.StoreUint64(&s.bell.probeValue, s.priv.probe)
 	atomic.StoreUint32(&s.bell.state, stateAttached)

@@ -33,7 +33,8 @@ type control struct {
 	probeValue uint64
 	attention  uint32
 	node       uint32
-	_          [8]uint32
+	self       uint64
+	_          [6]uint32
 }
 
 type position struct {

@@ -48,7 +48,9 @@ struct impi_shm_control {
 	uint32_t bell, sleepers, pad0[14];
 	uint32_t state, pid;
 	uint64_t probe_addr, probe_value;
-	uint32_t attention, node, pad1[8];
+	uint32_t attention, node;
+	uint64_t self;
+	uint32_t pad1[6];
 	uint64_t inbound[];
 };
 
@@ -155,6 +157,7 @@ _Static_assert(offsetof(struct impi_shm_control, probe_addr) == 72, "layout");
 _Static_assert(offsetof(struct impi_shm_control, probe_value) == 80, "layout");
 _Static_assert(offsetof(struct impi_shm_control, attention) == 88, "layout");
 _Static_assert(offsetof(struct impi_shm_control, node) == 92, "layout");
+_Static_assert(offsetof(struct impi_shm_control, self) == 96, "layout");
 _Static_assert(offsetof(struct impi_shm_control, inbound) == 128, "layout");
 _Static_assert(sizeof(struct impi_shm_control) == 128, "layout");
 _Static_assert(offsetof(struct impi_shm_position, read) == 0, "layout");

@@ -19,6 +19,8 @@ func TestHostsConform(t *testing.T) {
 		"short windows":       func(j *transport.Job) { j.AckMark, j.HiWater, j.MaxDataLen = 1, 1, 100 },
 		"several connections": several(3, false),
 		"several behind TLS":  several(3, true),
+		"short headers":       brief,
+		"several and short":   func(j *transport.Job) { several(3, false)(j); brief(j) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, func(t *testing.T, rx []*conformance.Receiver) *conformance.World {
@@ -66,6 +68,14 @@ func conform(t *testing.T, rx []*conformance.Receiver, tune func(*transport.Job)
 	if job.Hosts[0].Streams > 1 {
 		noise := bytes.Repeat([]byte{0xff}, 4096)
 		w.Treason["bytes that are no piece of a stream"] = func() { say(t, hosts[2].links[0], noise) }
+		return w
+	}
+	if job.Hosts[0].Short {
+		w.Treason["no short header"] = func() { say(t, hosts[2].links[0], []byte("GET / HTTP/1.1")) }
+		w.Treason["half a header"] = func() {
+			say(t, hosts[2].links[0], shortPacket(transport.Header{Kind: transport.Data}, "")[:9])
+			hosts[2].Abort()
+		}
 		return w
 	}
 	good := packet(job, transport.Header{Kind: transport.Data, Src: 2, Dst: 0, Tag: 1}, "evil")

@@ -88,7 +88,7 @@ func (h *Host) sayFini(l *link) {
 		return
 	}
 	fini := transport.Header{Kind: transport.Fini}
-	wire.Packet(l.reserve(wire.PacketSize)).Encode(&fini, &wire.ProcID{}, &wire.ProcID{})
+	l.put(l.reserve(l.headSize(&fini)), &fini, &wire.ProcID{}, &wire.ProcID{}, false)
 	if !l.blocked {
 		h.flush(l)
 	}

@@ -10,6 +10,7 @@
 //	monitor.go    hosts that go before all are connected
 //	host.go       the Transport: Send, SendFrom, Poll
 //	link.go       one socket: writing, reading, blocking
+//	header.go     what stands before their payload
 //	inbound.go    bytes in, checked packets out; a pure state machine
 //	flow.go       the window of each pair of processes (3.6)
 //	restrain.go   keeping acknowledgements back
@@ -123,11 +124,15 @@ func newHost(job *transport.Job, me int32, recv transport.Receiver, wake func())
 func (h *Host) add(host int32, fds []int, maxLen uint32, pipes bool) error {
 	l := &link{host: host, fd: fds[0]}
 	l.inbound = inbound{
-		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen,
+		dir: h.dir, flow: h.flow, procs: h.job.Procs, from: host, to: h.me, maxLen: maxLen, short: h.short(host),
 		buf: make([]byte, max(bufferMin, wire.PacketSize+int(maxLen)+bufferMin/2)),
 	}
 	l.stream = max(h.job.Hosts[host].Stream, h.job.Hosts[host].StreamIn)
 	l.maxOut = maxOut(h.job, int(h.job.Hosts[h.me].NProcs)*int(h.job.Hosts[host].NProcs))
+	if l.short {
+		l.srcR, l.dstR = h.job.Hosts[host].First, h.job.Hosts[h.me].First
+		l.pair = h.flow.pair(l.dstR, l.srcR)
+	}
 	h.links[host] = l
 	if len(fds) > 1 {
 		l.many = bundle.New(fds)
@@ -169,17 +174,18 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 	if hd.Kind == transport.SyncAck && hd.DrqID != 0 {
 		l.narrow = true
 	}
+	head := l.headSize(hd)
 	if hd.Len <= gatherMax && h.gathers(l) {
-		room := l.reserve(wire.PacketSize + hd.Len)
-		h.encode(room, hd)
-		copy(room[wire.PacketSize:], payload[:hd.Len])
+		room := l.reserve(head + hd.Len)
+		h.encode(l, room[:head], hd)
+		copy(room[head:], payload[:hd.Len])
 		h.gather(l)
 		l.acks = 0
 		h.flow.left(w)
 		return true
 	}
-	h.encode(l.head[:], hd)
-	if !h.write(l, payload[:hd.Len]) {
+	h.encode(l, l.head[:head], hd)
+	if !h.write(l, head, payload[:hd.Len]) {
 		return false
 	}
 	h.flow.left(w)
@@ -195,10 +201,11 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	if l.blocked || l.owed > 0 || !h.admits(l, w) {
 		return false
 	}
-	room := l.reserve(wire.PacketSize + hd.Len)
-	h.encode(room, hd)
+	head := l.headSize(hd)
+	room := l.reserve(head + hd.Len)
+	h.encode(l, room[:head], hd)
 	if hd.Len > 0 {
-		p.Pack(room[wire.PacketSize:])
+		p.Pack(room[head:])
 	}
 	h.flow.left(w)
 	l.acks = 0
@@ -217,17 +224,6 @@ func (h *Host) route(hd *transport.Header) (*link, *window) {
 		panic(fmt.Sprintf("tcp: process %d is not another client's", hd.Dst))
 	}
 	return l, h.flow.pair(hd.Src, hd.Dst)
-}
-
-func (h *Host) encode(b []byte, hd *transport.Header) {
-	most := h.job.MaxDataLen
-	if hd.Kind == transport.Data && uint64(hd.Len) < hd.MsgLen {
-		most = max(most, h.job.Hosts[h.job.Procs[hd.Dst].Host].Stream)
-	}
-	sendable := hd.Kind != transport.ProtoAck && hd.Kind < transport.Fini && hd.Len <= int(most)
-	if !sendable || !wire.Packet(b).Encode(hd, &h.dir.ids[hd.Src], &h.dir.ids[hd.Dst]) {
-		panic(fmt.Sprintf("tcp: packet of kind %d with %d bytes cannot be sent", hd.Kind, hd.Len))
-	}
 }
 
 // Poll delivers what has arrived, at most one buffer of each socket, acknowledges it, and sends what waits

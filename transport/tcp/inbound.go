@@ -26,18 +26,21 @@ type inbound struct {
 	flow       *flow
 	procs      []transport.Proc
 	from, to   int32  // the host at the other end; ours
+	short      bool   // headers are short (wire.PutShort); srcR, dstR and pair stay what they are
 	maxLen     uint32 // the largest pk_len we agreed to
 	stream     uint32 // and of a continuation, if that is more
 	buf        []byte // buf[r:w] has arrived and is not taken yet
 	r, w       int
 	missing    int  // bytes that the packet at buf[r:] lacks, if its header is there
 	fini       bool // the peer has said FINI
+	hold       bool // the last header says AckHold
 	src, dst   wire.ProcID
 	srcR, dstR int32   // the ranks of src and dst, the pair of the packet before
 	pair       *window // and its window, nil before the first packet
 
 	// The continuation that has begun.
 	long  transport.Header
+	head  int     // bytes of its header
 	after outcome // what becomes of it when it is over
 	left  int     // bytes that have not come
 	whole []byte  // where it belongs; nil: it is delivered in pieces
@@ -134,12 +137,9 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v outcome, err err
 		payload, v = in.more(h)
 		return payload, v, nil
 	}
-	if in.w-in.r < wire.PacketSize {
-		return nil, incomplete, nil
-	}
-	p := wire.Packet(in.buf[in.r : in.r+wire.PacketSize : in.r+wire.PacketSize])
-	if err := p.Decode(h); err != nil {
-		return nil, incomplete, fmt.Errorf("%w (pk_type %d, pk_len %d, pk_msglen %d)", err, p.Type(), p.Len(), p.MsgLen())
+	head, err := in.header(h)
+	if head == 0 || err != nil {
+		return nil, incomplete, err
 	}
 	continues, most := h.Kind == transport.Data && uint64(h.Len) < h.MsgLen, in.maxLen
 	if continues {
@@ -148,33 +148,35 @@ func (in *inbound) next(h *transport.Header) (payload []byte, v outcome, err err
 	if uint64(h.Len) > uint64(most) {
 		return nil, incomplete, fmt.Errorf("%w: pk_len %d, maximum %d", errTooLong, h.Len, most)
 	}
-	end := in.r + wire.PacketSize + h.Len
+	end := in.r + head + h.Len
 	if end > in.w {
 		if !continues || end-in.w < longMin && end-in.r <= len(in.buf) {
 			in.missing = end - in.w
 			return nil, incomplete, nil
 		}
-		if in.after, err = in.judge(p, h); err != nil {
+		if in.after, err = in.judge(h); err != nil {
 			return nil, incomplete, err
 		}
-		in.long, in.left = *h, h.Len
-		in.r += wire.PacketSize
+		in.long, in.head, in.left = *h, head, h.Len
+		in.r += head
 		return nil, begun, nil
 	}
-	payload = in.buf[in.r+wire.PacketSize : end : end]
-	v, err = in.judge(p, h)
+	payload = in.buf[in.r+head : end : end]
+	v, err = in.judge(h)
 	in.r = end
 	return payload, v, err
 }
 
-// judge resolves the names of a whole packet and applies flow control.
-func (in *inbound) judge(p wire.Packet, h *transport.Header) (outcome, error) {
+// judge resolves the names of the packet at buf[r:], whose header is h, and applies flow control.
+func (in *inbound) judge(h *transport.Header) (outcome, error) {
 	if h.Kind == transport.Fini {
 		in.fini = true
 		return farewell, nil
 	}
-	if err := in.resolve(p); err != nil {
-		return incomplete, err
+	if !in.short {
+		if err := in.resolve(wire.Packet(in.buf[in.r:])); err != nil {
+			return incomplete, err
+		}
 	}
 	h.Src, h.Dst = in.srcR, in.dstR
 	switch h.Kind {
@@ -182,7 +184,7 @@ func (in *inbound) judge(p wire.Packet, h *transport.Header) (outcome, error) {
 		if !in.flow.acked(in.pair) {
 			return incomplete, fmt.Errorf("%w: by process %d to process %d", errAckTooMuch, h.Src, h.Dst)
 		}
-		in.pair.told = p.Reserved() == wire.AckHold
+		in.pair.told = in.hold
 		return settled, nil
 	case transport.Data, transport.DataSync, transport.Cancel:
 		if in.fini {
@@ -219,7 +221,7 @@ func (in *inbound) resolve(p wire.Packet) error {
 // end returns what the end of the stream means, cause being how it ended. nil: the peer had finished.
 func (in *inbound) end(cause error) error {
 	if n := in.w - in.r; in.after != incomplete {
-		return fmt.Errorf("connection lost %d bytes into a packet: %w", wire.PacketSize+in.long.Len-in.left, cause)
+		return fmt.Errorf("connection lost %d bytes into a packet: %w", in.head+in.long.Len-in.left, cause)
 	} else if n > 0 {
 		return fmt.Errorf("connection lost %d bytes into a packet: %w", n, cause)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/libimpi/libimpi/transport/bundle"
 	"github.com/libimpi/libimpi/transport/kernel"
 	"github.com/libimpi/libimpi/transport/pipe"
-	"github.com/libimpi/libimpi/transport/wire"
 	"golang.org/x/sys/unix"
 )
 
@@ -40,7 +39,7 @@ type link struct {
 	dirty   bool   // stands in Host.dirty
 	burst   burst
 	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
-	head    [wire.PacketSize + inlineMax]byte
+	head    [headMax + inlineMax]byte
 	vec     kernel.Vector
 
 	finiOut bool               // our FINI is in out, or gone
@@ -56,11 +55,12 @@ const inlineMax = 512
 // closed says that sending on l leads nowhere.
 func (l *link) closed() bool { return l.fd < 0 || l.ended || l.broken != nil }
 
-// write sends the packet whose header stands in l.head. False: not a byte of it went, nothing has changed.
-func (h *Host) write(l *link, payload []byte) bool {
-	head := l.head[:wire.PacketSize]
+// write sends the packet whose header, of so many bytes, stands in l.head. False: not a byte of it went, nothing has
+// changed.
+func (h *Host) write(l *link, size int, payload []byte) bool {
+	head := l.head[:size]
 	if len(payload) <= inlineMax {
-		head = l.head[:wire.PacketSize+copy(l.head[wire.PacketSize:], payload)]
+		head = l.head[:size+copy(l.head[size:], payload)]
 		payload = nil
 	}
 	waiting := len(l.out) - l.off
@@ -316,13 +316,12 @@ func (h *Host) acknowledge(l *link, ours, theirs int32) error {
 		return fmt.Errorf("%w (%d)", errOverrun, h.flow.hiWater)
 	}
 	if l.owed > 0 {
-		at := len(l.late)
-		l.late = append(l.late, make([]byte, wire.PacketSize)...)
-		h.encodeAck(l.late[at:], ours, theirs)
+		l.late = h.appendAck(l, l.late, ours, theirs)
 		return nil
 	}
 	alone := l.off == len(l.out) && h.flow.ackMark < h.flow.hiWater
-	h.encodeAck(l.reserve(wire.PacketSize), ours, theirs)
+	l.reserve(0)
+	l.out = h.appendAck(l, l.out, ours, theirs)
 	if alone {
 		l.acks, l.idle = 1, 0
 	} else if l.acks > 0 {
@@ -332,21 +331,11 @@ func (h *Host) acknowledge(l *link, ours, theirs int32) error {
 	return nil
 }
 
-// encodeAck writes a PROTOACK.
-func (h *Host) encodeAck(b []byte, ours, theirs int32) {
-	ack := transport.Header{Kind: transport.ProtoAck}
-	wire.Packet(b).Encode(&ack, &h.dir.ids[ours], &h.dir.ids[theirs])
-	if h.flow.pair(ours, theirs).tell {
-		wire.Packet(b).SetReserved(wire.AckHold)
-	}
-}
-
 // maxOut is the rest of one packet, and all acknowledgements that can be due at a time: a pair has no more
 // than hiWater packets unacknowledged, one PROTOACK for each ackMark of them.
 func maxOut(job *transport.Job, pairs int) int {
 	acks := min(uint64(pairs)*uint64(job.HiWater/job.AckMark+1), math.MaxInt32)
-	return 2*wire.PacketSize + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) +
-		int(acks)*wire.PacketSize
+	return 2*headMax + batchMax + gatherMax + int(min(uint64(job.MaxDataLen), math.MaxInt32)) + int(acks)*headMax
 }
 
 // end handles the end of the stream. err nil: the peer had said FINI. Otherwise its processes are lost.

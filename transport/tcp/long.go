@@ -1,9 +1,6 @@
 package tcp
 
-import (
-	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/wire"
-)
+import "github.com/libimpi/libimpi/transport"
 
 // Continuations of long messages leave straight from the sender's memory. What the kernel does not take stays there and
 // is owed: until the engine has given it (SendRest) nothing else goes to that host, but what stands before it in out.
@@ -22,8 +19,8 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	if l.blocked || l.owed > 0 || !h.admits(l, w) {
 		return 0, false
 	}
-	h.encode(l.head[:], hd)
-	head := l.head[:wire.PacketSize]
+	head := l.head[:l.headSize(hd)]
+	h.encode(l, head, hd)
 	waiting := len(l.out) - l.off
 	n, errno := h.sendParts(l, l.out[l.off:], head, payload[:hd.Len])
 	if errno != 0 {

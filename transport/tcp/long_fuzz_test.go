@@ -27,9 +27,14 @@ type reader struct {
 const fuzzStream = 20_000
 
 func newReader(t testing.TB, place func() bool) *reader {
+	return &reader{in: pureLong(t), place: place}
+}
+
+// pureLong is pure with continuations that are longer than its buffer.
+func pureLong(t testing.TB) *inbound {
 	in, _ := pure(t, 100)
 	in.stream = fuzzStream
-	return &reader{in: in, place: place}
+	return in
 }
 
 // feed is one read of what has arrived.
@@ -77,7 +82,7 @@ func (r *reader) take() {
 
 // deliver checks what the engine would get. Pieces of a continuation are put together.
 func (r *reader) deliver(v outcome, h transport.Header, payload []byte) {
-	if len(payload) != h.Len || h.Kind < transport.ProtoAck && uint64(h.Len) > h.MsgLen || h.Src < 2 || h.Dst > 1 ||
+	if len(payload) != h.Len || h.Kind < transport.ProtoAck && uint64(h.Len) > h.MsgLen || h.Src <= h.Dst ||
 		h.Len > fuzzStream {
 		r.broken = fmt.Errorf("delivered what should not be: %d %+v", v, h)
 		return
@@ -154,22 +159,28 @@ func FuzzLongInbound(f *testing.F) {
 		if len(stream) > 8*fuzzStream || int(piece)*2000 < len(stream) {
 			t.Skip()
 		}
-		whole := newReader(t, func() bool { return false })
-		whole.feed(stream)
-		turn := 0
-		parts := newReader(t, func() bool { turn++; return places>>(turn%8)&1 != 0 })
-		for rest := stream; len(rest) > 0; rest = rest[min(int(piece), len(rest)):] {
-			parts.feed(rest[:min(int(piece), len(rest))])
-		}
-		a, b := strings.Join(whole.log, "\n"), strings.Join(parts.log, "\n")
-		ea, eb := whole.end(), parts.end()
-		if a != b || (ea == nil) != (eb == nil) {
-			t.Fatalf("in one piece: %.2000s\n%v\nin pieces: %.2000s\n%v", a, ea, b, eb)
-		}
-		for _, err := range []error{ea, eb} {
-			if err != nil && (strings.HasPrefix(err.Error(), "no space") || strings.HasPrefix(err.Error(), "delivered")) {
-				t.Fatal(err)
-			}
-		}
+		meansTheSame(t, func() *inbound { return pureLong(t) }, stream, int(piece), places)
 	})
+}
+
+// meansTheSame reads a stream as a whole, and in pieces of so many bytes, with continuations placed as the bits of
+// places say.
+func meansTheSame(t *testing.T, fresh func() *inbound, stream []byte, piece int, places uint8) {
+	whole := &reader{in: fresh(), place: func() bool { return false }}
+	whole.feed(stream)
+	turn := 0
+	parts := &reader{in: fresh(), place: func() bool { turn++; return places>>(turn%8)&1 != 0 }}
+	for rest := stream; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+		parts.feed(rest[:min(piece, len(rest))])
+	}
+	a, b := strings.Join(whole.log, "\n"), strings.Join(parts.log, "\n")
+	ea, eb := whole.end(), parts.end()
+	if a != b || (ea == nil) != (eb == nil) {
+		t.Fatalf("in one piece: %.2000s\n%v\nin pieces: %.2000s\n%v", a, ea, b, eb)
+	}
+	for _, err := range []error{ea, eb} {
+		if err != nil && (strings.HasPrefix(err.Error(), "no space") || strings.HasPrefix(err.Error(), "delivered")) {
+			t.Fatal(err)
+		}
+	}
 }

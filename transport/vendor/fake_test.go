@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
@@ -27,7 +28,9 @@ type world struct {
 type proc struct {
 	w     *world
 	rank  int
-	queue []*sent // to it, in the order sent
+	queue []*sent // to it, in the order sent; not those that have met a posted receive
+	posts [Posts]*posted
+	looks int // calls of Improbe
 	open  map[Request]*operation
 	taken map[uintptr]*sent
 	last  uintptr
@@ -99,9 +102,81 @@ func (p *proc) Isend(b []byte, to, tag int) (Request, error) {
 	if m.received {
 		m.b = bytes.Clone(b)
 	}
-	p.w.procs[to].queue = append(p.w.procs[to].queue, m)
+	p.w.procs[to].arrive(m)
 	return p.begin(func() bool { return m.received }, nil), nil
 }
+
+// posted is a receive that is posted.
+type posted struct {
+	b         []byte
+	from, tag int
+	m         *sent // that it has met
+	delay     int
+}
+
+// arrive lets a message meet a posted receive, or queues it.
+func (p *proc) arrive(m *sent) {
+	for _, r := range p.posts {
+		if r != nil && r.m == nil && r.from == m.from && r.tag == m.tag {
+			r.m = m
+			return
+		}
+	}
+	p.queue = append(p.queue, m)
+}
+
+func (p *proc) Post(at int, b []byte, from, tag int) error {
+	unlock, err := p.use()
+	defer unlock()
+	if err != nil || p.posts[at] != nil {
+		return errors.Join(err, errors.New("a receive that is posted already"))
+	}
+	r := &posted{b: b, from: from, tag: tag}
+	if p.w.late > 0 {
+		r.delay = p.w.rng.IntN(p.w.late + 1)
+	}
+	p.posts[at] = r
+	for i, m := range p.queue {
+		if m.tag == tag && m.from == from {
+			p.queue = slices.Delete(p.queue, i, i+1)
+			r.m = m
+			break
+		}
+	}
+	return nil
+}
+
+func (p *proc) Testany(n int) (at, bytes int, ok bool, err error) {
+	unlock, err := p.use()
+	defer unlock()
+	for at, r := range p.posts[:n] {
+		switch {
+		case err != nil:
+			return 0, 0, false, err
+		case r == nil || r.m == nil:
+		case r.delay > 0:
+			r.delay--
+		case len(r.m.b) > len(r.b):
+			return 0, 0, false, errTruncated
+		default:
+			p.posts[at], r.m.received = nil, true
+			return at, copy(r.b, r.m.b), true, nil
+		}
+	}
+	return 0, 0, false, err
+}
+
+func (p *proc) Withdraw(at int) error {
+	unlock, err := p.use()
+	defer unlock()
+	if r := p.posts[at]; err == nil && (r == nil || r.m != nil) {
+		err = errors.New("a receive that is not posted, or has met a message")
+	}
+	p.posts[at] = nil
+	return err
+}
+
+var errTruncated = errors.New("a message is longer than the receive that it meets")
 
 func (p *proc) Improbe(from, tag int) (Message, bool, error) {
 	unlock, err := p.use()
@@ -109,6 +184,7 @@ func (p *proc) Improbe(from, tag int) (Message, bool, error) {
 	if err != nil {
 		return Message{}, false, err
 	}
+	p.looks++
 	for i, m := range p.queue {
 		if m.tag == tag && (from == Any || m.from == from) {
 			p.queue = append(p.queue[:i], p.queue[i+1:]...)
@@ -218,6 +294,11 @@ var errRefused = errors.New("the other library does not know this reduction")
 // left returns what is not done, or not received.
 func (w *world) left() (messages, requests int) {
 	for _, p := range w.procs {
+		for _, r := range p.posts {
+			if r != nil {
+				requests++
+			}
+		}
 		messages += len(p.queue) + len(p.taken)
 		requests += len(p.open)
 	}

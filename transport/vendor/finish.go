@@ -51,7 +51,10 @@ func (t *Transport) Finish(deadline time.Time) error {
 	}
 	mine := binary.NativeEndian.Uint32(sums[4*t.rank:])
 	all := func() (bool, error) { return t.taken == mine && len(t.arriving) == 0, nil }
-	return t.until(deadline, "sent what they owe", all)
+	if err := t.until(deadline, "sent what they owe", all); err != nil {
+		return err
+	}
+	return t.withdraw()
 }
 
 // done asks whether an operation is.

@@ -19,7 +19,8 @@ type arrival struct {
 type stage uint8
 
 const (
-	inPacket  stage = iota // request is that of the packet
+	inPost    stage = iota // the posted receive is to be done first
+	inPacket               // request is that of the packet
 	inAwait                // the payload has not been taken yet
 	inPayload              // request is that of the payload
 )
@@ -42,45 +43,28 @@ func (t *Transport) Poll() bool {
 func (t *Transport) turn() bool {
 	did := len(t.together) > 0 && t.goOn()
 	did = len(t.sending) > 0 && t.reap() || did
-	for range batch {
-		m, ok, err := t.mpi.Improbe(Any, tagPacket)
-		if err != nil {
-			t.broken(err)
-			break
-		}
-		if !ok {
-			break
-		}
-		t.taken++
-		t.accept(t.peers[m.From], m)
-		did = true
-	}
+	did = t.next() || did // one: the program may be waiting for it, and another look takes system calls
 	did = len(t.arriving) > 0 && t.advance() || did
 	did = t.acknowledge() || did
 	return t.report() || did
 }
 
-// accept receives a packet that has come, and delivers it if it is the first of its process and all there.
-func (t *Transport) accept(p *peer, m Message) {
-	if m.Len < headerLen || m.Len > bufferLen {
-		t.fail(p, fmt.Errorf("vendor: world rank %d has sent a packet of %d bytes", p.world, m.Len))
-		return
-	}
-	b := t.buffer()[:m.Len]
-	r, err := t.mpi.Imrecv(m, b)
-	if err != nil {
-		t.broken(err)
-		return
-	}
+// accept takes a packet that has come, whose request may be under way, and delivers it if it is the first of its
+// process and all there.
+func (t *Transport) accept(p *peer, b packet, r Request) {
 	a := &t.first
-	*a = arrival{buffer: b, request: r}
+	*a = arrival{stage: inPacket, buffer: b, request: r}
+	if len(p.arriving) > 0 || !t.progress(p, a) {
+		t.queue(p, *a)
+	}
+}
+
+// queue keeps what is not complete, or comes after such.
+func (t *Transport) queue(p *peer, a arrival) {
 	if len(p.arriving) == 0 {
-		if t.progress(p, a) {
-			return
-		}
 		t.arriving = append(t.arriving, p)
 	}
-	p.arriving = append(p.arriving, *a)
+	p.arriving = append(p.arriving, a)
 }
 
 // advance goes on with what is not complete.
@@ -114,6 +98,8 @@ func (t *Transport) progress(p *peer, a *arrival) bool {
 		a.request = Done
 	}
 	switch a.stage {
+	case inPost:
+		return false
 	case inPacket:
 		return t.read(p, a)
 	case inAwait:

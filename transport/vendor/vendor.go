@@ -7,7 +7,8 @@
 // the receiver takes to where the engine says.
 //
 //	outward:  Send -> a buffer -> MPI.Isend              SendLong -> packet, then MPI.Isend of the user's memory
-//	inward:   Poll -> MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
+//	inward:   MPI.Post of a buffer; Poll -> MPI.Testany -> Deliver
+//	                  or MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
 //	                  and of a long one: MPI.Improbe -> MPI.Imrecv to Placer.Place -> Deliver
 //	together: Begin -> MPI.Begin of a nonblocking collective operation; Poll -> MPI.Test -> Over
 //
@@ -21,6 +22,7 @@
 //	vendor.go   the interface MPI, and the Transport
 //	packet.go   packets as bytes
 //	send.go     outward
+//	ahead.go    receives that are posted ahead
 //	receive.go  inward
 //	together.go collective operations
 //	watch.go    waking up: the library cannot
@@ -29,6 +31,7 @@ package vendor
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/transport"
@@ -46,6 +49,15 @@ type MPI interface {
 	Improbe(from, tag int) (Message, bool, error)
 	// Imrecv begins to receive a message of Improbe into b, which has as many bytes as the message.
 	Imrecv(m Message, b []byte) (Request, error)
+	// Post posts receive number at, 0 to Posts-1, of a message of a process with a tag, into b. It matches messages as a
+	// call of Improbe would that is repeated, in order with these calls. The number is free again when Testany has
+	// returned it, or after Withdraw.
+	Post(at int, b []byte, from, tag int) error
+	// Testany looks for one of the first n posted receives that is done, and returns its number and the bytes it got;
+	// those that are free it leaves out. A message that is longer than the receive's memory is an error.
+	Testany(n int) (at, bytes int, ok bool, err error)
+	// Withdraw cancels posted receive number at, which no message has met.
+	Withdraw(at int) error
 	// Test reports whether a request is done, which is of no use any more then.
 	Test(r Request) (bool, error)
 	// Begin begins a collective operation on one of Communicators communicators. Its root is a rank of the library.
@@ -78,12 +90,14 @@ const (
 )
 
 const (
-	maxPacket = 16 << 10 // bytes of a payload that is copied
-	maxStream = 4 << 20  // of one that is not
+	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than the
+	// round trip that finds out where a message belongs.
+	maxPacket = 64 << 10
+	maxStream = 4 << 20 // of one that is not
 
 	window    = 64 // packets under way to one process that it has not acknowledged
 	ackEvery  = window / 2
-	batch     = 32 // packets that one Poll takes
+	keep      = 32 // buffers for later
 	bufferLen = headerLen + maxPacket
 )
 
@@ -92,6 +106,7 @@ type Config struct {
 	MPI      MPI
 	World    []int32 // world rank of each process, by its rank in the library; all different
 	Rank     int     // of this process in the library
+	Near     []int32 // world ranks that need no library: they send nothing by it, nor does this process to them
 	Receiver transport.Receiver
 	Wake     func() // calls the engine from the watcher's goroutine
 }
@@ -106,6 +121,11 @@ type Transport struct {
 
 	peers []*peer         // by rank; of ourselves: nil
 	index map[int32]*peer // by world rank
+
+	posts    []post // receives of packets, posted ahead (ahead.go)
+	spent    int    // the number of the one to be posted before the next look; -1: none
+	unposted int    // processes for which there is none
+	looks    uint
 
 	free     [][]byte // buffers of bufferLen bytes
 	sending  []*peer  // those with packets that the library has not sent yet
@@ -164,6 +184,10 @@ type peer struct {
 	news     bool // it has to hear of hold or shut
 	owes     bool // it is among owing
 
+	silent bool // nothing comes from it
+	posted bool // a receive of its packets is posted ahead
+	awaits bool // that receive is among arriving
+
 	err error // it is lost
 }
 
@@ -176,8 +200,8 @@ type outgoing struct {
 
 // New makes the transport of a process.
 func New(c Config) (*Transport, error) {
-	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, index: make(map[int32]*peer, len(c.World)),
-		peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
+	t := &Transport{mpi: c.MPI, rx: c.Receiver, rank: c.Rank, wake: c.Wake, spent: -1,
+		index: make(map[int32]*peer, len(c.World)), peers: make([]*peer, len(c.World)), posted: make([]uint32, len(c.World))}
 	if c.Rank < 0 || c.Rank >= len(c.World) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))
 	}
@@ -189,8 +213,11 @@ func New(c Config) (*Transport, error) {
 			return nil, fmt.Errorf("vendor: world rank %d twice", w)
 		}
 		if r != c.Rank {
-			p := &peer{world: w, rank: r}
+			p := &peer{world: w, rank: r, silent: slices.Contains(c.Near, w)}
 			t.peers[r], t.index[w] = p, p
+			if !p.silent {
+				t.unposted++
+			}
 		}
 	}
 	return t, nil
@@ -198,7 +225,7 @@ func New(c Config) (*Transport, error) {
 
 // Limits implements transport.Transport.
 func (t *Transport) Limits() transport.Limits {
-	return transport.Limits{Eager: maxPacket, Packet: maxPacket}
+	return transport.Limits{Eager: maxPacket, Packet: maxPacket, Bare: true}
 }
 
 // Counts implements transport.Counter. What the library sends again it does not say.
@@ -216,7 +243,7 @@ func (t *Transport) buffer() []byte {
 }
 
 func (t *Transport) release(b []byte) {
-	if len(t.free) < 2*window {
+	if len(t.free) < keep {
 		t.free = append(t.free, b[:bufferLen])
 	}
 }

@@ -2,6 +2,7 @@ package vendor
 
 import (
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -14,6 +15,8 @@ const (
 	shortNap = 50 * time.Microsecond
 	longNap  = 10 * time.Millisecond
 	napShare = 8
+	// timerNap is the shortest nap for which Go's timers will do: those of an idle process are late by up to that.
+	timerNap = time.Millisecond
 )
 
 type watch struct {
@@ -53,12 +56,12 @@ func (t *Transport) begin() {
 	}
 }
 
-// leave tells the watcher whether the library has packets that it has not sent.
+// leave tells the watcher whether the library has packets that it has not sent. Mostly the next poll sends them.
 func (t *Transport) leave(some bool) {
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.left = some; some {
+	if w.left = some; some && (!w.runs || time.Since(w.since) > napShare*timerNap) {
 		t.begin()
 	}
 }
@@ -70,32 +73,46 @@ func (t *Transport) Rest() {
 	t.watch.waits = false
 }
 
-// look is the watcher. While others poll it leaves the polling to them.
+// look is the watcher. While others poll it leaves the polling to them, and naps for longer: they need the core.
 func (t *Transport) look() {
 	w := &t.watch
-	timer := time.NewTimer(shortNap)
+	timer := time.NewTimer(timerNap)
 	defer timer.Stop()
-	for {
-		seen := t.polls.Load()
-		select {
-		case <-timer.C:
-			if t.polls.Load() == seen {
-				worked := t.worked.Load()
-				t.wake()
-				if t.worked.Load() != worked {
-					w.renew()
-				}
-			}
-		case <-w.kick:
-		case <-w.ended:
-			return
-		}
+	for busy := false; ; {
 		nap, ok := w.next()
 		if !ok {
 			return
 		}
-		timer.Reset(nap)
+		if busy {
+			nap = max(nap, timerNap)
+		}
+		seen := t.polls.Load()
+		slept := w.sleep(nap, timer)
+		if busy = slept && t.polls.Load() != seen; slept && !busy {
+			worked := t.worked.Load()
+			t.wake()
+			if t.worked.Load() != worked {
+				w.renew()
+			}
+		}
 	}
+}
+
+// sleep returns after a nap. false: it was called from it.
+func (w *watch) sleep(nap time.Duration, timer *time.Timer) bool {
+	if nap < timerNap {
+		ts := syscall.NsecToTimespec(int64(nap))
+		_ = syscall.Nanosleep(&ts, nil) // a signal may end it early
+		return true
+	}
+	timer.Reset(nap)
+	select {
+	case <-timer.C:
+		return true
+	case <-w.kick:
+	case <-w.ended:
+	}
+	return false
 }
 
 // next is how long the watcher naps now; false: it is not wanted any more.
@@ -103,7 +120,11 @@ func (w *watch) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runs = (w.waits || w.left) && !w.over
-	return min(max(time.Since(w.since)/napShare, shortNap), longNap), w.runs
+	shortest := shortNap
+	if !w.waits {
+		shortest = timerNap
+	}
+	return min(max(time.Since(w.since)/napShare, shortest), longNap), w.runs
 }
 
 // renew is for a watcher that has found traffic: more may follow soon.

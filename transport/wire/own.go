@@ -30,7 +30,10 @@ const MaxStreams = 16
 // client that submits the label.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
-	FlagExchange uint32 = 4 // see transport.Host.Exchange; 2 is that of earlier versions, whose context ids follow IMPI
+	FlagShort    uint32 = 8 // packets between two hosts that have one process each have the short header (PutShort)
+	// FlagExchange: see transport.Host.Exchange. Earlier versions set 4, and have a master for each client in all
+	// collectives, or 2, and their context ids follow IMPI, too.
+	FlagExchange uint32 = 16
 )
 
 // AckHold is back-pressure between clients that both submit COwn, in pk_reserved of a PROTOACK: the sender of the
@@ -55,7 +58,7 @@ const defaultStream uint32 = 1 << 20
 
 // Mine is what this machine's processes can do.
 func Mine() Own {
-	return Own{Stream: defaultStream, Flags: FlagExchange, Streams: 1, Rep: memory()}
+	return Own{Stream: defaultStream, Flags: FlagExchange | FlagShort, Streams: 1, Rep: memory()}
 }
 
 // Append adds o as COwn carries it.

@@ -30,8 +30,8 @@ int impi_fortran_refuse(void)
 {
     int code = MPI_ERR_BUFFER;
     if (!PMPI_Add_error_code(MPI_ERR_BUFFER, &code))
-        PMPI_Add_error_string(code, "a call that does not block has a section of an array whose elements its datatype does "
-                                    "not fill one by one, for which this MPI library has no datatype");
+        PMPI_Add_error_string(code, "a nonblocking call has a section of an array and a datatype that does not fill it "
+                                    "one element by one: this MPI library has no datatype for that");
     return PMPI_Comm_call_errhandler(MPI_COMM_SELF, code), code;
 }
 

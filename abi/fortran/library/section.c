@@ -1,5 +1,5 @@
-/* Buffers of mpi_f08 that are not contiguous: a datatype over their elements. libimpi lays any datatype over any section;
- * of other libraries a nest of vectors describes simple ones, and others are copied for the time of a call. */
+/* Buffers of mpi_f08 that are not contiguous: a datatype over their elements. libimpi lays any datatype over any
+ * section; of other libraries a nest of vectors describes simple ones, and others are copied for the time of a call. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -518,6 +518,9 @@ func (p *parser) settleVia() error {
 	switch {
 	case p.seen["via"] && !among:
 		return fmt.Errorf("-via goes with -client or -clients: a job of one client has no connections to others")
+	case plan.Via == client.ViaOne && among && !plan.Through:
+		return fmt.Errorf("-via one goes with -through: of ranks that impirun starts, those of each machine have an agent " +
+			"(-via agent)")
 	case p.seen["port"] && plan.Clients > 0:
 		return fmt.Errorf("-port goes with -server, with -client, or with machines: the clients of -clients are all here")
 	case p.seen["port"] && plan.Mode == Client && plan.Via != client.ViaDirect && !plan.Through:

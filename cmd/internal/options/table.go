@@ -87,9 +87,10 @@ var table = slices.Concat([]option{
 	{names: []string{"port", "port-range"}, values: []string{"PORT[-PORT]"},
 		help: "ports to listen at: of the server with -server; with -client, and in a job of several machines, the " +
 			"agent, or each rank with -via direct, takes the first free port of the range", apply: applyPort},
-	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "auto"},
+	{names: []string{"via"}, values: []string{"HOW"}, choices: []string{"direct", "agent", "one", "auto"},
 		help: "with -client and -clients: which processes connect to other clients: direct, every rank; agent, one " +
-			"process for all ranks; auto (default), an agent if the round trip to the server is 2 ms or more (IMPI_VIA)",
+			"process for all ranks; one, with -through, rank 0 for all ranks; auto (default), an agent if the round trip " +
+			"to the server is 2 ms or more (IMPI_VIA)",
 		apply: applyVia},
 	{names: []string{"through"},
 		help: "with -client: the rest of the command line is the command of another launcher, which starts the ranks, " +

@@ -9,6 +9,25 @@
 static const char *how;
 static int who;
 
+/* The rank that a launcher has given this process; -1: none. */
+static int launched(void)
+{
+    const char *names[] = {"IMPI_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"};
+    for (int i = 0; i < 3; i++) {
+        const char *number = getenv(names[i]);
+        if (number) return atoi(number);
+    }
+    return -1;
+}
+
+/* Says that it is there, and goes no further. */
+static _Noreturn void stay(void)
+{
+    printf("ready\n");
+    fflush(stdout);
+    for (;;) pause();
+}
+
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* MPI_Finalize begins with this. */
@@ -19,9 +38,7 @@ static int at_the_end(MPI_Comm c, int key, void *value, void *extra)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != who) return MPI_SUCCESS;
     if (is(how, "killed-in-finalize")) raise(SIGKILL);
-    printf("ready\n");
-    fflush(stdout);
-    for (;;) pause();
+    stay();
 }
 
 /* Waits for the rank that leaves, and does what it must not be blamed for. */
@@ -42,21 +59,23 @@ int main(int argc, char **argv)
     int code = argc > 3 ? atoi(argv[3]) : 0, rank, key;
     how = argv[1];
     who = atoi(argv[2]);
-    const char *number = getenv("IMPI_RANK");
-    int early = number && atoi(number) == who;
+    int early = launched() == who;
 
     if (is(how, "before-init") && early) return code;
     if (is(how, "killed-before-init") && early) raise(SIGKILL);
+    if (is(how, "stays-before-init") && early) stay();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strstr(how, "-later")) /* ranks of one machine meet on a board by then */
         for (int i = 0; i < 100; i++) MPI_Barrier(MPI_COMM_WORLD);
+    if (is(how, "stays-from-barrier")) MPI_Barrier(MPI_COMM_WORLD); /* the next one has begun for all others */
     if (strstr(how, "leave-")) MPI_Barrier(MPI_COMM_WORLD); /* all have joined */
     if (rank == who) {
-        if (is(how, "abort")) MPI_Abort(MPI_COMM_WORLD, code);
+        if (is(how, "abort") || is(how, "abort-later")) MPI_Abort(MPI_COMM_WORLD, code);
         if (is(how, "no-finalize") || is(how, "exit-later")) exit(code);
         if (is(how, "raise") || is(how, "raise-later")) raise(code);
         if (strstr(how, "leave-")) exit(code);
+        if (is(how, "stays-from-barrier")) stay();
         if (is(how, "crash")) *(volatile int *)8 = 1;
     }
     if (strstr(how, "leave-")) miss_it();
@@ -66,9 +85,7 @@ int main(int argc, char **argv)
     }
     if (is(how, "wait-for-signal")) {
         MPI_Barrier(MPI_COMM_WORLD);
-        printf("ready\n");
-        fflush(stdout);
-        for (;;) pause();
+        stay();
     }
     if (is(how, "talk")) {
         static double in[1 << 16], out[1 << 16];

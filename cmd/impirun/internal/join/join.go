@@ -90,7 +90,7 @@ func (j *Plan) contribution(hosts []client.Host) client.Contribution {
 	}
 	own := wire.Mine()
 	if j.Agent {
-		own.Stream = agent.Stream
+		own.Stream, own.Flags = agent.Stream, own.Flags&^wire.FlagShort // it relays packets of IMPI's
 	}
 	if j.outbound {
 		own.Flags |= wire.FlagOutbound

@@ -1,0 +1,28 @@
+# Tests of sections of arrays in mpi_f08, tests/fortran/sections_*.f90, by each Fortran compiler of this machine:
+# fortran/gfortran/3/sections_coll is the program on three ranks, fortran/gfortran-i8/... with INTEGERs of 8 bytes.
+file(GLOB sections CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fortran/sections_*.f90)
+function(section_tests compiler variant)
+  find_program(${compiler} NAMES ${compiler} ${compiler}-new-19 ${compiler}-new)
+  if(NOT ${compiler})
+    return()
+  endif()
+  foreach(source IN LISTS sections)
+    get_filename_component(name ${source} NAME_WE)
+    set(where fortran/${compiler}${variant})
+    set(program ${CMAKE_BINARY_DIR}/${where}/${name})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${where})
+    add_test(NAME ${where}/build/${name} COMMAND ${STAGE}/bin/mpifort -fc=${${compiler}} ${ARGN} -O1 -o ${program} ${source})
+    set_tests_properties(${where}/build/${name} PROPERTIES TIMEOUT ${LIMIT} LABELS fortran FIXTURES_SETUP ${where}/${name})
+    foreach(n 1 2 3 4)
+      add_test(NAME ${where}/${n}/${name} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n ${n} ${program})
+      set_tests_properties(${where}/${n}/${name} PROPERTIES TIMEOUT ${LIMIT} LABELS fortran FIXTURES_REQUIRED ${where}/${name})
+    endforeach()
+    add_test(NAME ${where}/clients2/${name} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -n 4 ${program})
+    set_tests_properties(${where}/clients2/${name} PROPERTIES TIMEOUT ${LIMIT} LABELS fortran
+      FIXTURES_REQUIRED ${where}/${name})
+  endforeach()
+endfunction()
+section_tests(gfortran "")
+section_tests(flang "")
+list(FILTER sections EXCLUDE REGEX sections_reduce) # has pairs of INTEGERs, which need 4 bytes each
+section_tests(gfortran -i8 -fdefault-integer-8)
