@@ -171,8 +171,8 @@ var pairs = []pair{
 	{TwoInteger8, "IMPI_2INTEGER8", abi.MPI_INTEGER8, abi.MPI_INTEGER8},
 }
 
-// TwoInteger8 is what stands for the handle IMPI_2INTEGER8 in here, where handles of predefined types are small: a number
-// that the ABI has given to none.
+// TwoInteger8 is what stands for the handle IMPI_2INTEGER8 in here, where handles of predefined types are small: a
+// number that the ABI has given to none.
 const TwoInteger8 = 0x233
 
 // ValueIndex is the predefined pair of the two types, nil if there is none (MPI_Type_get_value_index).

@@ -87,7 +87,8 @@ func (p Procedure) entries(t target) string {
 // widens reports whether the large form takes the same arguments as the small one where INTEGER has 8 bytes.
 func (p Procedure) widens() bool { return p.Large != nil && len(p.of(true)) == len(p.of(false)) }
 
-// recounts reports whether the large form has counts in an array of their own, which INTEGERs of 8 bytes hold (contents.c).
+// recounts reports whether the large form has counts in an array of their own, which INTEGERs of 8 bytes hold
+// (contents.c).
 func (p Procedure) recounts() bool { return p.Large != nil && !p.widens() }
 
 // buffers reports whether there are choice buffers, which mpi_f08 passes as descriptors.

@@ -1,5 +1,5 @@
-/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that
- * are written from tables. */
+/* Entries whose arguments say more than their kinds do. The script profile makes PMPI_X of MPI_X, as it does of entries
+ * that are written from tables. */
 #include "fortran.h"
 
 void F_(init)(Fint *ierror) { done(ierror, C_(Init)(NULL, NULL)); }

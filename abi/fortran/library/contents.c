@@ -1,5 +1,5 @@
-/* What datatypes were made with, where INTEGERs have 8 bytes. Constructors call those of C with large counts, and C tells
- * these apart from integers and addresses. Fortran has them where its own arguments were: an INTEGER holds each. */
+/* What datatypes were made with, where INTEGERs have 8 bytes. Constructors call those of C with large counts, and C
+ * tells these apart from integers and addresses. Fortran has them where its own arguments were, each in an INTEGER. */
 #include "fortran.h"
 
 struct numbers {
@@ -23,7 +23,8 @@ static MPI_Count addresses_of(const struct numbers *n)
 /* The others stand behind so many integers, before the rest of them. */
 static MPI_Count integers_before(const struct numbers *n)
 {
-    return n->combiner == MPI_COMBINER_SUBARRAY ? 1 : n->combiner == MPI_COMBINER_DARRAY ? 3 : 0;
+    if (n->combiner == MPI_COMBINER_DARRAY) return 3;
+    return n->combiner == MPI_COMBINER_SUBARRAY;
 }
 
 static int numbers_of(MPI_Datatype t, struct numbers *n)
@@ -48,7 +49,8 @@ NAMES(type_get_envelope, TYPE_GET_ENVELOPE)
 ALSO_F08(type_get_envelope)
 
 void F_(type_get_contents)(const Fint *datatype, const Fint *max_integers, const Fint *max_addresses,
-                           const Fint *max_datatypes, Fint *integers, MPI_Aint *addresses, Fint *datatypes, Fint *ierror)
+                           const Fint *max_datatypes, Fint *integers, MPI_Aint *addresses, Fint *datatypes,
+                           Fint *ierror)
 {
     ROOM(room);
     struct numbers n;

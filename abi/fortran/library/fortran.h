@@ -1,7 +1,6 @@
 /* What the entries of Fortran's bindings have in common: names, handles, numbers, strings, statuses, buffers.
  *
  * FORTRAN_INTEGER  bytes of an INTEGER and of a LOGICAL: 4, or 8 (-fdefault-integer-8)
- * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C
  * FORTRAN_MPICH, FORTRAN_OPENMPI  defined: of a front (abi/front), whose C they call (mpich.h, openmpi.h here); else of
  *                  libimpi's own library, which calls what is in the standard ABI (own.h) */
 #ifndef LIBIMPI_FORTRAN_H
