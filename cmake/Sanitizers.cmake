@@ -98,3 +98,28 @@ foreach(test env/threads env/threads_hand_over env/threads_load coll/threads col
 endforeach()
 sanitized_test(tsan comm/inter_threads "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
 sanitized_test(tsan env/threads "-clients;2" TSAN_OPTIONS=atexit_sleep_ms=0 4)
+
+# Strings, arrays and descriptors of Fortran's bindings (abi/fortran/library): their library, too, under the program of
+# mpi_f08 that cmake/FortranPrograms.cmake has compiled.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(asan_RUNS AND GFORTRAN AND EXISTS "${libasan}")
+  set(lib ${CMAKE_BINARY_DIR}/asan/lib)
+  set(cc ${CMAKE_C_COMPILER} -std=gnu11 -O0 -g -fPIC ${asan_flags} -DFORTRAN_INTEGER=4 -I${library} -I${CMAKE_SOURCE_DIR})
+  add_custom_target(fortran-asan
+    COMMAND ${cc} -c -include ${library}/by_hand.c -include ${library}/register.c ${FORTRAN}/entries4.c
+      -o ${CMAKE_BINARY_DIR}/asan/entries.o
+    COMMAND ${library}/profile ${CMAKE_NM} ${CMAKE_OBJCOPY} own ${CMAKE_BINARY_DIR}/asan/entries.o
+      ${CMAKE_BINARY_DIR}/asan/entries-profile.o
+    COMMAND ${cc} -shared -Wl,-soname,libmpifort_abi.so.1 ${CMAKE_BINARY_DIR}/asan/entries.o
+      ${CMAKE_BINARY_DIR}/asan/entries-profile.o ${library}/room.c ${library}/section.c ${library}/constants.c
+      ${library}/callbacks.c -L${lib} -lmpi_abi -o ${lib}/libmpifort_abi.so.1
+    COMMENT "libmpifort_abi.so.1 (asan)" VERBATIM)
+  add_dependencies(fortran-asan library-asan fortran-sources)
+  add_dependencies(sanitize-asan fortran-asan)
+  set(at sanitize/asan/2/fortran)
+  add_test(NAME ${at} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n 2 env LD_LIBRARY_PATH=${lib} LD_PRELOAD=${libasan}
+    ASAN_OPTIONS=detect_leaks=0 ${FORTRAN_TESTS}/gfortran-f08-4/tests datatypes groups errors environment f08 sections_p2p
+    sections_coll)
+  set_tests_properties(${at} PROPERTIES TIMEOUT ${LIMIT} LABELS "sanitize;fortran"
+    FIXTURES_REQUIRED "sanitize-asan;fortran-gfortran-f08-4")
+endif()

@@ -27,7 +27,8 @@ static void describes_itself(void)
 
 static void finds_the_least_and_the_greatest(void)
 {
-    int64_t mine[2][2] = {{INT64_C(1) << 40, check_rank}, {check_rank + (INT64_C(1) << 40), check_rank}}, least[2][2], most[2][2];
+    int64_t mine[2][2] = {{INT64_C(1) << 40, check_rank}, {check_rank + (INT64_C(1) << 40), check_rank}};
+    int64_t least[2][2], most[2][2];
     MPI_Allreduce(mine, least, 2, IMPI_2INTEGER8, MPI_MINLOC, MPI_COMM_WORLD);
     MPI_Allreduce(mine, most, 2, IMPI_2INTEGER8, MPI_MAXLOC, MPI_COMM_WORLD);
     CHECK(least[0][0] == INT64_C(1) << 40 && least[0][1] == 0 && least[1][1] == 0);
@@ -39,8 +40,8 @@ static void travels(void)
     int64_t out[2][2] = {{check_rank, -1}, {-2, check_rank}}, in[2][2];
     int n, left = (check_rank + check_size - 1) % check_size;
     MPI_Status status;
-    MPI_Sendrecv(out, 2, IMPI_2INTEGER8, (check_rank + 1) % check_size, 1, in, 2, IMPI_2INTEGER8, left, 1, MPI_COMM_WORLD,
-                 &status);
+    MPI_Sendrecv(out, 2, IMPI_2INTEGER8, (check_rank + 1) % check_size, 1, in, 2, IMPI_2INTEGER8, left, 1,
+                 MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, IMPI_2INTEGER8, &n);
     CHECK(n == 2 && in[0][0] == left && in[0][1] == -1 && in[1][0] == -2 && in[1][1] == left);
 }

@@ -18,6 +18,11 @@ program all_tests
 #endif
 #if BINDING == 3
   use only_f08, only: only_f08_tests
+  use mixed, only: mixed_tests
+  use sections_p2p, only: sections_p2p_tests
+  use sections_coll, only: sections_coll_tests
+  use sections_reduce, only: sections_reduce_tests
+  use sections_elsewhere, only: sections_elsewhere_tests
 #else
   use mpi1, only: mpi1_tests
 #endif
@@ -41,6 +46,11 @@ program all_tests
 #endif
 #if BINDING == 3
     if (wanted('f08')) call only_f08_tests
+    if (wanted('mixed')) call mixed_tests
+    if (wanted('sections_p2p')) call sections_p2p_tests
+    if (wanted('sections_coll')) call sections_coll_tests
+    if (wanted('sections_reduce')) call sections_reduce_tests
+    if (wanted('sections_elsewhere')) call sections_elsewhere_tests
 #else
     if (wanted('mpi1')) call mpi1_tests
 #endif

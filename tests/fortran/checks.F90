@@ -24,6 +24,17 @@ contains
     call MPI_ABORT(MPI_COMM_WORLD, 1, ierror)
   end subroutine
 
+  subroutine check(ok, what)
+    logical, intent(in) :: ok
+    character(*), intent(in) :: what
+    include 'mpif.h'
+    integer :: ierror
+    if (ok) return
+    write (0, '(a, i0, 2a)') 'rank ', rank, ': wrong: ', what
+    flush (0)
+    call MPI_ABORT(MPI_COMM_WORLD, 1, ierror)
+  end subroutine
+
   integer function right()
     right = mod(rank + 1, ranks)
   end function

@@ -34,12 +34,13 @@ contains
 
   ! The same on all processes, and no other job's.
   character(300) function name()
-    character(12), save :: number = ' '
-    integer :: clock, e
+    character(20), save :: number = ' '
+    integer(selected_int_kind(18)) :: clock  ! this long it counts nanoseconds
+    integer :: e
     if (number == ' ') then
       call system_clock(clock)
-      write (number, '(i0)') mod(clock, 100000000)
-      call MPI_Bcast(number, 12, MPI_CHARACTER, 0, MPI_COMM_WORLD, e)
+      write (number, '(i0)') clock
+      call MPI_Bcast(number, 20, MPI_CHARACTER, 0, MPI_COMM_WORLD, e)
     end if
     call get_environment_variable('TMPDIR', name)
     if (name == ' ') name = '/tmp'

@@ -59,47 +59,25 @@ end subroutine
 contains
   subroutine operators_tests
     call numbers_integer
-    call numbers_integer1
-    call numbers_integer2
-    call numbers_integer4
-    call numbers_integer8
     call numbers_aint
     call numbers_count
     call numbers_offset
     call ordered_integer
-    call ordered_integer1
-    call ordered_integer2
-    call ordered_integer4
-    call ordered_integer8
     call ordered_aint
     call ordered_count
     call ordered_offset
     call bits_integer
-    call bits_integer1
-    call bits_integer2
-    call bits_integer4
-    call bits_integer8
     call bits_aint
     call bits_count
     call bits_offset
     call numbers_real
     call numbers_double
-    call numbers_real4
-    call numbers_real8
     call ordered_real
     call ordered_double
-    call ordered_real4
-    call ordered_real8
     call bits_byte
     call numbers_complex
     call numbers_double_complex
-    call numbers_complex8
-    call numbers_complex16
     call logicals_logical
-    call logicals_logical1
-    call logicals_logical2
-    call logicals_logical4
-    call logicals_logical8
 #ifdef IMPI_INTEGER8
     if (ours) call places_integer  ! the datatype is not of the ABI
 #else
@@ -107,7 +85,32 @@ contains
 #endif
     call places_real
     call places_double
-#ifdef __GFORTRAN__
+    ! The same functions of C serve all bindings.
+#if BINDING == 3
+    call numbers_integer1
+    call numbers_integer2
+    call numbers_integer4
+    call numbers_integer8
+    call ordered_integer1
+    call ordered_integer2
+    call ordered_integer4
+    call ordered_integer8
+    call bits_integer1
+    call bits_integer2
+    call bits_integer4
+    call bits_integer8
+    call numbers_real4
+    call numbers_real8
+    call ordered_real4
+    call ordered_real8
+    call numbers_complex8
+    call numbers_complex16
+    call logicals_logical1
+    call logicals_logical2
+    call logicals_logical4
+    call logicals_logical8
+#endif
+#if BINDING == 3 && defined __GFORTRAN__
     call numbers_real16
     call ordered_real16
     call numbers_complex32
@@ -116,51 +119,53 @@ contains
   end subroutine
 
   NUMBERS(numbers_integer, integer, MPI_INTEGER)
-  NUMBERS(numbers_integer1, integer(int8), MPI_INTEGER1)
-  NUMBERS(numbers_integer2, integer(int16), MPI_INTEGER2)
-  NUMBERS(numbers_integer4, integer(int32), MPI_INTEGER4)
-  NUMBERS(numbers_integer8, integer(int64), MPI_INTEGER8)
   NUMBERS(numbers_aint, integer(MPI_ADDRESS_KIND), MPI_AINT)
   NUMBERS(numbers_count, integer(MPI_COUNT_KIND), MPI_COUNT)
   NUMBERS(numbers_offset, integer(MPI_OFFSET_KIND), MPI_OFFSET)
   ORDERED(ordered_integer, integer, MPI_INTEGER)
-  ORDERED(ordered_integer1, integer(int8), MPI_INTEGER1)
-  ORDERED(ordered_integer2, integer(int16), MPI_INTEGER2)
-  ORDERED(ordered_integer4, integer(int32), MPI_INTEGER4)
-  ORDERED(ordered_integer8, integer(int64), MPI_INTEGER8)
   ORDERED(ordered_aint, integer(MPI_ADDRESS_KIND), MPI_AINT)
   ORDERED(ordered_count, integer(MPI_COUNT_KIND), MPI_COUNT)
   ORDERED(ordered_offset, integer(MPI_OFFSET_KIND), MPI_OFFSET)
   BITS(bits_integer, integer, MPI_INTEGER)
-  BITS(bits_integer1, integer(int8), MPI_INTEGER1)
-  BITS(bits_integer2, integer(int16), MPI_INTEGER2)
-  BITS(bits_integer4, integer(int32), MPI_INTEGER4)
-  BITS(bits_integer8, integer(int64), MPI_INTEGER8)
   BITS(bits_aint, integer(MPI_ADDRESS_KIND), MPI_AINT)
   BITS(bits_count, integer(MPI_COUNT_KIND), MPI_COUNT)
   BITS(bits_offset, integer(MPI_OFFSET_KIND), MPI_OFFSET)
   NUMBERS(numbers_real, real, MPI_REAL)
   NUMBERS(numbers_double, double precision, MPI_DOUBLE_PRECISION)
-  NUMBERS(numbers_real4, real(real32), MPI_REAL4)
-  NUMBERS(numbers_real8, real(real64), MPI_REAL8)
   ORDERED(ordered_real, real, MPI_REAL)
   ORDERED(ordered_double, double precision, MPI_DOUBLE_PRECISION)
-  ORDERED(ordered_real4, real(real32), MPI_REAL4)
-  ORDERED(ordered_real8, real(real64), MPI_REAL8)
   BITS(bits_byte, integer(int8), MPI_BYTE)
   NUMBERS(numbers_complex, complex, MPI_COMPLEX)
   NUMBERS(numbers_double_complex, complex(kind(0d0)), MPI_DOUBLE_COMPLEX)
+  LOGICALS(logicals_logical, logical, MPI_LOGICAL)
+  PLACES(places_integer, integer, MPI_2INTEGER)
+  PLACES(places_real, real, MPI_2REAL)
+  PLACES(places_double, double precision, MPI_2DOUBLE_PRECISION)
+#if BINDING == 3
+  NUMBERS(numbers_integer1, integer(int8), MPI_INTEGER1)
+  NUMBERS(numbers_integer2, integer(int16), MPI_INTEGER2)
+  NUMBERS(numbers_integer4, integer(int32), MPI_INTEGER4)
+  NUMBERS(numbers_integer8, integer(int64), MPI_INTEGER8)
+  ORDERED(ordered_integer1, integer(int8), MPI_INTEGER1)
+  ORDERED(ordered_integer2, integer(int16), MPI_INTEGER2)
+  ORDERED(ordered_integer4, integer(int32), MPI_INTEGER4)
+  ORDERED(ordered_integer8, integer(int64), MPI_INTEGER8)
+  BITS(bits_integer1, integer(int8), MPI_INTEGER1)
+  BITS(bits_integer2, integer(int16), MPI_INTEGER2)
+  BITS(bits_integer4, integer(int32), MPI_INTEGER4)
+  BITS(bits_integer8, integer(int64), MPI_INTEGER8)
+  NUMBERS(numbers_real4, real(real32), MPI_REAL4)
+  NUMBERS(numbers_real8, real(real64), MPI_REAL8)
+  ORDERED(ordered_real4, real(real32), MPI_REAL4)
+  ORDERED(ordered_real8, real(real64), MPI_REAL8)
   NUMBERS(numbers_complex8, complex(real32), MPI_COMPLEX8)
   NUMBERS(numbers_complex16, complex(real64), MPI_COMPLEX16)
-  LOGICALS(logicals_logical, logical, MPI_LOGICAL)
   LOGICALS(logicals_logical1, logical(int8), MPI_LOGICAL1)
   LOGICALS(logicals_logical2, logical(int16), MPI_LOGICAL2)
   LOGICALS(logicals_logical4, logical(int32), MPI_LOGICAL4)
   LOGICALS(logicals_logical8, logical(int64), MPI_LOGICAL8)
-  PLACES(places_integer, integer, MPI_2INTEGER)
-  PLACES(places_real, real, MPI_2REAL)
-  PLACES(places_double, double precision, MPI_2DOUBLE_PRECISION)
-#ifdef __GFORTRAN__
+#endif
+#if BINDING == 3 && defined __GFORTRAN__
   NUMBERS(numbers_real16, real(real128), MPI_REAL16)
   ORDERED(ordered_real16, real(real128), MPI_REAL16)
   NUMBERS(numbers_complex32, complex(real128), MPI_COMPLEX32)

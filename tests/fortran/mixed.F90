@@ -1,4 +1,5 @@
-! One program with all three bindings and C: what one of them has made, the others use.
+! All three bindings and C (mixed/mixed.c) in one program: what one of them has made, the others use.
+#include "binding.h"
 module by_header
   implicit none
 contains
@@ -42,14 +43,6 @@ module by_f08
   implicit none
   integer, save :: failures = 0
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (holds) return
-    print '(a, i0)', 'mixed.F90: does not hold: ', line
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
-
   subroutine send(comm, to, x, request)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: to
@@ -79,13 +72,16 @@ contains
   end subroutine
 end module
 
-program mixed
+module mixed
   use mpi_f08
   use, intrinsic :: iso_c_binding
+  use checks, only: left, rank, ranks, right, wrong
   use by_header, only: receive
   use by_mpi, only: make_key
-  use by_f08, only: add, check, failures, handler, send
+  use by_f08, only: add, failures, handler, send
   implicit none
+  private
+  public :: mixed_tests
   interface
     integer(C_INT) function c_dup(comm) bind(C)
       import
@@ -115,65 +111,64 @@ program mixed
       import
     end function
   end interface
-  integer :: rank, ranks, y, request, status(MPI_STATUS_SIZE), key
-  integer(C_INT) :: a(5), b(3)
-  integer, asynchronous :: x
-  integer(C_INTPTR_T) :: address, value
-  integer(MPI_ADDRESS_KIND) :: v
-  logical :: flag
-  type(MPI_Comm) :: comm, copy
-  type(MPI_Datatype) :: vector
-  type(MPI_Errhandler) :: eh
-  type(MPI_Op) :: op
-  call MPI_Init()
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+contains
+  subroutine mixed_tests
+    integer :: y, request, status(MPI_STATUS_SIZE), key
+    integer(C_INT) :: a(5), b(3)
+    integer, asynchronous, save :: x
+    integer(C_INTPTR_T) :: address, value
+    integer(MPI_ADDRESS_KIND) :: v
+    logical :: flag
+    type(MPI_Comm) :: comm, copy
+    type(MPI_Datatype) :: vector
+    type(MPI_Errhandler) :: eh
+    type(MPI_Op) :: op
+    failures = 0
+    ! A communicator of C's, a message of mpi_f08's, received by mpif.h, whose status C reads.
+    comm = MPI_Comm(c_dup(int(MPI_COMM_WORLD%MPI_VAL, C_INT)))
+    x = 100 + rank
+    call send(comm, right(), x, request)
+    call receive(comm%MPI_VAL, left(), y, request, status)
+    CHECK(y == 100 + left() .and. status(MPI_TAG) == 3)
+    CHECK(c_tag(int(status, C_INT)) == 3)
 
-  ! A communicator of C's, a message of mpi_f08's, received by mpif.h, whose status C reads.
-  comm = MPI_Comm(c_dup(int(MPI_COMM_WORLD%MPI_VAL, C_INT)))
-  x = 100 + rank
-  call send(comm, mod(rank + 1, ranks), x, request)
-  call receive(comm%MPI_VAL, mod(rank + ranks - 1, ranks), y, request, status)
-  call check(y == 100 + mod(rank + ranks - 1, ranks) .and. status(MPI_TAG) == 3, __LINE__)
-  call check(c_tag(int(status, C_INT)) == 3, __LINE__)
+    ! C sees the address of an attribute of Fortran's, Fortran the address that C has set.
+    call make_key(key)
+    call MPI_Comm_set_attr(comm, key, 2_MPI_ADDRESS_KIND**35)
+    call c_attributes(int(comm%MPI_VAL, C_INT), int(key, C_INT), address, value)
+    CHECK(value == 2_MPI_ADDRESS_KIND**35)
+    call MPI_Comm_get_attr(comm, key, v, flag)  ! c_attributes has put an address there
+    CHECK(flag .and. v == address)
+    call MPI_Comm_dup(comm, copy)
+    call MPI_Comm_get_attr(copy, key, v, flag)
+    CHECK(flag .and. v == 2 * address)
+    call MPI_Comm_free(copy)
 
-  ! C sees the address of an attribute of Fortran's, Fortran the address that C has set.
-  call make_key(key)
-  call MPI_Comm_set_attr(comm, key, 2_MPI_ADDRESS_KIND**35)
-  call c_attributes(int(comm%MPI_VAL, C_INT), int(key, C_INT), address, value)
-  call check(value == 2_MPI_ADDRESS_KIND**35, __LINE__)
-  call MPI_Comm_get_attr(comm, key, v, flag)  ! c_attributes has put an address there
-  call check(flag .and. v == address, __LINE__)
-  call MPI_Comm_dup(comm, copy)
-  call MPI_Comm_get_attr(copy, key, v, flag)
-  call check(flag .and. v == 2 * address, __LINE__)
-  call MPI_Comm_free(copy)
+    ! A key of C's, whose functions copy what its address leads to.
+    key = c_key()
+    call MPI_Comm_set_attr(comm, key, 21_MPI_ADDRESS_KIND)
+    call MPI_Comm_dup(comm, copy)
+    call MPI_Comm_get_attr(copy, key, v, flag)
+    CHECK(flag .and. v == 21)
+    call MPI_Comm_free(copy)
 
-  ! A key of C's, whose functions copy what its address leads to.
-  key = c_key()
-  call MPI_Comm_set_attr(comm, key, 21_MPI_ADDRESS_KIND)
-  call MPI_Comm_dup(comm, copy)
-  call MPI_Comm_get_attr(copy, key, v, flag)
-  call check(flag .and. v == 21, __LINE__)
-  call MPI_Comm_free(copy)
+    ! An operator and an error handler of Fortran's in C.
+    call MPI_Op_create(add, .true., op)
+    CHECK(c_sum(int(comm%MPI_VAL, C_INT), int(op%MPI_VAL, C_INT)) == ranks * (ranks + 1) / 2)
+    call MPI_Op_free(op)
+    call MPI_Comm_create_errhandler(handler, eh)
+    call MPI_Comm_set_errhandler(comm, eh)
+    call c_fail(int(comm%MPI_VAL, C_INT))
+    CHECK(failures == 1)
+    call MPI_Errhandler_free(eh)
 
-  ! An operator and an error handler of Fortran's in C.
-  call MPI_Op_create(add, .true., op)
-  call check(c_sum(int(comm%MPI_VAL, C_INT), int(op%MPI_VAL, C_INT)) == ranks * (ranks + 1) / 2, __LINE__)
-  call MPI_Op_free(op)
-  call MPI_Comm_create_errhandler(handler, eh)
-  call MPI_Comm_set_errhandler(comm, eh)
-  call c_fail(int(comm%MPI_VAL, C_INT))
-  call check(failures == 1, __LINE__)
-  call MPI_Errhandler_free(eh)
-
-  ! A datatype of C's.
-  vector = MPI_Datatype(c_vector())
-  a = (/ 1, 2, 3, 4, 5 /)
-  b = 0
-  call MPI_Sendrecv(a, 1, vector, 0, 1, b, 3, MPI_INTEGER4, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE)
-  call check(all(b == (/ 1, 3, 5 /)), __LINE__)
-  call MPI_Type_free(vector)
-  call MPI_Comm_free(comm)
-  call MPI_Finalize()
-end program
+    ! A datatype of C's.
+    vector = MPI_Datatype(c_vector())
+    a = (/ 1, 2, 3, 4, 5 /)
+    b = 0
+    call MPI_Sendrecv(a, 1, vector, 0, 1, b, 3, MPI_INTEGER4, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE)
+    CHECK(all(b == (/ 1, 3, 5 /)))
+    call MPI_Type_free(vector)
+    call MPI_Comm_free(comm)
+  end subroutine
+end module
