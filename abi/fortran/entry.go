@@ -51,6 +51,7 @@ func init() {
 		Comm_create_errhandler Win_create_errhandler File_create_errhandler Session_create_errhandler Errhandler_create
 		Op_create Grequest_start Register_datarep
 		Comm_spawn Comm_spawn_multiple Info_get_string Session_get_nth_pset
+		Type_extent Type_lb Type_ub
 		Buffer_detach Comm_detach_buffer Session_detach_buffer
 		Status_f2f08 Status_f082f Abi_get_fortran_booleans Abi_set_fortran_booleans`) {
 		byHand["MPI_"+name] = true
@@ -64,12 +65,17 @@ func (p Procedure) entries(t target) string {
 		return ""
 	case p.C == nil || strings.HasPrefix(p.Name, "MPI_Status_f"):
 		return p.onlyFortran(t)
+	case bounds[p.Name] != "":
+		return fmt.Sprintf(boundEntry, p.Lower(), strings.ToUpper(p.Lower()), bounds[p.Name])
 	}
 	var b strings.Builder
 	lower, upper := p.Lower(), strings.ToUpper(p.Lower())
 	c := p.C
 	if t.integer == 8 && p.widens() && !p.separate() { // an INTEGER is an MPI_Count
 		c = p.Large
+	}
+	if t.integer == 8 && p.recounts() {
+		return p.entry(fmt.Sprintf("LARGE_(%s)", lower), p.Large, large, false, t)
 	}
 	b.WriteString(p.entry(fmt.Sprintf("F_(%s)", lower), c, old, false, t))
 	fmt.Fprintf(&b, "NAMES(%s, %s)\n", lower, upper)
@@ -94,6 +100,19 @@ func (p Procedure) entries(t target) string {
 	}
 	return b.String()
 }
+
+// bounds are those of datatypes, for which MPI-1 had a function each.
+var bounds = map[string]string{"MPI_Type_extent": "extent", "MPI_Type_lb": "lb", "MPI_Type_ub": "lb + extent"}
+
+const boundEntry = `void F_(%[1]s)(const Fint *datatype, Fint *bound, Fint *ierror)
+{
+    MPI_Aint lb = 0, extent = 0;
+    int e = C_(Type_get_extent)(Datatype_in(*datatype), &lb, &extent);
+    if (e == MPI_SUCCESS) *bound = (Fint)(%[3]s);
+    done(ierror, e);
+}
+NAMES(%[1]s, %[2]s)
+`
 
 // onlyFortran are the entries of procedures that call nothing of C.
 func (p Procedure) onlyFortran(t target) string {
@@ -127,6 +146,10 @@ func (p Procedure) detaches() bool {
 
 // widens reports whether the large form takes the same arguments as the small one where INTEGER has 8 bytes.
 func (p Procedure) widens() bool { return p.Large != nil && len(p.of(true)) == len(p.of(false)) }
+
+// recounts reports whether the large form has counts in an array of their own, which INTEGERs of 8 bytes hold
+// (contents.c).
+func (p Procedure) recounts() bool { return p.Large != nil && !p.widens() }
 
 // buffers reports whether there are choice buffers, which mpi_f08 passes as descriptors.
 func (p Procedure) buffers() bool {

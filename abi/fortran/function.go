@@ -8,18 +8,6 @@ import (
 // Functions of the program, and attributes. C is given a function in C that calls the program's, which it finds in a
 // state of Fortran's library (library/callbacks.c).
 
-// instead are functions of C that are called for those that MPI-1 had, and the ABI has not.
-var instead = map[string]string{"MPI_Keyval_create": "Comm_create_keyval", "MPI_Attr_get": "Comm_get_attr",
-	"MPI_Attr_put": "Comm_set_attr", "MPI_Errhandler_create": "Comm_create_errhandler"}
-
-// callee is the name of the function of C.
-func (e *entry) callee() string {
-	if name := instead[e.p.Name]; name != "" {
-		return name
-	}
-	return e.c.Short()
-}
-
 // procedure is an argument that is a function.
 func (e *entry) procedure(a Argument) {
 	e.functions = append(e.functions, a.Name)
@@ -86,7 +74,7 @@ func (e *entry) need(lacking string) { e.needs = append(e.needs, lacking) }
 
 // calling is the call, with what comes before it.
 func (e *entry) calling(t target) string {
-	call := fmt.Sprintf("C_(%s)(%s)", e.callee(), strings.TrimSuffix(e.leading+strings.Join(e.values, ", "), ", "))
+	call := fmt.Sprintf("C_(%s)(%s)", e.c.Short(), strings.TrimSuffix(e.leading+strings.Join(e.values, ", "), ", "))
 	if e.family != "" {
 		call = fmt.Sprintf("(c = impi_fortran_pooled_%s(%s)) ? %s : impi_fortran_exhausted()", e.family, e.state, call)
 		if t.front == "" {

@@ -18,7 +18,7 @@ const mostVendorC = 407
 
 // mostFortranC is the same for abi/fortran/library: strings, arrays and statuses, descriptors, calls of the program's
 // functions, and processes that are started. What is regular is written from tables (abi/fortran).
-const mostFortranC = 899
+const mostFortranC = 991
 
 const madeOf = `They are meant to hold executors (loops over memory that Go has laid out: rings, plans of
 datatypes, posted receives, boards, windows), kernels (loops that copy and combine, each with an oracle in Go), and

@@ -1,5 +1,5 @@
-/* Processes that are started. What says which is of the root alone. Compiled once for MPI_X and once for PMPI_X, as the
- * entries that are generated. */
+/* Processes that are started. What says which is of the root alone. The program `profile` makes PMPI_X of MPI_X, as it
+ * does of entries that are generated. */
 #include "fortran.h"
 
 /* Strings up to a blank one, n apart; NULL if it is the constant. */
@@ -36,6 +36,13 @@ static void codes_out(Fint *codes, const int *c, int64_t n)
         impi_fortran_numbers_out(codes, sizeof *codes, c, sizeof *c, n);
 }
 
+/* Processes that are asked for, which only the root knows. Others need it where codes come as INTEGERs of 8 bytes. */
+static int asked_for(const Fint *maxprocs, int64_t n, int root, MPI_Comm comm, int64_t *processes)
+{
+    *processes = sum(maxprocs, n);
+    return sizeof(Fint) == sizeof(int) ? MPI_SUCCESS : PMPI_Bcast(processes, 1, MPI_INT64_T, root, comm);
+}
+
 void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs, const Fint *info, const Fint *root,
                     const Fint *comm, Fint *intercomm, Fint *codes, Fint *ierror, size_t command_len, size_t argv_len)
 {
@@ -44,12 +51,15 @@ void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs,
     int mine = is_root(c_comm, int_in(*root));
     char *c_command = mine ? string_in(&room, command, command_len) : NULL;
     char **c_argv = mine ? arguments(&room, argv, argv_len, (int64_t)argv_len) : NULL;
-    int *c_codes = codes_in(&room, codes, *maxprocs);
-    int e = room.full ? no_room()
-                      : C_(Comm_spawn)(c_command, c_argv, int_in(*maxprocs), mine ? Info_in(*info) : MPI_INFO_NULL,
-                                       int_in(*root), c_comm, &c_intercomm, c_codes);
+    int64_t processes;
+    int e = asked_for(maxprocs, mine, int_in(*root), c_comm, &processes);
+    int *c_codes = codes_in(&room, codes, processes);
+    if (room.full) e = no_room();
+    if (e == MPI_SUCCESS)
+        e = C_(Comm_spawn)(c_command, c_argv, int_in(*maxprocs), mine ? Info_in(*info) : MPI_INFO_NULL, int_in(*root),
+                           c_comm, &c_intercomm, c_codes);
     if (e == MPI_SUCCESS || c_intercomm != MPI_COMM_NULL) *intercomm = Comm_out(c_intercomm);
-    codes_out(codes, c_codes, *maxprocs);
+    codes_out(codes, c_codes, processes);
     leave(&room);
     done(ierror, e);
 }
@@ -72,12 +82,15 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     }
     int *c_maxprocs = NUMBERS_IN(int, maxprocs, n);
     MPI_Info *c_infos = Infos_in(&room, infos, n);
-    int *c_codes = codes_in(&room, codes, sum(maxprocs, n));
-    int e = room.full ? no_room()
-                      : C_(Comm_spawn_multiple)(int_in(*count), c_commands, c_argvs, c_maxprocs, c_infos, int_in(*root),
-                                                c_comm, &c_intercomm, c_codes);
+    int64_t processes;
+    int e = asked_for(maxprocs, n, int_in(*root), c_comm, &processes);
+    int *c_codes = codes_in(&room, codes, processes);
+    if (room.full) e = no_room();
+    if (e == MPI_SUCCESS)
+        e = C_(Comm_spawn_multiple)(int_in(*count), c_commands, c_argvs, c_maxprocs, c_infos, int_in(*root), c_comm,
+                                    &c_intercomm, c_codes);
     if (e == MPI_SUCCESS || c_intercomm != MPI_COMM_NULL) *intercomm = Comm_out(c_intercomm);
-    codes_out(codes, c_codes, sum(maxprocs, n));
+    codes_out(codes, c_codes, processes);
     leave(&room);
     done(ierror, e);
 }
