@@ -103,15 +103,16 @@ sanitized_test(tsan env/threads "-clients;2" TSAN_OPTIONS=atexit_sleep_ms=0 4)
 # mpi_f08 (cmake/FortranPrograms.cmake), whose variables are watched as well.
 if(asan_RUNS AND GFORTRAN AND CMAKE_C_COMPILER_ID STREQUAL "GNU") # one AddressSanitizer for both
   set(lib ${CMAKE_BINARY_DIR}/asan/lib)
-  set(cc ${CMAKE_C_COMPILER} -std=gnu11 -O0 -g -fPIC ${asan_flags} -DFORTRAN_INTEGER=4 -I${library} -I${CMAKE_SOURCE_DIR})
+  set(cc ${CMAKE_C_COMPILER} -std=gnu11 -O0 -g -fPIC ${asan_flags} -DFORTRAN_INTEGER=4 -I${library}
+    -I${CMAKE_SOURCE_DIR} -I${FORTRAN})
   add_custom_target(fortran-asan
-    COMMAND ${cc} -c -include ${library}/by_hand.c -include ${library}/register.c ${FORTRAN}/entries4.c
+    COMMAND ${cc} -c -include ${library}/spawn.c ${FORTRAN}/entries4.c
       -o ${CMAKE_BINARY_DIR}/asan/entries.o
     COMMAND ${library}/profile ${CMAKE_NM} ${CMAKE_OBJCOPY} own ${CMAKE_BINARY_DIR}/asan/entries.o
       ${CMAKE_BINARY_DIR}/asan/entries-profile.o
     COMMAND ${cc} -shared -Wl,-soname,libmpifort_abi.so.1 ${CMAKE_BINARY_DIR}/asan/entries.o
-      ${CMAKE_BINARY_DIR}/asan/entries-profile.o ${library}/room.c ${library}/section.c ${library}/constants.c
-      ${library}/callbacks.c -L${lib} -lmpi_abi -o ${lib}/libmpifort_abi.so.1
+      ${CMAKE_BINARY_DIR}/asan/entries-profile.o ${library}/room.c ${library}/section.c ${library}/callbacks.c
+      ${FORTRAN}/constants.c ${FORTRAN}/trampolines.c -L${lib} -lmpi_abi -o ${lib}/libmpifort_abi.so.1
     COMMENT "libmpifort_abi.so.1 (asan)" VERBATIM)
   add_dependencies(fortran-asan library-asan fortran-sources)
   add_dependencies(sanitize-asan fortran-asan)

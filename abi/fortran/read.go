@@ -100,13 +100,18 @@ func isCallback(name string) bool {
 
 // successors are what entries call for functions that the ABI has not: others with the same parameters.
 var successors = map[string]string{
-	"MPI_Attr_get": "MPI_Comm_get_attr", "MPI_Attr_put": "MPI_Comm_set_attr",
-	"MPI_Keyval_create":     "MPI_Comm_create_keyval",
+	"MPI_Address":           "MPI_Get_address",
+	"MPI_Attr_delete":       "MPI_Comm_delete_attr",
+	"MPI_Attr_get":          "MPI_Comm_get_attr",
+	"MPI_Attr_put":          "MPI_Comm_set_attr",
 	"MPI_Errhandler_create": "MPI_Comm_create_errhandler",
-	"MPI_Address":           "MPI_Get_address", "MPI_Attr_delete": "MPI_Comm_delete_attr", "MPI_Keyval_free": "MPI_Comm_free_keyval",
-	"MPI_Errhandler_get": "MPI_Comm_get_errhandler", "MPI_Errhandler_set": "MPI_Comm_set_errhandler",
-	"MPI_Type_hindexed": "MPI_Type_create_hindexed", "MPI_Type_hvector": "MPI_Type_create_hvector",
-	"MPI_Type_struct": "MPI_Type_create_struct",
+	"MPI_Errhandler_get":    "MPI_Comm_get_errhandler",
+	"MPI_Errhandler_set":    "MPI_Comm_set_errhandler",
+	"MPI_Keyval_create":     "MPI_Comm_create_keyval",
+	"MPI_Keyval_free":       "MPI_Comm_free_keyval",
+	"MPI_Type_hindexed":     "MPI_Type_create_hindexed",
+	"MPI_Type_hvector":      "MPI_Type_create_hvector",
+	"MPI_Type_struct":       "MPI_Type_create_struct",
 }
 
 // bound reports whether a C function has a Fortran binding. A large form is one with its function.
