@@ -17,7 +17,8 @@ const mostC = 2917
 const mostVendorC = 407
 
 // mostFortranC is the same for abi/fortran/library: strings, arrays and statuses, descriptors, calls of the program's
-// functions, and processes that are started. What is regular is written from tables (abi/fortran).
+// functions, processes that are started, and what datatypes were made with where INTEGERs have 8 bytes. What is regular
+// is written from tables (abi/fortran).
 const mostFortranC = 991
 
 const madeOf = `They are meant to hold executors (loops over memory that Go has laid out: rings, plans of
