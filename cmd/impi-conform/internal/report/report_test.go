@@ -13,8 +13,8 @@ import (
 var results = []conform.Result{
 	{Case: conform.Case{Name: "server/key", Rule: "2.3.3"}, Took: time.Second},
 	{Case: conform.Case{Name: "client/world", Rule: "2.3.5"}, Outcome: conform.Fail,
-		Problems: []string{"a < b", "two\nlines"}, Output: "said \x00\"\n"},
-	{Case: conform.Case{Name: "server/port"}, Outcome: conform.Skip, Problems: []string{"no server"}},
+		Problems: []conform.Problem{{Text: "a < b"}, {Text: "two\nlines"}}, Output: "said \x00\"\n"},
+	{Case: conform.Case{Name: "server/port"}, Outcome: conform.Skip, Problems: []conform.Problem{{Text: "no server"}}},
 }
 
 func TestTextHasALineForACase(t *testing.T) {
@@ -29,13 +29,13 @@ func TestTextHasALineForACase(t *testing.T) {
 	if !strings.Contains(out.String(), "\n       two\n       lines\n") || strings.Count(out.String(), "said") != 1 {
 		t.Errorf("got\n%s", &out)
 	}
-	if got := Summary([3]int{1, 2, 3}); got != "1 passed, 2 failed, 3 skipped" {
+	if got := Summary(conform.Count{1, 2, 3, 4}); got != "1 passed, 2 failed, 4 indeterminate, 3 skipped" {
 		t.Error(got)
 	}
 }
 
 func TestJUnitIsReadBack(t *testing.T) {
-	var j JUnit
+	j := JUnit{Properties: []Property{{"tester", "1"}}}
 	for _, r := range results {
 		j.Ended(r)
 	}
