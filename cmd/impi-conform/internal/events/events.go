@@ -10,6 +10,7 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
@@ -77,7 +78,19 @@ type Trace struct {
 	HiWater uint32   `json:"hiwater,omitempty"`
 }
 
-// Rank orders columns: the server, clients, hosts, processes, others.
+// Shorten returns the trace without its middle if it has more than limit events.
+func (t *Trace) Shorten(limit int) *Trace {
+	n := len(t.Events) - limit
+	if n <= 0 {
+		return t
+	}
+	short := *t
+	short.Events = slices.Concat(t.Events[:limit/2], t.Events[limit/2+n:])
+	short.Left += n
+	return &short
+}
+
+// rank orders columns: the server, clients, hosts, processes, others.
 func (c Column) rank() (kind int, a, b int) {
 	for i, format := range []string{"server", "client %d", "host %d.%d", "process %d"} {
 		var n [2]int

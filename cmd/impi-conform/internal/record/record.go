@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,9 +73,13 @@ type Problem struct {
 
 // Bounds of text in a record, in bytes.
 const (
+	maxName    = 200
 	maxProblem = 8 << 10
 	maxOutput  = 64 << 10
 )
+
+// maxPassed bounds the events of a case that has passed: nobody will look for the one that was wrong.
+const maxPassed = 2000
 
 // Group is the part of a case's name before the slash.
 func (c Case) Group() string { g, _, _ := strings.Cut(c.Name, "/"); return g }
@@ -90,6 +95,8 @@ func (r *Record) Add(x conform.Result) {
 	}
 	if c.Verdict != Pass {
 		c.Output = events.Clean(x.Output, maxOutput)
+	} else if c.Trace != nil {
+		c.Trace = c.Trace.Shorten(maxPassed)
 	}
 	r.Cases = append(r.Cases, c)
 }
@@ -138,6 +145,11 @@ func Read(from io.Reader) (*Record, error) {
 	}
 	if r.Format != Format {
 		return nil, fmt.Errorf("its format is %d, must be %d", r.Format, Format)
+	}
+	for _, c := range r.Cases {
+		if !slices.Contains(Verdicts, c.Verdict) || c.Name != events.Clean(c.Name, maxName) {
+			return nil, fmt.Errorf("case %q has the verdict %q", events.Clean(c.Name, maxName), c.Verdict)
+		}
 	}
 	return r, nil
 }
