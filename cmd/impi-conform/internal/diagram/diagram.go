@@ -16,10 +16,9 @@ import (
 
 // Sizes in pixels.
 const (
-	left   = 110 // of the first column
-	apart  = 150 // between columns
-	height = 30  // of a row
-	line   = 20  // where its arrow is
+	left  = 110 // of the first column
+	apart = 150 // between columns
+	line  = 20  // where the arrow of a row is; a row is 30 high
 )
 
 // Diagram is a trace, laid out.
@@ -71,70 +70,60 @@ func New(id string, t *events.Trace, problems []record.Problem, limit int) *Diag
 	d := &Diagram{ID: id}
 	x := map[string]int{}
 	for _, c := range t.Columns {
-		if slices.ContainsFunc(shown, func(e events.Event) bool { return e.From == c.Name || e.To == c.Name }) {
+		has := func(i int) bool { e := t.Events[i]; return e.From == c.Name || e.To == c.Name }
+		if slices.ContainsFunc(shown, has) {
 			x[c.Name] = left + apart/2 + apart*len(d.Columns)
 			d.Columns = append(d.Columns, Column{c.Name, c.Implementation, x[c.Name]})
 		}
 	}
 	d.Width = left + apart*max(len(d.Columns), 4)
-	next, at := 1, 0 // the number of the next event, and where it is in t.Events
-	for _, e := range shown {
-		if e.N > next {
-			d.Rows = append(d.Rows, gap(t.Events[at:], next, e.N))
+	last, n := -1, 0 // the event before, in t.Events and as it was numbered
+	for _, i := range shown {
+		e := t.Events[i]
+		if text := gap(i-last-1, e.N-n-1); text != "" {
+			d.Rows = append(d.Rows, Row{Gap: text})
 		}
-		for t.Events[at].N != e.N {
-			at++
-		}
-		at++
-		next = e.N + 1
+		last, n = i, e.N
 		fields, wrong := must[e.N]
-		d.Rows = append(d.Rows, row(id, e, x, d.Width, fields, wrong, t))
+		d.Rows = append(d.Rows, row(id, e, x, d.Width, fields, wrong, t.HiWater))
 	}
 	return d
 }
 
-// choose returns the events that are shown.
-func choose(all []events.Event, must map[int][]codec.Field, limit int) (list []events.Event) {
-	if len(all) <= limit {
-		return all
-	}
+// choose returns the places of the events that are shown.
+func choose(all []events.Event, must map[int][]codec.Field, limit int) (shown []int) {
 	first := limit / 2
 	last := len(all) - (limit - first)
-	kept := limit // as many again may show problems
+	more := limit // events of the middle that may be shown because of a problem
 	for i, e := range all {
 		_, wrong := must[e.N]
-		middle := (wrong || e.Kind == events.Problem) && kept > 0
-		if i < first || i >= last || middle {
-			list = append(list, e)
-			if i >= first && i < last {
-				kept--
-			}
+		switch {
+		case len(all) <= limit || i < first || i >= last:
+		case (wrong || e.Kind == events.Problem) && more > 0:
+			more--
+		default:
+			continue
 		}
+		shown = append(shown, i)
 	}
-	return list
+	return shown
 }
 
-// gap is a row for the events from number next up to n: those of rest are not shown, others were not recorded.
-func gap(rest []events.Event, next, n int) Row {
-	recorded := 0
-	for _, e := range rest {
-		if e.N < n {
-			recorded++
-		}
-	}
+// gap says what is between two events that are shown: recorded ones, of all that happened.
+func gap(recorded, all int) string {
 	var words []string
 	if recorded > 0 {
 		words = append(words, fmt.Sprintf("%d events are not shown here; the record as JSON has them", recorded))
 	}
-	if lost := n - next - recorded; lost > 0 {
+	if lost := all - recorded; lost > 0 {
 		words = append(words, fmt.Sprintf("%d events were not recorded", lost))
 	}
-	return Row{Gap: strings.Join(words, "; ")}
+	return strings.Join(words, "; ")
 }
 
 // row lays an event out.
-func row(id string, e events.Event, x map[string]int, width int, must []codec.Field, wrong bool, t *events.Trace) Row {
-	r := Row{ID: fmt.Sprintf("%s-%d", id, e.N), Time: stamp(e.At), Label: label(e, t), Kind: kind(e), Wrong: wrong}
+func row(id string, e events.Event, x map[string]int, width int, must []codec.Field, wrong bool, hiWater uint32) Row {
+	r := Row{ID: fmt.Sprintf("%s-%d", id, e.N), Time: stamp(e.At), Label: label(e, hiWater), Kind: kind(e), Wrong: wrong}
 	x1, from := x[e.From]
 	x2, to := x[e.To]
 	r.Title = r.Time
@@ -191,7 +180,7 @@ func head(from, to int) string {
 const most = 160
 
 // label is what stands at an event.
-func label(e events.Event, t *events.Trace) string {
+func label(e events.Event, hiWater uint32) string {
 	text := e.Name
 	switch e.Kind {
 	case events.Opened:
@@ -214,8 +203,8 @@ func label(e events.Event, t *events.Trace) string {
 		if e.Whole > e.Total {
 			text += fmt.Sprintf(", %d of %d bytes", e.Total, e.Whole)
 		}
-		if e.Window != nil && t.HiWater > 0 {
-			text += fmt.Sprintf(" [%d/%d]", *e.Window, t.HiWater)
+		if e.Window != nil && hiWater > 0 {
+			text += fmt.Sprintf(" [%d/%d]", *e.Window, hiWater)
 		}
 	}
 	if runes := []rune(text); len(runes) > most {

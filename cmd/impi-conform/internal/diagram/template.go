@@ -1,13 +1,14 @@
 package diagram
 
-// CSS is the style of diagrams. It has no comments and no url(), so that it is the same in the page as here.
+// CSS is the style of diagrams. It has no comments, so that it is the same in the page as here. Lines of columns are
+// drawn by reference, for which only selectors without ancestors count.
 const CSS = `
 .diagram{overflow-x:auto}
 .diagram svg{display:block}
 .diagram text{font:11px ui-monospace,monospace;fill:var(--ink)}
 .diagram .column{font-weight:bold;text-anchor:middle}
-.diagram .life{stroke:var(--faint);stroke-width:1}
-.diagram .tested{stroke:var(--ink);stroke-width:2}
+.life{stroke:var(--faint);stroke-width:1}
+.tested{stroke:var(--ink);stroke-width:2}
 .diagram .arrow{stroke:var(--ink);stroke-width:1.2}
 .diagram .connection .arrow{stroke-dasharray:5 3}
 .diagram polygon,.diagram circle{fill:var(--ink)}

@@ -20,7 +20,7 @@ td.n,th.n{text-align:right}
 .verdict{display:inline-block;min-width:8.5rem}
 .fail .verdict,.indeterminate .verdict{color:var(--bad)}
 .pass .verdict{color:var(--good)}
-.problems,.output{white-space:pre-wrap;overflow-wrap:anywhere}
+.problems li,.output{white-space:pre-wrap;overflow-wrap:anywhere}
 .problems li{font-weight:bold}
 pre.output{background:var(--shade);padding:6px;font-size:12px}
 #only-fail:target~main .case:not(.fail),

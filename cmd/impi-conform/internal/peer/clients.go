@@ -85,13 +85,23 @@ type Member struct {
 
 // Dial connects to the server.
 func (s *Server) Dial() *Member {
-	c, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", s.Addr)
+	m, err := s.Connect()
 	if err != nil {
 		s.T.Fatalf("the server does not listen: %v", err)
 	}
+	return m
+}
+
+// Connect is Dial to a server that need not listen any more.
+func (s *Server) Connect() (*Member, error) {
+	tcp, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", s.Addr)
+	if err != nil {
+		return nil, err
+	}
+	c := s.T.Events().ToServer(tcp.(*net.TCPConn))
 	s.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(s.T.Deadline())
-	return &Member{s.T.Events().ToServer(c.(*net.TCPConn)), s, -1}
+	return &Member{c, s, -1}, nil
 }
 
 // watch records what a program does.

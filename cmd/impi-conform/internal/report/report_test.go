@@ -34,6 +34,25 @@ func TestTextHasALineForACase(t *testing.T) {
 	}
 }
 
+func TestJUnitCallsIndeterminateCasesErrors(t *testing.T) {
+	j := JUnit{Properties: []Property{{"version", "2 < 3"}}}
+	j.Ended(conform.Result{Case: conform.Case{Name: "a/b"}, Outcome: conform.Indeterminate,
+		Problems: []conform.Problem{{Text: "nothing was seen"}, {Text: "no line"}}})
+	var out bytes.Buffer
+	if err := j.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var back suites
+	if err := xml.Unmarshal(out.Bytes(), &back); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	s := back.Suites[0]
+	if s.Errors != 1 || s.Failures != 0 || s.Cases[0].Error == nil || s.Cases[0].Error.Message != "nothing was seen" ||
+		len(s.Properties) != 1 || s.Properties[0] != (Property{"version", "2 < 3"}) {
+		t.Errorf("got %+v", s)
+	}
+}
+
 func TestJUnitIsReadBack(t *testing.T) {
 	j := JUnit{Properties: []Property{{"tester", "1"}}}
 	for _, r := range results {
