@@ -44,9 +44,15 @@ func newFiles(ctx context.Context, f flags) *files {
 	if f.version == "" {
 		o.record.Version = said(ctx, first)
 	}
-	for _, s := range []record.Setting{{Name: "server command", Value: f.server}, {Name: "client command", Value: f.client},
-		{Name: "values", Value: f.values}, {Name: "compiler", Value: f.mpicc}, {Name: "cases", Value: f.run},
-		{Name: "deadline", Value: f.timeout.String()}, {Name: "cases at a time", Value: fmt.Sprint(f.jobs)}} {
+	for _, s := range []record.Setting{
+		{Name: "server command", Value: f.server},
+		{Name: "client command", Value: f.client},
+		{Name: "values", Value: f.values},
+		{Name: "compiler", Value: f.mpicc},
+		{Name: "cases", Value: f.run},
+		{Name: "deadline", Value: f.timeout.String()},
+		{Name: "cases at a time", Value: fmt.Sprint(f.jobs)},
+	} {
 		if s.Value != "" {
 			o.record.Configuration = append(o.record.Configuration, s)
 		}

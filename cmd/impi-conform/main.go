@@ -2,7 +2,8 @@
 // that the implementation talks to, one case for each rule of the protocol and for each way in which a peer can
 // break it.
 //
-// Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report.
+// Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report (lines, JUnit), record
+// (JSON, comparing), page (HTML, with diagram). During a case events records what happens.
 package main
 
 import (

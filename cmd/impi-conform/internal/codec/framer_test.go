@@ -58,7 +58,8 @@ func TestAStreamIsCutIntoTheSameUnitsInWhateverPiecesItComes(t *testing.T) {
 			"AUTH 12/12, key 8/8, command 0x00000007 8/8, "},
 		{"hosts", host, [][]byte{U32(1), data, Packet{Header: Header{Type: wire.PkFini}}.Bytes()},
 			"host 1 4/4, DATA 1128/1128, FINI 128/128"},
-		{"unknown type", host, [][]byte{U32(1), Packet{Header: Header{Type: 99}}.Bytes(), {1}}, "host 1 4/4, pk_type 99 128/128, "},
+		{"unknown type", host, [][]byte{U32(1), Packet{Header: Header{Type: 99}}.Bytes(), {1}},
+			"host 1 4/4, pk_type 99 128/128, "},
 		{"data that never come", host, [][]byte{U32(1), data[:500]}, "host 1 4/4, DATA 500/1128"},
 	} {
 		for _, n := range []int{1 << 20, 1, 3, 0} {
@@ -97,7 +98,8 @@ func TestAUnitKeepsTheFirstBytesAlone(t *testing.T) {
 }
 
 func TestFieldsStandWhereTheTextSays(t *testing.T) {
-	h := Header{Type: 1, Len: 2, Src: ID{[16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}, 3}, LSRank: -8, Tag: 9, Reserved: 14}
+	h := Header{Type: 1, Len: 2, Src: ID{[16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}, 3},
+		LSRank: -8, Tag: 9, Reserved: 14}
 	u := Unit{Packets, Packet{h, []byte{0xee, 0xff}}.Bytes(), 130, 130}
 	want := map[string]string{"pk_type": "0 4 00000001 DATASYNC", "pk_len": "4 4 00000002 2",
 		"pk_src.hostid": "8 16 00000000000000000000ffff7f000001 127.0.0.1", "pk_src.pid": "24 8 0000000000000003 3",

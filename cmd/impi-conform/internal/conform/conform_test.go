@@ -119,11 +119,13 @@ func TestAFailureMeansNothingIfNothingWasSeenOrTheTesterWasDisturbed(t *testing.
 		"silent":         {run: func(t *T) { t.Fatalf("no line") }, want: Indeterminate, why: "nothing was seen"},
 		"silent, passed": {run: func(*T) {}, want: Pass},
 		"seen":           {run: func(t *T) { seen(t); t.Fatalf("another line") }, want: Fail},
-		"no ports":       {run: func(t *T) { seen(t); t.Disturbed(syscall.EADDRINUSE); t.Fatalf("cannot listen") }, want: Indeterminate, why: "disturbed"},
+		"no ports": {run: func(t *T) { seen(t); t.Disturbed(syscall.EADDRINUSE); t.Fatalf("cannot listen") },
+			want: Indeterminate, why: "disturbed"},
 		"no files": {run: func(t *T) { seen(t); t.Fatalf("accept: %v", fmt.Errorf("x: %w", syscall.EMFILE)) },
 			want: Indeterminate, why: "disturbed"},
-		"refused":     {run: func(t *T) { seen(t); t.Fatalf("dial: %v", syscall.ECONNREFUSED) }, want: Fail},
-		"interrupted": {ctx: interrupted, run: func(t *T) { seen(t); interrupt(); t.Fatalf("x") }, want: Indeterminate, why: "interrupted"},
+		"refused": {run: func(t *T) { seen(t); t.Fatalf("dial: %v", syscall.ECONNREFUSED) }, want: Fail},
+		"interrupted": {ctx: interrupted, run: func(t *T) { seen(t); interrupt(); t.Fatalf("x") },
+			want: Indeterminate, why: "interrupted"},
 	} {
 		if x.ctx == nil {
 			x.ctx = context.Background()

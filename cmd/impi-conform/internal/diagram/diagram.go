@@ -1,9 +1,10 @@
 // Package diagram makes a sequence diagram of a case's trace: rows by time, columns by party, arrows for what
-// travels, and for each command and packet its fields. It is laid out here, and drawn by the template "diagram" of Text,
-// as SVG within HTML.
+// travels, and for each command and packet its fields. It is laid out here, and drawn as SVG within HTML by a template,
+// diagram.html.
 package diagram
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,17 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
 )
+
+// Text defines the template "diagram", of a *Diagram.
+//
+//go:embed diagram.html
+var Text string
+
+// CSS is the style of diagrams. It has no comments, which html/template would drop. The lines of columns are drawn by
+// reference, for which only selectors without ancestors count.
+//
+//go:embed diagram.css
+var CSS string
 
 // Sizes in pixels.
 const (
@@ -39,6 +51,7 @@ type Column struct {
 // Row is an event, or, if Gap is not empty, says that some are not shown.
 type Row struct {
 	ID     string
+	Width  int
 	Gap    string
 	Time   string
 	Title  string // the row in words, for those who do not see it
@@ -123,7 +136,8 @@ func gap(recorded, all int) string {
 
 // row lays an event out.
 func row(id string, e events.Event, x map[string]int, width int, must []codec.Field, wrong bool, hiWater uint32) Row {
-	r := Row{ID: fmt.Sprintf("%s-%d", id, e.N), Time: stamp(e.At), Label: label(e, hiWater), Kind: kind(e), Wrong: wrong}
+	r := Row{ID: fmt.Sprintf("%s-%d", id, e.N), Width: width, Time: stamp(e.At), Label: label(e, hiWater), Kind: kind(e),
+		Wrong: wrong}
 	x1, from := x[e.From]
 	x2, to := x[e.To]
 	r.Title = r.Time
@@ -227,6 +241,10 @@ func more(e events.Event) string {
 			case "mask", "method":
 				if !strings.HasPrefix(e.Name, "COLL") {
 					return " " + f.Value
+				}
+			case "data":
+				if len(f.Value) > 0 && len(f.Value) < 20 {
+					return ": " + f.Value
 				}
 			}
 		}

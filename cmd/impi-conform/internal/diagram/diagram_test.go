@@ -39,15 +39,19 @@ func TestLabelsSayWhatMatters(t *testing.T) {
 	three := 3
 	packet := codec.Packet{Header: codec.Header{Type: wire.PkDataSync, Len: 100, Tag: 7}}.Bytes()
 	for want, e := range map[string]events.Event{
-		"DATASYNC, tag 7, 100 bytes [3/20]": {Kind: codec.Packets, Name: "DATASYNC", Bytes: packet, Total: 228, Window: &three},
-		"DATASYNC, 50 of 228 bytes":         {Kind: codec.Packets, Name: "DATASYNC", Bytes: packet[:50], Total: 50, Whole: 228},
-		"IMPI rank 5":                       {Kind: codec.ToServer, Name: "IMPI", Bytes: codec.Impi(5)},
-		"IMPI size 5":                       {Kind: codec.FromServer, Name: "IMPI", Bytes: codec.Impi(5)},
-		"AUTH IMPI_AUTH_NONE":               {Kind: codec.ToServer, Name: "AUTH", Bytes: codec.Auth(1)},
-		"choice IMPI_AUTH_KEY":              {Kind: codec.Choice, Name: "choice", Bytes: codec.I32(1, 0)},
-		"closes (reset)":                    {Kind: events.Closed, Text: "reset"},
-		"stderr: a b":                       {Kind: events.Line, Name: "stderr", Text: "a\nb"},
-		strings.Repeat("ü", most) + "...":   {Kind: codec.Stray, Name: strings.Repeat("ü", most+1)},
+		"DATASYNC, tag 7, 100 bytes [3/20]": {Kind: codec.Packets, Name: "DATASYNC", Bytes: packet, Total: 228,
+			Window: &three},
+		"DATASYNC, 50 of 228 bytes": {Kind: codec.Packets, Name: "DATASYNC", Bytes: packet[:50], Total: 50,
+			Whole: 228},
+		"COLL C_DATALEN: 100": {Kind: codec.ToServer, Name: "COLL C_DATALEN", Total: 16,
+			Bytes: codec.Coll(uint32(wire.CDataLen), codec.U32(100))},
+		"IMPI rank 5":                     {Kind: codec.ToServer, Name: "IMPI", Bytes: codec.Impi(5)},
+		"IMPI size 5":                     {Kind: codec.FromServer, Name: "IMPI", Bytes: codec.Impi(5)},
+		"AUTH IMPI_AUTH_NONE":             {Kind: codec.ToServer, Name: "AUTH", Bytes: codec.Auth(1)},
+		"choice IMPI_AUTH_KEY":            {Kind: codec.Choice, Name: "choice", Bytes: codec.I32(1, 0)},
+		"closes (reset)":                  {Kind: events.Closed, Text: "reset"},
+		"stderr: a b":                     {Kind: events.Line, Name: "stderr", Text: "a\nb"},
+		strings.Repeat("ü", most) + "...": {Kind: codec.Stray, Name: strings.Repeat("ü", most+1)},
 	} {
 		if got := label(e, 20); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -56,7 +60,8 @@ func TestLabelsSayWhatMatters(t *testing.T) {
 }
 
 func TestAnEventOfOnePartyIsInsideThePicture(t *testing.T) {
-	d := New("x", trace(events.Event{From: "server", Kind: events.Line}, events.Event{To: "client 1", Kind: events.Started},
+	d := New("x", trace(events.Event{From: "server", Kind: events.Line},
+		events.Event{To: "client 1", Kind: events.Started},
 		events.Event{Kind: events.Problem, Text: "bad", At: 1234567 * time.Nanosecond}), nil, 10)
 	if a := d.Rows[0]; a.X1 != a.X2 || a.Anchor != "start" || a.Kind != "mark" {
 		t.Errorf("%+v", a)

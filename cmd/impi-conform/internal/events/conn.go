@@ -29,8 +29,8 @@ type Conn struct {
 // ToServer is a connection that the tester, as a client, has made to a server under test.
 func (r *Recorder) ToServer(c *net.TCPConn) *Conn {
 	out, in := codec.NewStartUp()
-	return r.conn(&Conn{TCPConn: c, ours: r.Unknown("connection", false), other: r.Party("server", true), in: in, out: out},
-		true)
+	us, server := r.Unknown("connection", false), r.Party("server", true)
+	return r.conn(&Conn{TCPConn: c, ours: us, other: server, in: in, out: out}, true)
 }
 
 // FromClient is a connection of the client under test to the tester's server.

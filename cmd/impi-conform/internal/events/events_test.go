@@ -174,7 +174,8 @@ func TestAnEventIsReadBackWithoutItsFields(t *testing.T) {
 	e := Event{N: 3, At: time.Second, From: "a", To: "b", Kind: codec.Packets, Name: "DATA",
 		Bytes: codec.Packet{Header: codec.Header{Tag: 7}}.Bytes(), Total: 128, Window: &two}
 	b, err := json.Marshal(e)
-	if err != nil || !strings.Contains(string(b), `{"name":"pk_tag","offset":84,"length":4,"raw":"00000007","value":"7"}`) {
+	if err != nil || !strings.Contains(string(b),
+		`{"name":"pk_tag","offset":84,"length":4,"raw":"00000007","value":"7"}`) {
 		t.Fatalf("%s, %v", b, err)
 	}
 	var back Event
@@ -196,7 +197,8 @@ func TestTextOfOthersIsMadeHarmlessAndShort(t *testing.T) {
 		}
 	}
 	long := Clean(strings.Repeat("ü", 1<<19), 255)
-	if len(long) > 300 || !utf8.ValidString(long) || !strings.HasSuffix(long, fmt.Sprintf(" ... (%d more bytes)", 1<<20-254)) {
+	end := fmt.Sprintf(" ... (%d more bytes)", 1<<20-254)
+	if len(long) > 300 || !utf8.ValidString(long) || !strings.HasSuffix(long, end) {
 		t.Errorf("a long text becomes %q", long)
 	}
 }

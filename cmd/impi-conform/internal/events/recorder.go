@@ -189,8 +189,8 @@ func (r *Recorder) Started(p Party, words []string) {
 	r.note(Nobody, p, Event{Kind: Started, Text: Clean(strings.Join(words, " "), maxText)})
 }
 
-// Line notes what a program has written, the first bytes of a line of length bytes. A player's line begins with the rank
-// of the process.
+// Line notes what a program has written, the first bytes of a line of length bytes. A player's line begins with the
+// rank of the process.
 func (r *Recorder) Line(p Party, stream, line string, length int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

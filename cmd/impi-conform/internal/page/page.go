@@ -4,6 +4,7 @@ package page
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -13,6 +14,16 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/diagram"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
 )
+
+//go:embed page.html
+var text string
+
+// pageStyle has no comments: html/template would drop them, and the policy has the sum of what is here.
+//
+//go:embed style.css
+var pageStyle string
+
+var style = "\n" + pageStyle + diagram.CSS
 
 // How many events of a case are shown.
 const (
@@ -90,7 +101,8 @@ func policy() string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"sign": sign}).Parse(text + diagram.Text))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"sign": sign}).Parse(text + diagram.Text +
+	`{{define "style"}}` + style + `{{end}}`))
 
 // sign tells a verdict without colour.
 func sign(v record.Verdict) string {

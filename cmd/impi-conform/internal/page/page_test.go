@@ -62,7 +62,8 @@ func TestAPageHasVerdictsProblemsAndFields(t *testing.T) {
 		`<section class="case fail" id="case-1">`, `<a href="#case-1-17">event 17</a>`, `<details id="case-1-17">`,
 		`aria-label="4.000 ms, process 0 to process 1: DATA, tag 5, 3 bytes [1/20]; this is wrong"`,
 		"12 events were not recorded", "7 of 12 bytes", "000000<mark>05</mark>  5, must be 00000006  6",
-		"&lt;script&gt;alert(1)&lt;/script&gt;", "prefers-color-scheme:dark", `<a href="#only-indeterminate">? indeterminate</a>`} {
+		"&lt;script&gt;alert(1)&lt;/script&gt;", "prefers-color-scheme:dark",
+		`<a href="#only-indeterminate">? indeterminate</a>`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page has no %s", want)
 		}
@@ -75,7 +76,8 @@ func TestAPageIsAllowedItsStyleAlone(t *testing.T) {
 	css, _, _ = strings.Cut(css, "</style>")
 	sum := sha256.Sum256([]byte(css))
 	// The attribute is escaped as HTML.
-	want := "style-src &#39;sha256-" + strings.ReplaceAll(base64.StdEncoding.EncodeToString(sum[:]), "+", "&#43;") + "&#39;"
+	want := "style-src &#39;sha256-" + strings.ReplaceAll(base64.StdEncoding.EncodeToString(sum[:]), "+", "&#43;") +
+		"&#39;"
 	if !strings.Contains(got, want) || !strings.Contains(got, "default-src &#39;none&#39;") {
 		t.Errorf("the policy does not allow the style: %s", want)
 	}
@@ -126,10 +128,10 @@ func TestHostileTextIsEscapedAndBounded(t *testing.T) {
 	r := &record.Record{Implementation: events.Clean(evil, 200), Version: long, Machine: long, Tester: long,
 		Configuration: []record.Setting{{Name: long, Value: long}}}
 	trace := &events.Trace{Columns: []events.Column{{Name: long}, {Name: "process 0"}}}
-	for i, kind := range []codec.Kind{events.Line, events.Started, events.Ended, events.Problem, codec.Packets, codec.Stray,
-		codec.ToServer, "x\"y"} {
-		trace.Events = append(trace.Events, events.Event{N: i + 1, From: long, To: "process 0", Kind: kind, Name: long, Text: long,
-			Bytes: []byte(long)})
+	for i, kind := range []codec.Kind{events.Line, events.Started, events.Ended, events.Problem, codec.Packets,
+		codec.Stray, codec.ToServer, "x\"y"} {
+		trace.Events = append(trace.Events, events.Event{N: i + 1, From: long, To: "process 0", Kind: kind, Name: long,
+			Text: long, Bytes: []byte(long)})
 	}
 	r.Cases = append(r.Cases, record.Case{Name: long + "/" + long, Rule: long, Sentence: long, Verdict: record.Fail,
 		Problems: []record.Problem{{Text: long, Event: 5, Must: []codec.Field{{Name: long, Raw: []byte(evil), Value: long}}}},
@@ -146,8 +148,8 @@ func TestALongTraceIsCutInTheMiddleAndSaysSo(t *testing.T) {
 	c := &r.Cases[0]
 	c.Trace.Events, c.Trace.Left = nil, 0
 	for i := range 10000 {
-		c.Trace.Events = append(c.Trace.Events, events.Event{N: i + 1, At: time.Duration(i), From: "process 0", Kind: events.Line,
-			Text: fmt.Sprintf("line %d.", i+1)})
+		c.Trace.Events = append(c.Trace.Events, events.Event{N: i + 1, At: time.Duration(i), From: "process 0",
+			Kind: events.Line, Text: fmt.Sprintf("line %d.", i+1)})
 	}
 	c.Problems[0].Event = 5000
 	got := written(t, r)

@@ -35,7 +35,8 @@ func small() *Record {
 		Events: []events.Event{
 			{N: 1, At: ms, To: "client 0", Kind: events.Started, Text: "other -c 0"},
 			{N: 2, At: 2 * ms, From: "client 0", To: "server", Kind: events.Opened},
-			{N: 3, At: 3 * ms, From: "client 0", To: "server", Kind: codec.ToServer, Name: "AUTH", Bytes: codec.Auth(2), Total: 12},
+			{N: 3, At: 3 * ms, From: "client 0", To: "server", Kind: codec.ToServer, Name: "AUTH",
+				Bytes: codec.Auth(2), Total: 12},
 			{N: 4, At: 3 * ms, From: "server", To: "client 0", Kind: codec.FromServer, Name: "IMPI", Bytes: codec.Impi(2)[:7],
 				Total: 7, Whole: 12},
 			{N: 17, At: 4 * ms, From: "process 0", To: "process 1", Kind: codec.Packets, Name: "DATA",
@@ -140,7 +141,8 @@ func TestComparingTellsWhatChangedAndWhetherItGotWorse(t *testing.T) {
 		return r
 	}
 	a := record("same", "fail", "fixed", "fail", "broken", "pass", "silent", "pass", "gone", "pass", "skipped", "pass")
-	b := record("new", "fail", "same", "fail", "fixed", "pass", "broken", "fail", "silent", "indeterminate", "skipped", "skip")
+	b := record("new", "fail", "same", "fail", "fixed", "pass", "broken", "fail", "silent", "indeterminate",
+		"skipped", "skip")
 	var out bytes.Buffer
 	worse := Print(&out, Compare(a, b))
 	var words []string
