@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/callsite"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/startup"
 )
@@ -232,18 +233,36 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	}
 }
 
-// impi_error_fatal ends the job because of an error whose handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT.
+// impi_error_fatal ends the job because of an error whose handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT. The
+// addresses are those that the call and what it was called by return to.
 //
 //export impi_error_fatal
-func impi_error_fatal(code int32) {
+func impi_error_fatal(code int32, returns uintptr, n int32) {
 	text := fmt.Sprintf("error code %d", code)
 	if r, ok := recall(code); ok {
 		text = r.text
 	} else if s, ok := describeCode(code); ok {
 		text = s
 	}
+	text = located(text, slice[uintptr](returns, int(n)))
 	class, _ := errorClass(code)
 	endJob(startup.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})
+}
+
+// located adds to a message, which begins with the name of a function, the line of the program that has called it, if
+// the program has debug information.
+func located(text string, returns []uintptr) string {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return text
+	}
+	defer maps.Close()
+	site, known := callsite.Find(maps, returns)
+	function, rest, named := strings.Cut(text, ": ")
+	if !known || !named {
+		return text
+	}
+	return fmt.Sprintf("%s at %v: %s", function, site, rest)
 }
 
 // impi_missing registers the error of a function that has no implementation yet.

@@ -201,16 +201,13 @@ static inline enum progress complete_some(int count, MPI_Request requests[], int
     return n > 0 ? READY : FOR_GO;
 }
 
-/* Completes one of the requests. */
+/* Completes one of the requests; without one that can be, the index says so. */
 static inline enum progress complete_any(int count, MPI_Request requests[], uint32_t looks, int *index,
                                          MPI_Status *status)
 {
-    int n;
+    int n = *index = MPI_UNDEFINED;
     enum progress got = complete_some(count, requests, 1, looks, &n, index, status);
-    if (got == READY && n == MPI_UNDEFINED) {
-        *index = MPI_UNDEFINED;
-        set_empty(status);
-    }
+    if (got == READY && n == MPI_UNDEFINED) set_empty(status);
     return got;
 }
 
@@ -223,9 +220,7 @@ int impi_exec_Waitany(int count, MPI_Request requests[], int *index, MPI_Status 
 int impi_exec_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     if (UNLIKELY(count <= 0 || !requests || !index || !flag)) return IMPI_IN_GO;
-    int code = tested(complete_any(count, requests, 0, index, status), flag);
-    if (code == MPI_SUCCESS && !*flag) *index = MPI_UNDEFINED;
-    return code;
+    return tested(complete_any(count, requests, 0, index, status), flag);
 }
 
 int impi_exec_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])

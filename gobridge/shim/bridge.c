@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../executor/fast_ring.h"
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,10 @@ typedef void handler_function(uintptr_t *object, int *code, ...);
 int impi_raise(int code)
 {
     struct impi_action action;
+    void *returns[8]; /* to this function, MPI's, one of Fortran's or another MPI's library, the program */
     impi_error_action(code, &action);
     if (action.what == IMPI_CALL) ((handler_function *)action.fn)(&action.handle, &action.code);
-    else if (action.what != IMPI_RETURN) impi_error_fatal(action.code);
+    else if (action.what != IMPI_RETURN) impi_error_fatal(action.code, (uintptr_t)returns, backtrace(returns, 8));
     return action.answer;
 }
 

@@ -1,0 +1,121 @@
+// Package callsite finds the line of the program that has called the library, by the debug information of the program
+// (DWARF), for messages about its last call. It is slow, and meant for processes that are about to end.
+//
+// Flow: return addresses -> Find: mapping of each address -> first one outside of MPI's own libraries -> line.
+package callsite
+
+import (
+	"bufio"
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Site is a line of a source file.
+type Site struct {
+	File string // as the compiler has noted it
+	Line int
+}
+
+func (s Site) String() string { return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line) }
+
+// mostDebug bounds, in bytes, the debug information that is read of a file: it is read as a whole.
+const mostDebug = 256 << 20
+
+// Find returns the line of the innermost call from outside of MPI's libraries. The addresses are those to which
+// functions return, innermost first; maps has the format of /proc/PID/maps. False: that code has no debug information,
+// or its file is not there any more.
+func Find(maps io.Reader, returns []uintptr) (Site, bool) {
+	mapped := parse(maps)
+	for _, pc := range returns {
+		m, ok := mapped.of(uint64(pc))
+		if !ok {
+			return Site{}, false
+		}
+		if !strings.HasPrefix(filepath.Base(m.file), "libmpi") {
+			return lineIn(m.file, uint64(pc)-1-m.start+m.offset) // the call lies before the address it returns to
+		}
+	}
+	return Site{}, false
+}
+
+// mapping is a range of addresses that shows a file from an offset on.
+type mapping struct {
+	start, end, offset uint64
+	file               string
+}
+
+type mappings []mapping
+
+func parse(maps io.Reader) (all mappings) {
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		var m mapping
+		var access, device string
+		var inode uint64
+		line := lines.Text()
+		n, _ := fmt.Sscanf(line, "%x-%x %s %x %s %d", &m.start, &m.end, &access, &m.offset, &device, &inode)
+		at := strings.IndexByte(line, '/')
+		if n < 6 || at < 0 {
+			continue // memory without a file
+		}
+		m.file = line[at:]
+		all = append(all, m)
+	}
+	return all
+}
+
+func (all mappings) of(pc uint64) (mapping, bool) {
+	for _, m := range all {
+		if m.start <= pc && pc < m.end {
+			return m, true
+		}
+	}
+	return mapping{}, false
+}
+
+// lineIn returns the line of the instruction at an offset in a file.
+func lineIn(file string, offset uint64) (Site, bool) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return Site{}, false
+	}
+	defer f.Close()
+	size := uint64(0)
+	for _, s := range f.Sections {
+		if strings.HasPrefix(s.Name, ".debug_") {
+			size += s.Size
+		}
+	}
+	if size == 0 || size > mostDebug {
+		return Site{}, false
+	}
+	data, err := f.DWARF()
+	if err != nil {
+		return Site{}, false
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
+			return lineAt(data, offset-p.Off+p.Vaddr)
+		}
+	}
+	return Site{}, false
+}
+
+func lineAt(data *dwarf.Data, pc uint64) (Site, bool) {
+	unit, err := data.Reader().SeekPC(pc)
+	if err != nil {
+		return Site{}, false
+	}
+	lines, err := data.LineReader(unit)
+	if err != nil || lines == nil {
+		return Site{}, false
+	}
+	var entry dwarf.LineEntry
+	if err := lines.SeekPC(pc, &entry); err != nil || entry.File == nil || entry.Line == 0 {
+		return Site{}, false
+	}
+	return Site{File: entry.File.Name, Line: entry.Line}, true
+}

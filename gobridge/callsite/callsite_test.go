@@ -1,0 +1,102 @@
+package callsite
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The program calls a library with one of MPI's names, which prints the address that the call returns to, and what is
+// mapped where.
+const (
+	library = `#include <stdio.h>
+void called(void)
+{
+    char line[4096];
+    FILE *f = fopen("/proc/self/maps", "r");
+    printf("%lx\n", (unsigned long)__builtin_return_address(0));
+    while (fgets(line, sizeof line, f)) fputs(line, stdout);
+}
+`
+	program = `void called(void);
+
+int main(void)
+{
+
+    called();
+    return 0;
+}
+`
+)
+
+// compiled returns what the program prints, when it is compiled with these options.
+func compiled(t *testing.T, options ...string) (uintptr, string) {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"library.c": library, "program.c": program} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range [][]string{
+		{"-shared", "-fPIC", "-g", "-o", at("libmpi.so.1"), at("library.c")},
+		append(options, "-o", at("program"), at("program.c"), at("libmpi.so.1"), "-Wl,-rpath,"+dir),
+	} {
+		if out, err := exec.Command("gcc", line...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc %q: %v\n%s", line, err, out)
+		}
+	}
+	out, err := exec.Command(at("program")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pc uintptr
+	first, maps, _ := strings.Cut(string(out), "\n")
+	if _, err := fmt.Sscanf(first, "%x", &pc); err != nil {
+		t.Fatal(err)
+	}
+	return pc, maps
+}
+
+func TestTheLineOfACallIsFound(t *testing.T) {
+	for _, options := range [][]string{{"-g"}, {"-g", "-O2"}, {"-g", "-no-pie"}, {"-g", "-gz"}, {"-gdwarf-4"}} {
+		pc, maps := compiled(t, options...)
+		site, ok := Find(strings.NewReader(maps), []uintptr{pc})
+		if !ok || site.String() != "program.c:6" {
+			t.Errorf("%q: %v, %v", options, site, ok)
+		}
+	}
+}
+
+// Addresses in MPI's own libraries are passed over.
+func TestTheCallFromOutsideCounts(t *testing.T) {
+	pc, maps := compiled(t, "-g")
+	inside := uintptr(0)
+	for line := range strings.Lines(maps) {
+		if strings.Contains(line, "libmpi.so.1") && strings.Contains(line, "r-xp") {
+			fmt.Sscanf(line, "%x-", &inside)
+		}
+	}
+	site, ok := Find(strings.NewReader(maps), []uintptr{inside + 1, pc})
+	if !ok || site.String() != "program.c:6" {
+		t.Errorf("%v, %v", site, ok)
+	}
+}
+
+func TestCodeWithoutDebugInformationHasNoLine(t *testing.T) {
+	pc, maps := compiled(t)
+	deleted := strings.ReplaceAll(maps, "/program", "/program (deleted)")
+	for name, maps := range map[string]string{"without -g": maps, "nothing": "", "no file": deleted,
+		"nonsense": "zz-yy\n\n/\n"} {
+		if site, ok := Find(strings.NewReader(maps), []uintptr{pc}); ok {
+			t.Errorf("%s: %v", name, site)
+		}
+	}
+	if site, ok := Find(strings.NewReader(maps), nil); ok {
+		t.Error(site)
+	}
+}
