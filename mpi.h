@@ -597,7 +597,7 @@ typedef void MPI_Handler_function(MPI_Comm *comm, int *error_code, ...);
 #define IMPI_HOST_COLOR                     65540 /* not in the ABI: of IMPI 0.0, 2.5: number of the caller among them */
 
 /* datatypes: Fortran value-index pairs */
-#define IMPI_2INTEGER8                      ((MPI_Datatype)0x00010233) /* not in the ABI: of libimpi, above the handles reserved by the ABI: MPI_2INTEGER of a program whose INTEGERs have 8 bytes */
+#define IMPI_2INTEGER8                      ((MPI_Datatype)0x01000233) /* not in the ABI: of libimpi, above all integers of handles: MPI_2INTEGER of a program whose INTEGERs have 8 bytes */
 
 /* environment, errors, info, sessions, processes */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,

@@ -495,5 +495,5 @@ const (
 	IMPI_HOST_COLOR   = 65540
 
 	// datatypes: Fortran value-index pairs
-	IMPI_2INTEGER8 = 0x00010233
+	IMPI_2INTEGER8 = 0x01000233
 )

@@ -98,3 +98,29 @@ foreach(test env/threads env/threads_hand_over env/threads_load coll/threads col
 endforeach()
 sanitized_test(tsan comm/inter_threads "" TSAN_OPTIONS=atexit_sleep_ms=0 2)
 sanitized_test(tsan env/threads "-clients;2" TSAN_OPTIONS=atexit_sleep_ms=0 4)
+
+# Strings, arrays and descriptors of Fortran's bindings (abi/fortran/library): their library, too, and the program of
+# mpi_f08 (cmake/FortranPrograms.cmake), whose variables are watched as well.
+if(asan_RUNS AND GFORTRAN AND CMAKE_C_COMPILER_ID STREQUAL "GNU") # one AddressSanitizer for both
+  set(lib ${CMAKE_BINARY_DIR}/asan/lib)
+  set(cc ${CMAKE_C_COMPILER} -std=gnu11 -O0 -g -fPIC ${asan_flags} -DFORTRAN_INTEGER=4 -I${library} -I${CMAKE_SOURCE_DIR})
+  add_custom_target(fortran-asan
+    COMMAND ${cc} -c -include ${library}/by_hand.c -include ${library}/register.c ${FORTRAN}/entries4.c
+      -o ${CMAKE_BINARY_DIR}/asan/entries.o
+    COMMAND ${library}/profile ${CMAKE_NM} ${CMAKE_OBJCOPY} own ${CMAKE_BINARY_DIR}/asan/entries.o
+      ${CMAKE_BINARY_DIR}/asan/entries-profile.o
+    COMMAND ${cc} -shared -Wl,-soname,libmpifort_abi.so.1 ${CMAKE_BINARY_DIR}/asan/entries.o
+      ${CMAKE_BINARY_DIR}/asan/entries-profile.o ${library}/room.c ${library}/section.c ${library}/constants.c
+      ${library}/callbacks.c -L${lib} -lmpi_abi -o ${lib}/libmpifort_abi.so.1
+    COMMENT "libmpifort_abi.so.1 (asan)" VERBATIM)
+  add_dependencies(fortran-asan library-asan fortran-sources)
+  add_dependencies(sanitize-asan fortran-asan)
+  set(at sanitize/asan/fortran)
+  add_test(NAME ${at}/build COMMAND ${fortran_tests}/program ${STAGE} none ${CMAKE_BINARY_DIR}/asan/fortran ${GFORTRAN} 4 3)
+  set_tests_properties(${at}/build PROPERTIES TIMEOUT ${LIMIT} LABELS "sanitize;fortran" FIXTURES_SETUP fortran-asan
+    ENVIRONMENT "OPTIONS=-fsanitize=address;${fortran_cache}")
+  add_test(NAME ${at}/2 COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n 2 env LD_LIBRARY_PATH=${lib} ASAN_OPTIONS=detect_leaks=0
+    ${CMAKE_BINARY_DIR}/asan/fortran/tests)
+  set_tests_properties(${at}/2 PROPERTIES TIMEOUT ${LIMIT} LABELS "sanitize;fortran"
+    FIXTURES_REQUIRED "sanitize-asan;fortran-asan")
+endif()

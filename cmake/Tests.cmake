@@ -255,6 +255,10 @@ foreach(source IN LISTS examples)
   endif()
 endforeach()
 
+add_test(NAME examples/fortran COMMAND sh ${CMAKE_SOURCE_DIR}/tests/examples_f.sh ${STAGE} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+set_tests_properties(examples/fortran PROPERTIES TIMEOUT ${LIMIT} LABELS "examples;fortran"
+  ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/fortran/cache SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
+
 # io/interop: files of this library and of others are the same, and each reads the other's.
 missing(not_yet MPI_File_set_view MPI_File_write_all MPI_File_read_ordered)
 if(NOT not_yet)

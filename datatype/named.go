@@ -168,7 +168,12 @@ var pairs = []pair{
 	{abi.MPI_2REAL, "MPI_2REAL", abi.MPI_REAL, abi.MPI_REAL},
 	{abi.MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_PRECISION},
 	{abi.MPI_2INTEGER, "MPI_2INTEGER", abi.MPI_INTEGER, abi.MPI_INTEGER},
+	{TwoInteger8, "IMPI_2INTEGER8", abi.MPI_INTEGER8, abi.MPI_INTEGER8},
 }
+
+// TwoInteger8 is what stands for the handle IMPI_2INTEGER8 in here, where handles of predefined types are small: a
+// number that the ABI has given to none.
+const TwoInteger8 = 0x233
 
 // ValueIndex is the predefined pair of the two types, nil if there is none (MPI_Type_get_value_index).
 func ValueIndex(value, index *Type) *Type {

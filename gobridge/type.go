@@ -40,7 +40,7 @@ var named [abi.MPI_DATATYPE_NULL * 2]*dataType
 
 func init() {
 	for h := range named {
-		if t := datatype.Named(h); t != nil {
+		if t := datatype.Named(h); t != nil && h != datatype.TwoInteger8 {
 			named[h] = &dataType{Type: t, name: t.Name()}
 		}
 	}
@@ -55,6 +55,8 @@ func dataTypeOf(h uintptr) *dataType {
 		return lowerBound
 	case handleUB:
 		return upperBound
+	case abi.IMPI_2INTEGER8:
+		return twoInteger8
 	}
 	return published(h)
 }
@@ -62,6 +64,9 @@ func dataTypeOf(h uintptr) *dataType {
 var (
 	lowerBound = &dataType{Type: datatype.LBMarker, name: "MPI_LB"}
 	upperBound = &dataType{Type: datatype.UBMarker, name: "MPI_UB"}
+
+	// MPI_2INTEGER of Fortran programs whose INTEGERs have 8 bytes.
+	twoInteger8 = &dataType{Type: datatype.Named(datatype.TwoInteger8), name: "IMPI_2INTEGER8"}
 )
 
 // usable returns the type of a handle, and whether messages may have it.
@@ -82,7 +87,11 @@ func typeOf(h uintptr) *datatype.Type {
 
 // handleOfType is the handle of a type for the program: a predefined one's own, a new one for others.
 func handleOfType(t *datatype.Type) uintptr {
-	if h := t.Handle(); h != 0 {
+	switch h := t.Handle(); h {
+	case 0:
+	case datatype.TwoInteger8:
+		return abi.IMPI_2INTEGER8
+	default:
 		return uintptr(h)
 	}
 	if h := f90Types.handle(t); h != 0 {
@@ -468,7 +477,8 @@ func impi_Type_ub(dt, displacement uintptr) int32 {
 
 //export impi_Type_fromint
 func impi_Type_fromint(datatype int32) uintptr {
-	if datatype == handleLB || datatype == handleUB {
+	switch datatype {
+	case handleLB, handleUB, abi.IMPI_2INTEGER8:
 		return uintptr(datatype)
 	}
 	h := fromIntOr(&types, datatype, abi.MPI_DATATYPE_NULL)

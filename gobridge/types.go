@@ -43,7 +43,7 @@ var publishing sync.Mutex
 func publishNamed() {
 	for i := range C.impi_types.named {
 		C.impi_types.named[i].size = -1
-		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil {
+		if t := datatype.Named(abi.MPI_DATATYPE_NULL + i); t != nil && t.Handle() != datatype.TwoInteger8 {
 			C.impi_types.named[i] = shapeOf(t)
 		}
 	}

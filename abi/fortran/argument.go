@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/abi/table"
@@ -89,7 +90,11 @@ func (e *entry) number(a Argument, param table.Param) {
 		return
 	}
 	e.pass(typ+" *"+a.Name, "&c_"+a.Name)
-	e.before = append(e.before, fmt.Sprintf("%s c_%s = (%[1]s)*%[2]s;", param.Type, a.Name))
+	before := "*" + a.Name
+	if a.Name == "outcount" { // of a call that fails there are none
+		before = "0"
+	}
+	e.before = append(e.before, fmt.Sprintf("%s c_%s = (%[1]s)%[3]s;", param.Type, a.Name, before))
 	value := "c_" + a.Name
 	switch {
 	case a.logical():
@@ -223,7 +228,11 @@ func (e *entry) text1(a Argument) {
 	e.string(a, false)
 	e.values = append(e.values, "c_"+a.Name)
 	e.before = append(e.before, fmt.Sprintf("char *c_%s = allocate(&room, %s + 1, 1);", a.Name, e.most(a)))
-	e.after = append(e.after, fmt.Sprintf("if (e == MPI_SUCCESS) string_out(%s, c_%s);", e.stringOf(a), a.Name))
+	found := ""
+	if slices.ContainsFunc(e.p.Args, func(a Argument) bool { return a.Name == "flag" }) {
+		found = " && c_flag"
+	}
+	e.after = append(e.after, fmt.Sprintf("if (e == MPI_SUCCESS%s) string_out(%s, c_%s);", found, e.stringOf(a), a.Name))
 }
 
 // string adds the parameters of a string: beside descriptors it is one, where C says how procedures are called.

@@ -43,36 +43,50 @@ func skipped(p Procedure) bool {
 	return byHand[p.Name]
 }
 
+// together is how many procedures are called in one subroutine: flang takes 20 ms for any subroutine.
+const together = 12
+
 // program is the source of one binding's.
 func (in input) program(bind binding) string {
-	var subroutines, calls strings.Builder
-	n := 0
-	add := func(p Procedure, form int) {
-		for _, prefix := range []string{"", "P"} {
-			n++
-			fmt.Fprintf(&calls, "call t%d\n", n)
-			subroutines.WriteString(p.call(bind, form, prefix, n))
-		}
+	var blocks, calls strings.Builder
+	unless := func(macro string, write func()) { // for the preprocessor
+		blocks.WriteString("#ifndef " + macro + "\n")
+		write()
+		blocks.WriteString("#endif\n")
 	}
+	add := func(p Procedure, form int) {
+		blocks.WriteString(p.call(bind, form, ""))
+		unless("WITHOUT_PROFILE", func() { blocks.WriteString(p.call(bind, form, "P")) })
+	}
+	n := 0
 	for _, p := range in.procedures {
 		if skipped(p) || bind.form == f08 && isOld(p.Name) {
 			continue
 		}
-		add(p, bind.form)
+		if n%together == 0 {
+			if n > 0 {
+				blocks.WriteString("end subroutine\n")
+			}
+			fmt.Fprintf(&blocks, "subroutine t%d\n", n)
+			fmt.Fprintf(&calls, "call t%d\n", n)
+		}
+		n++
+		if p.recounts() { // by hand where INTEGERs have 8 bytes
+			unless("IMPI_INTEGER8", func() { add(p, bind.form) })
+		} else {
+			add(p, bind.form)
+		}
 		if bind.form == f08 && p.Large != nil && p.distinct() {
-			subroutines.WriteString("#ifndef IMPI_INTEGER8\n")
-			calls.WriteString("#ifndef IMPI_INTEGER8\n")
-			add(p, large)
-			subroutines.WriteString("#endif\n")
-			calls.WriteString("#endif\n")
+			unless("IMPI_INTEGER8", func() { add(p, large) })
 		}
 	}
+	blocks.WriteString("end subroutine\n")
 	use, include := "use "+bind.use+"\n", ""
 	if bind.use == "" {
 		use, include = "", "include 'mpif.h'\n"
 	}
 	return notice + "module all_calls\nuse, intrinsic :: iso_c_binding, only: C_PTR, C_INTPTR_T\n" + use +
-		"implicit none\n" + include + "contains\n" + subroutines.String() + "subroutine everything\n" + calls.String() +
+		"implicit none\n" + include + "contains\n" + blocks.String() + "subroutine everything\n" + calls.String() +
 		"call report\nend subroutine\nend module\n\n" +
 		"program calls\nuse all_calls, only: everything\ncall everything\nend program\n"
 }
@@ -105,8 +119,8 @@ func (p Procedure) samples(form int) []sample {
 	return list
 }
 
-// call is a subroutine that calls a procedure.
-func (p Procedure) call(bind binding, form int, prefix string, n int) string {
+// call is a block that calls a procedure.
+func (p Procedure) call(bind binding, form int, prefix string) string {
 	var declare, set, check strings.Builder
 	var args []string
 	for _, s := range p.samples(form) {
@@ -123,10 +137,10 @@ func (p Procedure) call(bind binding, form int, prefix string, n int) string {
 		args = append(args, "ierror")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "subroutine t%d\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", n, declare.String(),
-		set.String(), prefix+p.Name)
+	fmt.Fprintf(&b, "block\ninteger :: ierror\n%s%sierror = 1\ncall expect('%s')\n", declare.String(), set.String(),
+		prefix+p.C.Name)
 	b.WriteString(wrap("call " + prefix + p.Name + "(" + strings.Join(args, ", ") + ")"))
-	fmt.Fprintf(&b, "if (ierror /= 0) call wrong(0)\ncall done\n%send subroutine\n", check.String())
+	fmt.Fprintf(&b, "if (ierror /= 0) call wrong(0_4)\ncall done\n%send block\n", check.String())
 	return b.String()
 }
 
@@ -152,9 +166,10 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 			return
 		}
 		if !array {
-			fmt.Fprintf(check, "if (%s /= %s) call wrong(%d)\n", s.name, out, s.position)
+			fmt.Fprintf(check, "if (%s /= %s) call wrong(%d_4)\n", s.name, out, s.position)
 		} else {
-			fmt.Fprintf(check, "if (%s(1) /= %s .or. %[1]s(2) /= %[3]s) call wrong(%[4]d)\n", s.name, out, next(out), s.position)
+			fmt.Fprintf(check, "if (%s(1) /= %s .or. %[1]s(2) /= %[3]s) call wrong(%[4]d_4)\n", s.name, out, next(out),
+				s.position)
 		}
 	}
 	value := func(base int) string { return fmt.Sprint(base + s.position) }
@@ -167,14 +182,14 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 		put("integer(C_INTPTR_T)", "0", value(2000))
 	case s.Kind == "C_BUFFER":
 		fmt.Fprintf(declare, "type(C_PTR) :: %s\n", s.name)
-		fmt.Fprintf(check, "if (transfer(%s, 0_C_INTPTR_T) /= %s) call wrong(%d)\n", s.name, value(2000), s.position)
+		fmt.Fprintf(check, "if (transfer(%s, 0_C_INTPTR_T) /= %s) call wrong(%d_4)\n", s.name, value(2000), s.position)
 	case s.Kind == "STATUS":
 		s.status(form, declare, set, check)
 	case s.Kind == "STRING":
 		fmt.Fprintf(declare, "character(40) :: %s\n", s.name)
 		fmt.Fprintf(set, "%s = 'argument %d'\n", s.name, s.position)
 		if s.Dir != "in" {
-			fmt.Fprintf(check, "if (%s /= 'result %d') call wrong(%[2]d)\n", s.name, s.position)
+			fmt.Fprintf(check, "if (%s /= 'result %d') call wrong(%[2]d_4)\n", s.name, s.position)
 		}
 	case kind != "" && form == old:
 		put("integer", value(1000), value(2000))
@@ -188,7 +203,7 @@ func (s sample) write(p Procedure, form int, declare, set, check *strings.Builde
 			if array {
 				first += "(1)"
 			}
-			fmt.Fprintf(check, "if (.not. %s) call wrong(%d)\n", first, s.position)
+			fmt.Fprintf(check, "if (.not. %s) call wrong(%d_4)\n", first, s.position)
 		}
 	case s.length:
 		put(strings.ToLower(s.types[form]), "2", "")
@@ -214,7 +229,7 @@ func (s sample) status(form int, declare, set, check *strings.Builder) {
 		fmt.Fprintf(declare, "integer :: %s%s\n", s.name, shape)
 		fmt.Fprintf(set, "%s = 1000+%d\n", s.name, s.position)
 		if s.Dir != "in" {
-			fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d)\n", s.name, first, s.position)
+			fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d_4)\n", s.name, first, s.position)
 		}
 		return
 	}
@@ -225,7 +240,7 @@ func (s sample) status(form int, declare, set, check *strings.Builder) {
 	fmt.Fprintf(declare, "type(MPI_Status) :: %s%s\n", s.name, shape)
 	fmt.Fprintf(set, "%s%%MPI_SOURCE = 1000+%d\n", s.name, s.position)
 	if s.Dir != "in" {
-		fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d)\n", s.name, first, s.position)
+		fmt.Fprintf(check, "if (%s%s /= 2000+%d) call wrong(%[3]d_4)\n", s.name, first, s.position)
 	}
 }
 

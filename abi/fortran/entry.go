@@ -41,6 +41,7 @@ func init() {
 		Comm_create_errhandler Win_create_errhandler File_create_errhandler Session_create_errhandler Errhandler_create
 		Op_create Grequest_start Register_datarep
 		Comm_spawn Comm_spawn_multiple Info_get_string Session_get_nth_pset
+		Type_extent Type_lb Type_ub
 		Buffer_detach Comm_detach_buffer Session_detach_buffer
 		Status_f2f08 Status_f082f Abi_get_fortran_booleans Abi_set_fortran_booleans`) {
 		byHand["MPI_"+name] = true
@@ -57,6 +58,9 @@ func (p Procedure) entries(t target) string {
 	c := p.C
 	if t.integer == 8 && p.widens() { // an INTEGER is an MPI_Count
 		c = p.Large
+	}
+	if t.integer == 8 && p.recounts() {
+		return p.entry(fmt.Sprintf("LARGE_(%s)", lower), p.Large, large, false, t)
 	}
 	b.WriteString(p.entry(fmt.Sprintf("F_(%s)", lower), c, old, false, t))
 	fmt.Fprintf(&b, "NAMES(%s, %s)\n", lower, upper)
@@ -82,6 +86,10 @@ func (p Procedure) entries(t target) string {
 
 // widens reports whether the large form takes the same arguments as the small one where INTEGER has 8 bytes.
 func (p Procedure) widens() bool { return p.Large != nil && len(p.of(true)) == len(p.of(false)) }
+
+// recounts reports whether the large form has counts in an array of their own, which INTEGERs of 8 bytes hold
+// (contents.c).
+func (p Procedure) recounts() bool { return p.Large != nil && !p.widens() }
 
 // buffers reports whether there are choice buffers, which mpi_f08 passes as descriptors.
 func (p Procedure) buffers() bool {

@@ -31,9 +31,9 @@ func (t target) extension(p Procedure) bool {
 	return t.front == "openmpi" && p.C.Collective && strings.HasSuffix(p.Name, "_init")
 }
 
-// large reports whether there is an entry for large counts: fronts have no MPI_Psend_init_c, which MPI 4.0 alone has.
+// large reports whether there is an entry for large counts.
 func (t target) large(p Procedure) bool {
-	return p.Large != nil && t.front != "openmpi" && (t.front == "" || p.Large.InABI == "yes")
+	return p.Large != nil && t.front != "openmpi"
 }
 
 var define = regexp.MustCompile(`^#define (MPI_\w+)\s+(?:\(\(([^()]*)\)[^()]*\)|\(?-?\w+\)?)(?:\s|$)`)

@@ -34,7 +34,7 @@ type Procedure struct {
 	Name   string // MPI_Send
 	Args   []Argument
 	Result string          // Fortran type of a function; "": a subroutine
-	C      *table.Function // nil: only Fortran has it, or a callback
+	C      *table.Function // what it calls; nil: only Fortran has it, or a callback
 	Large  *table.Function // the form with large counts
 }
 
@@ -67,6 +67,12 @@ func read(root string) (input, error) {
 	for i := range functions {
 		if f := &functions[i]; bound(f.Name) {
 			p := Procedure{Name: f.Name, Args: rows[f.Name], C: f, Large: byName[f.Name+"_c"]}
+			if successor := successors[f.Name]; successor != "" {
+				p.C = byName[successor]
+			}
+			if p.Large != nil && p.Large.InABI != "yes" {
+				p.Large = nil
+			}
 			if err := p.settle(); err != nil {
 				return in, err
 			}
@@ -90,6 +96,14 @@ func read(root string) (input, error) {
 // isCallback reports whether rows are about a procedure that a program provides, or a predefined one of that kind.
 func isCallback(name string) bool {
 	return strings.HasSuffix(name, "_function") || strings.HasSuffix(name, "_FN") || strings.HasSuffix(name, "_FN_NULL")
+}
+
+// successors are what entries call for functions that the ABI has not: others with the same parameters.
+var successors = map[string]string{
+	"MPI_Address": "MPI_Get_address", "MPI_Attr_delete": "MPI_Comm_delete_attr", "MPI_Keyval_free": "MPI_Comm_free_keyval",
+	"MPI_Errhandler_get": "MPI_Comm_get_errhandler", "MPI_Errhandler_set": "MPI_Comm_set_errhandler",
+	"MPI_Type_hindexed": "MPI_Type_create_hindexed", "MPI_Type_hvector": "MPI_Type_create_hvector",
+	"MPI_Type_struct": "MPI_Type_create_struct",
 }
 
 // bound reports whether a C function has a Fortran binding. A large form is one with its function.

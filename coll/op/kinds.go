@@ -64,6 +64,7 @@ const (
 	pF128I32
 	pF32F32
 	pF64F64
+	pI64I64
 	kinds
 )
 
@@ -153,6 +154,7 @@ var classes = [256]class{
 	abi.MPI_2REAL - firstType:             {pairs, pF32F32},
 	abi.MPI_2DOUBLE_PRECISION - firstType: {pairs, pF64F64},
 	abi.MPI_2INTEGER - firstType:          {pairs, pI32I32},
+	datatype.TwoInteger8 - firstType:      {pairs, pI64I64},
 
 	abi.MPI_CHAR - firstType:      {other, noKind},
 	abi.MPI_CHARACTER - firstType: {other, noKind},

@@ -352,6 +352,7 @@ func TestPairsKeepTheSmallerIndexOfEqualValues(t *testing.T) {
 	checkPairs[float32, float32](t, abi.MPI_2REAL)
 	checkPairs[float64, float64](t, abi.MPI_2DOUBLE_PRECISION)
 	checkPairs[int32, int32](t, abi.MPI_2INTEGER)
+	checkPairs[int64, int64](t, datatype.TwoInteger8)
 }
 
 func TestLogicalsKeepTheirCompilersTrue(t *testing.T) {

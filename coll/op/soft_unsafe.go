@@ -134,6 +134,7 @@ var minlocs = [kinds]kernel{
 	pI32I32: minloc[int32, int32], pI16I32: minloc[int16, int32],
 	pF80I32: softMinloc[float80], pF128I32: softMinloc[float128],
 	pF32F32: minloc[float32, float32], pF64F64: minloc[float64, float64],
+	pI64I64: minloc[int64, int64],
 }
 
 var maxlocs = [kinds]kernel{
@@ -141,4 +142,5 @@ var maxlocs = [kinds]kernel{
 	pI32I32: maxloc[int32, int32], pI16I32: maxloc[int16, int32],
 	pF80I32: softMaxloc[float80], pF128I32: softMaxloc[float128],
 	pF32F32: maxloc[float32, float32], pF64F64: maxloc[float64, float64],
+	pI64I64: maxloc[int64, int64],
 }

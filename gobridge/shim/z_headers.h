@@ -6,5 +6,5 @@
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
-/* 6092ec5fdfd45bd9 mpi.h */
+/* 968f48af28ac1256 mpi.h */
 /* e6d3a05e5f43ff6f transport/shm/z_layout.h */

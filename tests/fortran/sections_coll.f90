@@ -1,17 +1,37 @@
 ! Buffers that are not contiguous in collective communication: blocks for each process are cut out of a section wherever
 ! they begin and end. What is expected is written out with reshape.
-module sections_coll_checks
+module sections_coll
   use mpi_f08
+  use checks, only: check, rank, ranks
   implicit none
-  integer :: rank, ranks
+  private
+  public :: sections_coll_tests
+
+  integer, parameter :: rows = 6, columns = 40
+  integer, parameter :: unit = storage_size(0) / 8 ! bytes of an INTEGER
+  integer, parameter :: each = 10 ! elements of a block: these end within a column of three
+  integer, asynchronous :: a(rows, columns), b(rows, columns)
+  integer :: want(rows, columns), root, i
+  type(MPI_Request) :: r
 contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(*), intent(in) :: what
-    if (.not. ok) then
-      write (0, '(a,i0,2a)') 'rank ', rank, ': wrong: ', what
-      call MPI_Abort(MPI_COMM_WORLD, 1)
-    end if
+  subroutine sections_coll_tests
+    do root = 0, ranks - 1
+      call bcasts
+      call gathers
+      call scatters
+      call gathers_of_several
+      call scatters_of_several
+    end do
+    call allgathers
+    call alltoalls
+    call alltoalls_in_place
+    call alltoalls_of_several
+    call alltoalls_of_datatypes
+    call derived
+    call persistent
+    call neighbors
+    call rows_of_a_matrix
+    call insignificant
   end subroutine
 
   ! n numbers from the first on, of a rank.
@@ -20,40 +40,6 @@ contains
     integer :: numbers(n), i
     numbers = [(of * 1000 + i, i = first, first + n - 1)]
   end function
-end module
-
-program sections_coll
-  use sections_coll_checks
-  implicit none
-  integer, parameter :: rows = 6, columns = 40
-  integer, parameter :: unit = storage_size(0) / 8 ! bytes of an INTEGER
-  integer, parameter :: each = 10 ! elements of a block: these end within a column of three
-  integer, asynchronous :: a(rows, columns), b(rows, columns)
-  integer :: want(rows, columns), root, i
-  type(MPI_Request) :: r
-  call MPI_Init
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  do root = 0, ranks - 1
-    call bcasts
-    call gathers
-    call scatters
-    call gathers_of_several
-    call scatters_of_several
-  end do
-  call allgathers
-  call alltoalls
-  call alltoalls_in_place
-  call alltoalls_of_several
-  call alltoalls_of_datatypes
-  call derived
-  call persistent
-  call neighbors
-  call rows_of_a_matrix
-  call insignificant
-  call MPI_Finalize
-
-contains
 
   ! The section of all tests: every other row, columns from the last to the first. Sets elements of b, or of want.
   subroutine start
@@ -392,4 +378,4 @@ contains
       call MPI_Gather(rank, 1, MPI_INTEGER, b(::2, :), -1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD)
     end if
   end subroutine
-end program
+end module

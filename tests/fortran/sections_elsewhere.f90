@@ -1,40 +1,26 @@
 ! Buffers that are not contiguous in one-sided communication and in files.
-module sections_elsewhere_checks
+module sections_elsewhere
   use mpi_f08
+  use checks, only: check, rank, ranks
   implicit none
-  integer :: rank, ranks
-contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(*), intent(in) :: what
-    if (.not. ok) then
-      write (0, '(a,i0,2a)') 'rank ', rank, ': wrong: ', what
-      call MPI_Abort(MPI_COMM_WORLD, 1)
-    end if
-  end subroutine
-end module
+  private
+  public :: sections_elsewhere_tests
 
-program sections_elsewhere
-  use sections_elsewhere_checks
-  implicit none
   integer, parameter :: n = 12, bytes = storage_size(0) / 8 ! of an INTEGER
   integer, asynchronous :: a(n, n), b(n, n), memory(2 * n)
   integer :: want(n, n), i, j, right, left
-  call MPI_Init
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  right = mod(rank + 1, ranks)
-  left = mod(rank + ranks - 1, ranks)
-  do j = 1, n
-    do i = 1, n
-      a(i, j) = 1000 * rank + 20 * j + i
-    end do
-  end do
-  call windows
-  call files
-  call MPI_Finalize
-
 contains
+  subroutine sections_elsewhere_tests
+    right = mod(rank + 1, ranks)
+    left = mod(rank + ranks - 1, ranks)
+    do j = 1, n
+      do i = 1, n
+        a(i, j) = 1000 * rank + 20 * j + i
+      end do
+    end do
+    call windows
+    call files
+  end subroutine
 
   subroutine windows
     type(MPI_Win) :: w
@@ -119,10 +105,11 @@ contains
   subroutine named(name) ! a file in the folder for temporary ones, which nobody else has
     character(*), intent(out) :: name
     character(150) :: folder
-    integer :: length, clock
+    integer :: length
+    integer(selected_int_kind(18)) :: clock ! this long it counts nanoseconds
     call get_environment_variable('TMPDIR', folder, length)
     if (length == 0) folder = '/tmp'
     call system_clock(clock)
     write (name, '(2a,i0)') trim(folder), '/sections.', clock
   end subroutine
-end program
+end module

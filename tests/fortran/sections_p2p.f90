@@ -1,18 +1,40 @@
 ! Buffers that are not contiguous in communication between two processes, and in packing: every rank talks to the next
 ! one and to itself. What is expected is written out by array expressions.
-module sections_p2p_checks
+module sections_p2p
   use mpi_f08
+  use checks, only: check, rank, ranks
   implicit none
-  integer :: rank, ranks, right, left
+  private
+  public :: sections_p2p_tests
+
+  integer :: right, left
   integer, parameter :: bytes = storage_size(0) / 8 ! of an INTEGER
+  integer, parameter :: n = 7
+  integer, asynchronous :: a(n, n, n), b(n, n, n)
+  integer :: from(n, n, n), want(n, n, n)
+  type(MPI_Request) :: r(2)
+  type(MPI_Status) :: status
+  integer :: count
 contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(*), intent(in) :: what
-    if (.not. ok) then
-      write (0, '(a,i0,2a)') 'rank ', rank, ': wrong: ', what
-      call MPI_Abort(MPI_COMM_WORLD, 1)
-    end if
+  subroutine sections_p2p_tests
+    right = mod(rank + 1, ranks)
+    left = mod(rank + ranks - 1, ranks)
+    call fill(from, left)
+    call fill(a, rank)
+
+    call shapes
+    call few_elements
+    call persistent
+    call buffered
+    call replaced
+    call matched
+    call derived
+    call structures
+    call packed
+    call partitioned
+    call sevenfold
+    call often
+    call refused
   end subroutine
 
   ! Numbers that tell the rank and the place.
@@ -28,41 +50,6 @@ contains
       end do
     end do
   end subroutine
-end module
-
-program sections_p2p
-  use sections_p2p_checks
-  implicit none
-  integer, parameter :: n = 7
-  integer, asynchronous :: a(n, n, n), b(n, n, n)
-  integer :: from(n, n, n), want(n, n, n)
-  type(MPI_Request) :: r(2)
-  type(MPI_Status) :: status
-  integer :: count
-  call MPI_Init
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  right = mod(rank + 1, ranks)
-  left = mod(rank + ranks - 1, ranks)
-  call fill(from, left)
-  call fill(a, rank)
-
-  call shapes
-  call few_elements
-  call persistent
-  call buffered
-  call replaced
-  call matched
-  call derived
-  call structures
-  call packed
-  call partitioned
-  call sevenfold
-  call often
-  call refused
-  call MPI_Finalize
-
-contains
 
   subroutine start
     b = -1
@@ -349,5 +336,6 @@ contains
     call MPI_Send(a(1, :, 1), -2, MPI_INTEGER, MPI_PROC_NULL, 1, MPI_COMM_WORLD, e)
     call MPI_Error_class(e, class)
     call check(class == MPI_ERR_COUNT, 'a negative count')
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
   end subroutine
-end program
+end module

@@ -1,18 +1,25 @@
 ! Reductions of vectors that are not contiguous, where they lie: either buffer or both, in place, of short vectors and of
 ! long ones, by operators of MPI and of the program.
-module sections_reduce_checks
+module sections_reduce
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+  use checks, only: check, rank, ranks
   implicit none
-  integer :: rank, ranks
+  private
+  public :: sections_reduce_tests
+
+  integer :: sizes(3) = [5, 40, 300], which
 contains
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(*), intent(in) :: what
-    if (.not. ok) then
-      write (0, '(a,i0,2a)') 'rank ', rank, ': wrong: ', what
-      call MPI_Abort(MPI_COMM_WORLD, 1)
-    end if
+  subroutine sections_reduce_tests
+    do which = 1, size(sizes)
+      call sums(sizes(which))
+      call scattered(sizes(which))
+      call prefixes(sizes(which))
+      call own(sizes(which))
+      call mixed(sizes(which))
+    end do
+    call pairs
+    call locally
   end subroutine
 
   ! Pairs (a, b) stand for maps t -> a t + b, of which this is the composition. It does not commute.
@@ -34,27 +41,6 @@ contains
     integer :: r
     image = sum([(2**r * (i + r), r = 0, last)])
   end function
-end module
-
-program sections_reduce
-  use sections_reduce_checks
-  implicit none
-  integer :: sizes(3) = [5, 40, 300], which
-  call MPI_Init
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  do which = 1, size(sizes)
-    call sums(sizes(which))
-    call scattered(sizes(which))
-    call prefixes(sizes(which))
-    call own(sizes(which))
-    call mixed(sizes(which))
-  end do
-  call pairs
-  call locally
-  call MPI_Finalize
-
-contains
 
   subroutine sums(n) ! of every other row, columns backwards, to the interior of another matrix
     integer, intent(in) :: n
@@ -230,4 +216,4 @@ contains
     call MPI_Reduce_local(a(2, :), b, 9, MPI_INTEGER, MPI_SUM)
     call check(all(b(:, 1) == [(20, i = 1, 9)]), 'reduce_local to contiguous memory')
   end subroutine
-end program
+end module

@@ -1,5 +1,5 @@
-/* Entries whose arguments say more than their kinds do. Compiled once for MPI_X and once for PMPI_X, like those that
- * are written from tables. */
+/* Entries whose arguments say more than their kinds do. The script profile makes PMPI_X of MPI_X, as it does of entries
+ * that are written from tables. */
 #include "fortran.h"
 
 void F_(init)(Fint *ierror) { done(ierror, C_(Init)(NULL, NULL)); }
@@ -135,6 +135,20 @@ void F_(session_get_nth_pset)(const Fint *session, const Fint *info, const Fint 
 NAMES(session_get_nth_pset, SESSION_GET_NTH_PSET)
 ALSO_F08(session_get_nth_pset)
 
+/* Bounds of datatypes, for which MPI-1 had a function each. */
+#define BOUND(lower, UPPER, value) \
+    void F_(lower)(const Fint *datatype, Fint *bound, Fint *ierror) \
+    { \
+        MPI_Aint lb = 0, extent = 0; \
+        int e = C_(Type_get_extent)(Datatype_in(*datatype), &lb, &extent); \
+        if (e == MPI_SUCCESS) *bound = (Fint)(value); \
+        done(ierror, e); \
+    } \
+    NAMES(lower, UPPER)
+BOUND(type_extent, TYPE_EXTENT, extent)
+BOUND(type_lb, TYPE_LB, lb)
+BOUND(type_ub, TYPE_UB, lb + extent)
+
 /* Attached buffers. Only mpi_f08 says where the buffer was: the others pass one of the program's variables. */
 
 #define DETACH(lower, UPPER, LEADING, call, wide_call) \
@@ -216,6 +230,13 @@ static void codes_out(Fint *codes, const int *c, int64_t n)
         impi_fortran_numbers_out(codes, sizeof *codes, c, sizeof *c, n);
 }
 
+/* Processes that are asked for, which only the root knows. Others need it where codes come as INTEGERs of 8 bytes. */
+static int asked_for(const Fint *maxprocs, int64_t n, int root, MPI_Comm comm, int64_t *processes)
+{
+    *processes = sum(maxprocs, n);
+    return sizeof(Fint) == sizeof(int) ? MPI_SUCCESS : PMPI_Bcast(processes, 1, MPI_INT64_T, root, comm);
+}
+
 void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs, const Fint *info, const Fint *root,
                     const Fint *comm, Fint *intercomm, Fint *codes, Fint *ierror, size_t command_len, size_t argv_len)
 {
@@ -224,12 +245,15 @@ void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs,
     int mine = is_root(c_comm, int_in(*root));
     char *c_command = mine ? string_in(&room, command, command_len) : NULL;
     char **c_argv = mine ? arguments(&room, argv, argv_len, (int64_t)argv_len) : NULL;
-    int *c_codes = codes_in(&room, codes, *maxprocs);
-    int e = room.full ? no_room()
-                      : C_(Comm_spawn)(c_command, c_argv, int_in(*maxprocs), mine ? Info_in(*info) : MPI_INFO_NULL,
-                                       int_in(*root), c_comm, &c_intercomm, c_codes);
+    int64_t processes;
+    int e = asked_for(maxprocs, mine, int_in(*root), c_comm, &processes);
+    int *c_codes = codes_in(&room, codes, processes);
+    if (room.full) e = no_room();
+    if (e == MPI_SUCCESS)
+        e = C_(Comm_spawn)(c_command, c_argv, int_in(*maxprocs), mine ? Info_in(*info) : MPI_INFO_NULL, int_in(*root),
+                           c_comm, &c_intercomm, c_codes);
     if (e == MPI_SUCCESS || c_intercomm != MPI_COMM_NULL) *intercomm = Comm_out(c_intercomm);
-    codes_out(codes, c_codes, *maxprocs);
+    codes_out(codes, c_codes, processes);
     leave(&room);
     done(ierror, e);
 }
@@ -252,12 +276,15 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     }
     int *c_maxprocs = NUMBERS_IN(int, maxprocs, n);
     MPI_Info *c_infos = Infos_in(&room, infos, n);
-    int *c_codes = codes_in(&room, codes, sum(maxprocs, n));
-    int e = room.full ? no_room()
-                      : C_(Comm_spawn_multiple)(int_in(*count), c_commands, c_argvs, c_maxprocs, c_infos, int_in(*root),
-                                                c_comm, &c_intercomm, c_codes);
+    int64_t processes;
+    int e = asked_for(maxprocs, n, int_in(*root), c_comm, &processes);
+    int *c_codes = codes_in(&room, codes, processes);
+    if (room.full) e = no_room();
+    if (e == MPI_SUCCESS)
+        e = C_(Comm_spawn_multiple)(int_in(*count), c_commands, c_argvs, c_maxprocs, c_infos, int_in(*root), c_comm,
+                                    &c_intercomm, c_codes);
     if (e == MPI_SUCCESS || c_intercomm != MPI_COMM_NULL) *intercomm = Comm_out(c_intercomm);
-    codes_out(codes, c_codes, sum(maxprocs, n));
+    codes_out(codes, c_codes, processes);
     leave(&room);
     done(ierror, e);
 }

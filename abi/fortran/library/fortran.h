@@ -1,7 +1,6 @@
 /* What the entries of Fortran's bindings have in common: names, handles, numbers, strings, statuses, buffers.
  *
  * FORTRAN_INTEGER  bytes of an INTEGER and of a LOGICAL: 4, or 8 (-fdefault-integer-8)
- * FORTRAN_PROFILE  defined: the entries are PMPI_X and call PMPI_X of C
  * FORTRAN_MPICH, FORTRAN_OPENMPI  defined: of a front (abi/front), whose C they call (mpich.h, openmpi.h here); else of
  *                  libimpi's own library, which calls what is in the standard ABI (own.h) */
 #ifndef LIBIMPI_FORTRAN_H
@@ -92,9 +91,10 @@ static inline int int_in(Fint n)
 #else
 HIDDEN extern Fint impi_fortran_true;
 #endif
+/* Its low half tells: flang 19 passes comparisons as LOGICALs of 4 bytes, whatever the default. */
 static inline int logical_in(Fint l)
 {
-    return l != 0;
+    return (int32_t)l != 0;
 }
 static inline Fint logical_out(int l) { return l ? impi_fortran_true : 0; }
 

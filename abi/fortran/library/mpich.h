@@ -1,18 +1,5 @@
 /* The front of MPICH: libmpifort.so.12. Handles and statuses are those of C. */
 
-#ifdef FORTRAN_PROFILE
-#define F_(name) pmpi_##name##_
-#define C_(name) PMPI_##name
-#define F08_(name) pmpir_##name##_f08_
-#define F08TS_(name) pmpir_##name##_f08ts_
-#define LARGE_(name) pmpir_##name##_f08_large_
-#define LARGETS_(name) pmpir_##name##_f08ts_large_
-#define NAMES(lower, UPPER) \
-    ALIAS(F_(lower), pmpi_##lower##__) \
-    ALIAS(F_(lower), pmpi_##lower) \
-    ALIAS(F_(lower), PMPI_##UPPER)
-#define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
-#else
 #define F_(name) mpi_##name##_
 #define C_(name) MPI_##name
 #define F08_(name) mpi_##name##_f08_
@@ -24,7 +11,6 @@
     ALIAS(F_(lower), mpi_##lower) \
     ALIAS(F_(lower), MPI_##UPPER)
 #define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
-#endif
 #define ALSO_F08(name) ALIAS(F_(name), F08_(name))
 #define CPTR(lower, UPPER) ALSO(lower, lower##_cptr)
 #define HAVE_LARGE

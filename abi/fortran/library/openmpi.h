@@ -1,28 +1,5 @@
 /* The front of Open MPI: libmpi_mpifh.so.40, libmpi_usempif08.so.40. Its modules pass addresses of buffers. */
 
-#ifdef FORTRAN_PROFILE
-#define F_(name) pmpi_##name##_
-#define C_(name) PMPI_##name
-#define NAMES(lower, UPPER) \
-    ALIAS(F_(lower), pmpi_##lower##__) \
-    ALIAS(F_(lower), pmpi_##lower) \
-    ALIAS(F_(lower), PMPI_##UPPER) \
-    ALIAS(F_(lower), pompi_##lower##_f)
-#define EXTENSION(lower, UPPER) \
-    ALIAS(F_(lower), pmpix_##lower##_) \
-    ALIAS(F_(lower), pmpix_##lower##__) \
-    ALIAS(F_(lower), pmpix_##lower) \
-    ALIAS(F_(lower), PMPIX_##UPPER) \
-    ALIAS(F_(lower), pompix_##lower##_f) \
-    ALIAS(F_(lower), pmpix_##lower##_f08_)
-#define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
-#define CPTR(lower, UPPER) \
-    ALIAS(F_(lower), pmpi_##lower##_cptr_) \
-    ALIAS(F_(lower), pmpi_##lower##_cptr__) \
-    ALIAS(F_(lower), pmpi_##lower##_cptr) \
-    ALIAS(F_(lower), PMPI_##UPPER##_CPTR) \
-    ALIAS(F_(lower), pompi_##lower##_cptr_f)
-#else
 #define F_(name) mpi_##name##_
 #define C_(name) MPI_##name
 #define NAMES(lower, UPPER) \
@@ -44,7 +21,6 @@
     ALIAS(F_(lower), mpi_##lower##_cptr) \
     ALIAS(F_(lower), MPI_##UPPER##_CPTR) \
     ALIAS(F_(lower), ompi_##lower##_cptr_f)
-#endif
 #define F08_(name) F_(name##_f08)
 #define ALSO_F08(name) ALSO(name, name##_f08)
 

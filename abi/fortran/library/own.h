@@ -1,14 +1,5 @@
 /* The library of the standard ABI: names, handles, constants, descriptors. */
 
-#ifdef FORTRAN_PROFILE
-#define F_(name) pmpi_##name##_
-#define C_(name) PMPI_##name
-#define NAMES(lower, UPPER) \
-    ALIAS(F_(lower), pmpi_##lower##__) \
-    ALIAS(F_(lower), pmpi_##lower) \
-    ALIAS(F_(lower), PMPI_##UPPER)
-#define ALSO(lower, name) ALIAS(F_(lower), pmpi_##name##_)
-#else
 #define F_(name) mpi_##name##_
 #define C_(name) MPI_##name
 #define NAMES(lower, UPPER) \
@@ -16,7 +7,6 @@
     ALIAS(F_(lower), mpi_##lower) \
     ALIAS(F_(lower), MPI_##UPPER)
 #define ALSO(lower, name) ALIAS(F_(lower), mpi_##name##_)
-#endif
 #define F08_(name) F_(name##_f08)
 #define F08TS_(name) F_(name##_f08ts)
 #define LARGE_(name) F_(name##_c_f08)

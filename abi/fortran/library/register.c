@@ -1,4 +1,4 @@
-/* Entries that take functions of the program, and attributes. Compiled for MPI_X and for PMPI_X. */
+/* Entries that take functions of the program, and attributes. PMPI_X is made of MPI_X (profile). */
 #include <stdlib.h>
 
 #include "callbacks.h"
