@@ -357,6 +357,8 @@ add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_S
   -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
   -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}" -mpicc ${STAGE}/bin/mpicc)
 set_tests_properties(conform/golden PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
+add_test(NAME conform/record COMMAND ${CMAKE_SOURCE_DIR}/tests/conform/record.sh ${STAGE} ${CMAKE_BINARY_DIR}/conform-record)
+set_tests_properties(conform/record PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
 
 # The label quick: what tells in less than a minute on two idle cores whether a change is worth the whole (make quick).
 # Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.

@@ -2,7 +2,8 @@
 // that the implementation talks to, one case for each rule of the protocol and for each way in which a peer can
 // break it.
 //
-// Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report.
+// Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report (lines, JUnit), record
+// (JSON, comparing), page (HTML, with diagram). During a case events records what happens.
 package main
 
 import (
@@ -25,13 +26,15 @@ import (
 
 // Exit codes.
 const (
-	codeFailed = 1
-	codeUsage  = 2
+	codeFailed        = 1
+	codeUsage         = 2
+	codeIndeterminate = 3
 )
 
 type flags struct {
 	server, client, mpicc, values, run, junit string
 	golden, print                             string
+	json, html, name, version, compare        string
 	list, verbose, rewrite                    bool
 	timeout                                   time.Duration
 	jobs                                      int
@@ -47,6 +50,11 @@ func (f *flags) set() *flag.FlagSet {
 	set.StringVar(&f.values, "values", "", "")
 	set.StringVar(&f.run, "run", "", "")
 	set.StringVar(&f.junit, "junit", "", "")
+	set.StringVar(&f.json, "json", "", "")
+	set.StringVar(&f.html, "html", "", "")
+	set.StringVar(&f.name, "name", "", "")
+	set.StringVar(&f.version, "version-of", "", "")
+	set.StringVar(&f.compare, "compare", "", "")
 	set.StringVar(&f.golden, "golden", "", "")
 	set.StringVar(&f.print, "print", "", "")
 	set.BoolVar(&f.rewrite, "rewrite", false, "")
@@ -67,6 +75,11 @@ func main() {
 		return
 	case err != nil:
 		complain("%v; impi-conform -help", err)
+		os.Exit(codeUsage)
+	case f.compare != "" && set.NArg() == 1:
+		os.Exit(compareRecords(f.compare, set.Arg(0), os.Stdout))
+	case f.compare != "":
+		complain("-compare needs two records: -compare A.json B.json")
 		os.Exit(codeUsage)
 	case set.NArg() > 0:
 		complain("%q is no option; impi-conform -help", set.Arg(0))
@@ -124,45 +137,37 @@ func run(f flags) int {
 
 // test runs the cases and reports.
 func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
-	text, junit := &report.Text{W: os.Stdout, Verbose: f.verbose}, new(report.JUnit)
-	count := conform.Run(ctx, chosen,
-		conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at, Skip: func(c conform.Case) string {
-			switch {
-			case c.Needs == conform.Server && !at.HasServer():
-				return "no -server-cmd"
-			case c.Needs != conform.Server && !at.HasClient():
-				return "no -client-cmd"
-			case c.Needs == conform.Values && !at.HasValues():
-				return "no -values"
-			case c.Needs == conform.IPv6 && !target.HasIPv6():
-				return "no IPv6 on this machine"
-			}
-			return ""
-		}}, func(r conform.Result) {
-			text.Ended(r)
-			junit.Ended(r)
-		})
+	text, out := &report.Text{W: os.Stdout, Verbose: f.verbose}, newFiles(ctx, f)
+	count := conform.Run(ctx, chosen, conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
+		Skip: func(c conform.Case) string { return missing(c, at) }, Trace: out.traces()}, func(r conform.Result) {
+		text.Ended(r)
+		out.ended(r)
+	})
 	fmt.Println(report.Summary(count))
-	if f.junit != "" {
-		if err := write(f.junit, junit); err != nil {
-			complain("-junit: %v", err)
-			return codeUsage
-		}
+	if err := out.write(); err != nil {
+		complain("%v", err)
+		return codeUsage
 	}
-	if count[conform.Fail] > 0 || ctx.Err() != nil {
+	switch {
+	case count[conform.Fail] > 0:
 		return codeFailed
+	case count[conform.Indeterminate] > 0 || ctx.Err() != nil:
+		return codeIndeterminate
 	}
 	return 0
 }
 
-func write(path string, junit *report.JUnit) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
+// missing is what a case needs and there is not, "" if nothing.
+func missing(c conform.Case, at *target.Target) string {
+	switch {
+	case c.Needs == conform.Server && !at.HasServer():
+		return "no -server-cmd"
+	case c.Needs != conform.Server && !at.HasClient():
+		return "no -client-cmd"
+	case c.Needs == conform.Values && !at.HasValues():
+		return "no -values"
+	case c.Needs == conform.IPv6 && !target.HasIPv6():
+		return "no IPv6 on this machine"
 	}
-	if err := junit.Write(file); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	return ""
 }

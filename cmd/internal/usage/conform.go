@@ -22,6 +22,15 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 		{Names: []string{"timeout"}, Values: []string{"TIME"}, Help: "the deadline of a case (30s)"},
 		{Names: []string{"jobs"}, Values: []string{"N"}, Help: "how many cases run at a time (4)"},
 		{Names: []string{"junit"}, Values: []string{"FILE"}, Help: "write the results as JUnit XML"},
+		{Names: []string{"json"}, Values: []string{"FILE"}, Help: "write the record of the run as JSON: what was tested " +
+			"where and how, each case's verdict, and all that happened in it"},
+		{Names: []string{"html"}, Values: []string{"FILE"}, Help: "write the record as a page, with sequence diagrams"},
+		{Names: []string{"name"}, Values: []string{"NAME"},
+			Help: "the implementation's name in records (the first word of the commands)"},
+		{Names: []string{"version-of"}, Values: []string{"TEXT"},
+			Help: "the implementation's version in records (the first line that the first word with --version writes)"},
+		{Names: []string{"compare"}, Values: []string{"A.json", "B.json"}, Help: "instead of cases: list the cases whose " +
+			"verdict in record B is another than in record A"},
 		{Names: []string{"v"}, Help: "show what the implementation wrote in failed cases"},
 		{Names: []string{"golden"}, Values: []string{"DIR"}, Help: "instead of cases: run some small jobs of libimpi, " +
 			"and compare their bytes with the traces in DIR"},
@@ -30,6 +39,9 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 	},
 	Notes: []Note{
 		{"Commands", "Words are separated by blanks. If one of the two commands is missing, its cases are skipped."},
-		{"Exit code", "0 if no case failed, 1 if one did, 2 if the tester could not run."},
+		{"Verdicts", "A case passes, fails, is skipped, or is indeterminate: nothing was seen of the implementation, or " +
+			"the tester was disturbed (interrupted, no ports, no memory)."},
+		{"Exit code", "0 if no case failed, 1 if one did, 2 if the tester could not run, 3 if none failed and one is " +
+			"indeterminate. With -compare: 1 if a verdict got worse."},
 	},
 	See: []string{"mpirun(1)", "mpicc(1)"}}

@@ -2,7 +2,6 @@ package cases
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -108,7 +107,7 @@ var flow = append(windows(), []conform.Case{
 			}
 			j := peer.Start(t, setup{Others: [][]int{{procs}}}, append(steps, "wait")...)
 			l := j.Link(1, 0)
-			l.Conn.(*net.TCPConn).SetReadBuffer(1 << 16)
+			l.Conn.SetReadBuffer(1 << 16)
 			resume := l.Pause()
 			for p := 1; p <= procs; p++ {
 				for range each {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -30,12 +31,10 @@ var mesh = []conform.Case{
 			j.Submit(wire.HPort)
 			ip := net.IP(j.Labels[wire.HIPv6])
 			port := codec.GetU32(j.Labels[wire.HPort])
-			c, err := net.DialTCP("tcp", nil, &net.TCPAddr{IP: ip, Port: int(port)})
+			c, err := j.DialEarly(1, 0, &net.TCPAddr{IP: ip, Port: int(port)})
 			if err != nil {
 				t.Fatalf("H_PORT has come and nobody listens: %v", err)
 			}
-			t.Cleanup(func() { c.Close() })
-			c.SetDeadline(t.Deadline())
 			if _, err := c.Write(codec.U32(1)); err != nil {
 				t.Fatalf("the client hangs up on a connection that came early: %v", err)
 			}
@@ -91,7 +90,7 @@ var mesh = []conform.Case{
 		About: "of two connections of the same host one is turned away, and the other used",
 		Run: func(t t) {
 			j := upToMesh(t, setup{Others: [][]int{{1}, {1}}})
-			c := [2]net.Conn{j.Dial(1, 0), j.Dial(1, 0)}
+			c := [2]*events.Conn{j.Dial(1, 0), j.Dial(1, 0)}
 			c[0].Write(codec.U32(1))
 			c[1].Write(codec.U32(1))
 			j.Either(1, 0, c)

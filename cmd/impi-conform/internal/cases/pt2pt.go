@@ -328,11 +328,9 @@ func firstMax(int) uint64 { return 1 }
 
 // header compares the first packet of a message with table 3.1: fields that have no use are 0.
 func header(t t, p peer.Packet, kind uint32, n, total int) {
-	h := p.Header
-	t.Check(h.Type == kind, "%v must be %s", p, codec.TypeName(kind))
-	t.Check(h.Len == uint32(n) && h.MsgLen == uint64(total), "%v must have pk_len %d, pk_msglen %d", p, n, total)
-	t.Check(h.DrqID == 0, "%v: the first packet of a message has drqid 0", p)
-	t.Check(h.Reserved == 0, "%v: pk_reserved is %#x", p, h.Reserved)
+	must := p.Header
+	must.Type, must.Len, must.MsgLen, must.DrqID, must.Reserved = kind, uint32(n), uint64(total), 0, 0
+	t.Must(p, p.Header, must)
 }
 
 // long takes a long message packet by packet.
@@ -349,9 +347,8 @@ func long(t t, d, n int, drqid uint64) {
 		want := p.Header
 		want.Type, want.DrqID, want.Len = wire.PkData, drqid, uint32(min(d, n-len(data)))
 		want.SeqNum, want.Count, want.Dtype = c.SeqNum, c.Count, c.Dtype
-		if c.Header != want {
-			t.Fatalf("%v continues %v and must be %v", c, p, want)
-		}
+		t.Must(c, c.Header, want)
+		t.Stop()
 		data = append(data, c.Data...)
 	}
 	t.Check(bytes.Equal(data, peer.Pattern(7, n)), "the message has other data than were sent")
@@ -414,7 +411,7 @@ func syncAck(t t, j *peer.Job) {
 func answer(t t, j *peer.Job, to codec.Header, kind uint32) {
 	p := j.TakeType(kind, 0, 1)
 	want := codec.Header{Type: kind, Src: to.Dst, Dst: to.Src, SrqID: to.SrqID, DrqID: p.DrqID}
-	t.Check(p.Header == want, "%v answers %v and must be %v", p, to, want)
+	t.Must(p, p.Header, want)
 }
 
 // external holds, for each type of the player's, what its three values are on the wire.

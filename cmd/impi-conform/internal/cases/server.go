@@ -31,7 +31,8 @@ var serverAuth = []conform.Case{
 		Run: func(t t) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
-				t.Fatalf("%v", err)
+				t.Disturbed(err)
+				t.Fatalf("the tester cannot listen: %v", err)
 			}
 			_, port, _ := net.SplitHostPort(l.Addr().String())
 			l.Close()
@@ -442,9 +443,8 @@ var serverBad = []conform.Case{
 		Run: func(t t) {
 			s := peer.StartServer(t, 1, nil)
 			m := s.JoinAll(1)
-			c, err := net.Dial("tcp", s.Addr)
+			c, err := s.Connect()
 			if err == nil {
-				c.SetDeadline(t.Deadline())
 				c.Write(peer.Hello(0))
 				if n, _ := c.Read(make([]byte, 64)); n > 0 {
 					t.Errorf("it is answered")

@@ -1,8 +1,13 @@
 // Package codec is the tester's own idea of what IMPI 0.0 looks like as bytes. It takes the numbers of the
-// protocol from transport/wire and nothing else: were a field misplaced there, the tester would not follow.
+// protocol, and the words for them, from transport/wire and nothing else: were a field misplaced there, the tester
+// would not follow.
 //
 // Layouts are Go structs in the order of the text, written and read by encoding/binary: big-endian, without
 // padding.
+//
+//	codec.go   packets and commands, written and read
+//	framer.go  a stream cut into them, whatever it holds
+//	fields.go  their fields, in words
 package codec
 
 import (

@@ -11,9 +11,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 )
 
 // Needs is what a case must have of the implementation under test.
@@ -42,17 +44,29 @@ const (
 	Pass Outcome = iota
 	Fail
 	Skip
+	Indeterminate // nothing was seen of the implementation, or the tester was disturbed
 )
 
-func (o Outcome) String() string { return [...]string{"pass", "FAIL", "skip"}[o] }
+func (o Outcome) String() string { return [...]string{"pass", "FAIL", "skip", "????"}[o] }
+
+// Count is how many cases ended in each outcome.
+type Count [4]int
+
+// Problem is what was wrong.
+type Problem struct {
+	Text  string
+	Event int           // the number of the event that shows it, 0: none does
+	Must  []codec.Field // what fields of its packet must be, of those that are something else
+}
 
 // Result is what became of a case.
 type Result struct {
 	Case     Case
 	Outcome  Outcome
-	Problems []string // of a failure, in order; or why it was skipped
-	Output   string   // what the implementation wrote
+	Problems []Problem // of a failure, in order; or why it was skipped, or nothing is known
+	Output   string    // what the implementation wrote
 	Took     time.Duration
+	Trace    *events.Trace // nil: not asked for, or the case did not run
 }
 
 // Options say how to run.
@@ -61,6 +75,7 @@ type Options struct {
 	Jobs    int               // cases at a time
 	Target  any               // what T.Target answers
 	Skip    func(Case) string // why a case cannot be run, "" if it can
+	Trace   bool              // results have traces
 }
 
 // Select returns the cases whose name matches.
@@ -77,7 +92,7 @@ func Select(cases []Case, name *regexp.Regexp) (out []Case) {
 const grace = 10 * time.Second
 
 // Run runs the cases, and calls ended for each, in the order of the list. It returns how many ended in each outcome.
-func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (count [3]int) {
+func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (count Count) {
 	results := make([]chan Result, len(cases))
 	for i := range results {
 		results[i] = make(chan Result, 1)
@@ -109,16 +124,16 @@ func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (coun
 func runOne(ctx context.Context, c Case, o Options) Result {
 	if o.Skip != nil {
 		if why := o.Skip(c); why != "" {
-			return Result{Case: c, Outcome: Skip, Problems: []string{why}}
+			return Result{Case: c, Outcome: Skip, Problems: []Problem{{Text: why}}}
 		}
 	}
 	if ctx.Err() != nil {
-		return Result{Case: c, Outcome: Skip, Problems: []string{"interrupted"}}
+		return Result{Case: c, Outcome: Indeterminate, Problems: []Problem{{Text: "interrupted"}}}
 	}
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	t := &T{ctx: within, target: o.Target}
+	t := &T{ctx: within, target: o.Target, events: events.New()}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -129,118 +144,29 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 	case <-time.After(o.Timeout + grace):
 		t.Errorf("the case did not end at its deadline")
 	}
-	return t.result(c, time.Since(began))
-}
-
-// T is what a running case sees.
-type T struct {
-	ctx    context.Context
-	target any
-
-	mu       sync.Mutex // guards what follows
-	problems []string
-	output   []string
-	cleanups []func()
-}
-
-// stopped is what Fatalf unwinds a case with.
-type stopped struct{}
-
-func (t *T) run(f func(*T)) {
-	defer t.cleanup()
-	defer func() {
-		if x := recover(); x != nil && x != (stopped{}) {
-			t.Errorf("the tester itself is at fault: %v\n%s", x, debug.Stack())
-		}
-	}()
-	f(t)
-}
-
-// cleanup undoes in reverse order.
-func (t *T) cleanup() {
-	for {
-		t.mu.Lock()
-		n := len(t.cleanups)
-		if n == 0 {
-			t.mu.Unlock()
-			return
-		}
-		f := t.cleanups[n-1]
-		t.cleanups = t.cleanups[:n-1]
-		t.mu.Unlock()
-		f()
+	r := t.result(c, time.Since(began))
+	if why := t.indeterminate(ctx); r.Outcome == Fail && why != "" {
+		r.Outcome = Indeterminate
+		r.Problems = append([]Problem{{Text: why}}, r.Problems...)
 	}
-}
-
-func (t *T) result(c Case, took time.Duration) Result {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := Result{Case: c, Problems: append([]string(nil), t.problems...), Took: took}
-	for _, o := range t.output {
-		r.Output += o
-	}
-	if len(r.Problems) > 0 {
-		r.Outcome = Fail
+	if o.Trace {
+		r.Trace = t.events.Trace()
 	}
 	return r
 }
 
-// Context ends at the case's deadline.
-func (t *T) Context() context.Context { return t.ctx }
-
-// Deadline is when it does.
-func (t *T) Deadline() time.Time { d, _ := t.ctx.Deadline(); return d }
-
-// Target is the implementation under test.
-func (t *T) Target() any { return t.target }
-
-// Errorf notes that a rule was broken. Any goroutine may call it.
-func (t *T) Errorf(format string, args ...any) {
+// indeterminate says why a failure means nothing, "" if it is the implementation's. The case has ended.
+func (t *T) indeterminate(ctx context.Context) string {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	const enough = 20
-	if len(t.problems) < enough {
-		t.problems = append(t.problems, fmt.Sprintf(format, args...))
+	disturbed := t.disturbed
+	t.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return "the tester was interrupted"
+	case disturbed != nil:
+		return fmt.Sprintf("the tester was disturbed: %v", disturbed)
+	case !t.events.Seen():
+		return "nothing was seen of the implementation"
 	}
-}
-
-// Fatalf is Errorf, and ends the case. Only the case's own goroutine may call it.
-func (t *T) Fatalf(format string, args ...any) {
-	t.Errorf(format, args...)
-	panic(stopped{})
-}
-
-// Stop ends the case if a rule was broken already.
-func (t *T) Stop() {
-	if t.Failed() {
-		panic(stopped{})
-	}
-}
-
-// Failed reports whether a rule was broken.
-func (t *T) Failed() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.problems) > 0
-}
-
-// Check is Errorf unless ok.
-func (t *T) Check(ok bool, format string, args ...any) {
-	if !ok {
-		t.Errorf(format, args...)
-	}
-}
-
-// Output keeps what the implementation wrote, for the report of a failure.
-func (t *T) Output(text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.output = append(t.output, text)
-}
-
-// Cleanup calls f when the case has ended; the last one first.
-func (t *T) Cleanup(f func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.cleanups = append(t.cleanups, f)
+	return ""
 }

@@ -2,16 +2,31 @@ package conform
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 )
 
 type list []Result
 
 func (l *list) Ended(r Result) { *l = append(*l, r) }
+
+// seen makes the implementation write a line.
+func seen(t *T) { t.Events().Line(t.Events().Party("client 0", true), "stdout", "hello", 5) }
+
+func texts(r Result) (list []string) {
+	for _, p := range r.Problems {
+		list = append(list, p.Text)
+	}
+	return list
+}
 
 func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	var undone []string
@@ -19,6 +34,7 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	cases := []Case{
 		{Name: "a/waits", Run: func(t *T) { <-first }}, // ends after the next one
 		{Name: "a/fails", Run: func(t *T) {
+			seen(t)
 			t.Errorf("one %d", 1)
 			t.Check(false, "two")
 			t.Check(true, "not")
@@ -27,6 +43,7 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 		{Name: "b/fatal", Run: func(t *T) {
 			t.Cleanup(func() { undone = append(undone, "outer") })
 			t.Cleanup(func() { undone = append(undone, "inner") })
+			seen(t)
 			t.Output("said")
 			t.Fatalf("end")
 			t.Errorf("not reached")
@@ -46,18 +63,18 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 	for _, r := range got {
 		short = append(short, r.Case.Name+" "+r.Outcome.String())
 	}
-	want := []string{"a/waits pass", "a/fails FAIL", "b/fatal FAIL", "b/skipped skip", "b/panics FAIL"}
-	if !slices.Equal(short, want) || count != [3]int{1, 3, 1} {
+	want := []string{"a/waits pass", "a/fails FAIL", "b/fatal FAIL", "b/skipped skip", "b/panics ????"}
+	if !slices.Equal(short, want) || count != (Count{1, 2, 1, 1}) {
 		t.Errorf("got %v, %v", short, count)
 	}
-	if !slices.Equal(got[1].Problems, []string{"one 1", "two"}) || !slices.Equal(got[2].Problems, []string{"end"}) ||
+	if !slices.Equal(texts(got[1]), []string{"one 1", "two"}) || !slices.Equal(texts(got[2]), []string{"end"}) ||
 		got[2].Output != "said" {
 		t.Errorf("got %+v", got[1:3])
 	}
 	if !slices.Equal(undone, []string{"inner", "outer"}) {
 		t.Errorf("undone %v", undone)
 	}
-	if !strings.Contains(got[4].Problems[0], "tester itself") {
+	if !strings.Contains(got[4].Problems[1].Text, "tester itself") {
 		t.Errorf("got %v", got[4].Problems)
 	}
 }
@@ -65,6 +82,7 @@ func TestResultsComeInOrderWithTheirOutcomes(t *testing.T) {
 func TestACaseSeesItsDeadline(t *testing.T) {
 	var got list
 	Run(context.Background(), []Case{{Name: "x", Run: func(t *T) {
+		seen(t)
 		<-t.Context().Done()
 		t.Fatalf("deadline")
 	}}}, Options{Timeout: time.Millisecond}, got.Ended)
@@ -80,5 +98,60 @@ func TestCasesAreSelectedByName(t *testing.T) {
 	}
 	if len(Select(cases, nil)) != 2 {
 		t.Error("no expression selects not all")
+	}
+}
+
+// one runs one case.
+func one(ctx context.Context, run func(*T)) Result {
+	var got list
+	Run(ctx, []Case{{Name: "x", Run: run}}, Options{Timeout: time.Minute, Trace: true}, got.Ended)
+	return got[0]
+}
+
+func TestAFailureMeansNothingIfNothingWasSeenOrTheTesterWasDisturbed(t *testing.T) {
+	interrupted, interrupt := context.WithCancel(context.Background())
+	for name, x := range map[string]struct {
+		ctx  context.Context
+		run  func(*T)
+		want Outcome
+		why  string
+	}{
+		"silent":         {run: func(t *T) { t.Fatalf("no line") }, want: Indeterminate, why: "nothing was seen"},
+		"silent, passed": {run: func(*T) {}, want: Pass},
+		"seen":           {run: func(t *T) { seen(t); t.Fatalf("another line") }, want: Fail},
+		"no ports": {run: func(t *T) { seen(t); t.Disturbed(syscall.EADDRINUSE); t.Fatalf("cannot listen") },
+			want: Indeterminate, why: "disturbed"},
+		"no files": {run: func(t *T) { seen(t); t.Fatalf("accept: %v", fmt.Errorf("x: %w", syscall.EMFILE)) },
+			want: Indeterminate, why: "disturbed"},
+		"refused": {run: func(t *T) { seen(t); t.Fatalf("dial: %v", syscall.ECONNREFUSED) }, want: Fail},
+		"interrupted": {ctx: interrupted, run: func(t *T) { seen(t); interrupt(); t.Fatalf("x") },
+			want: Indeterminate, why: "interrupted"},
+	} {
+		if x.ctx == nil {
+			x.ctx = context.Background()
+		}
+		r := one(x.ctx, x.run)
+		if r.Outcome != x.want || x.why != "" && !strings.Contains(r.Problems[0].Text, x.why) {
+			t.Errorf("%s: got %v %v", name, r.Outcome, r.Problems)
+		}
+	}
+}
+
+type packet struct{ codec.Header }
+
+func (packet) Event() int { return 7 }
+
+func TestAProblemKnowsItsEventAndFields(t *testing.T) {
+	r := one(context.Background(), func(t *T) {
+		t.Errorf("%v is wrong", packet{})
+		t.Must(packet{}, codec.Header{Type: 1, Tag: 5}, codec.Header{Type: 1, Tag: 6})
+		t.Must(packet{}, codec.Header{Type: 1}, codec.Header{Type: 1})
+	})
+	if p := r.Problems; len(p) != 3 || p[1].Event != 7 || p[2].Event != 7 || len(p[2].Must) != 1 ||
+		p[2].Must[0].Name != "pk_tag" || !strings.Contains(p[2].Text, "must have pk_tag 6") {
+		t.Errorf("got %+v", p)
+	}
+	if r.Trace == nil || len(r.Trace.Events) != 2 || r.Trace.Events[0].Kind != events.Problem {
+		t.Errorf("the trace is %+v", r.Trace)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -50,6 +51,7 @@ func LaunchServer(t *conform.T, clients string, env []string, more ...string) *S
 		p.Kill()
 		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", p.Stdout(), p.Stderr()))
 	})
+	watch(t, p, "server")
 	return &Server{T: t, Main: p}
 }
 
@@ -76,20 +78,41 @@ func (s *Server) Exit(ok bool) {
 
 // Member is a connection to the server.
 type Member struct {
-	net.Conn
+	*events.Conn
 	s    *Server
 	Rank int
 }
 
 // Dial connects to the server.
 func (s *Server) Dial() *Member {
-	c, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", s.Addr)
+	m, err := s.Connect()
 	if err != nil {
 		s.T.Fatalf("the server does not listen: %v", err)
 	}
+	return m
+}
+
+// Connect is Dial to a server that need not listen any more.
+func (s *Server) Connect() (*Member, error) {
+	tcp, err := (&net.Dialer{}).DialContext(s.T.Context(), "tcp", s.Addr)
+	if err != nil {
+		return nil, err
+	}
+	c := s.T.Events().ToServer(tcp.(*net.TCPConn))
 	s.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(s.T.Deadline())
-	return &Member{c, s, -1}
+	return &Member{c, s, -1}, nil
+}
+
+// watch records what a program does.
+func watch(t *conform.T, p *target.Process, name string) {
+	r := t.Events()
+	party := r.Party(name, true)
+	r.Started(party, p.Words())
+	p.Watch(target.Watcher{
+		Line:  func(stream, line string, length int) { r.Line(party, stream, line, length) },
+		Ended: func(code int) { r.Ended(party, code) },
+	})
 }
 
 // Say sends bytes. That the server may have hung up shows when it is read from.
@@ -170,7 +193,7 @@ func (m *Member) Silent(why string) {
 
 // Reset ends the connection with a TCP reset.
 func (m *Member) Reset() {
-	m.Conn.(*net.TCPConn).SetLinger(0)
+	m.SetLinger(0)
 	m.Close()
 }
 
@@ -238,7 +261,7 @@ func (s *Server) JoinWith(env []string) []*Member {
 func Either(a, b *Member) *Member {
 	left := make(chan *Member, 2)
 	watch := func(x, other *Member) {
-		n, err := peek(x.Conn.(*net.TCPConn))
+		n, err := peek(x.TCPConn)
 		if n == 0 && err != nil {
 			left <- other
 		}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -96,7 +97,7 @@ type Job struct {
 	last      wire.Label // that the client has submitted
 	slowly    bool
 	listener  net.Listener   // the server's
-	server    net.Conn       // to the client under test
+	server    *events.Conn   // to the client under test
 	listeners []net.Listener // of the others' hosts, by host index within them
 
 	mu     sync.Mutex // guards what follows, and the windows of the links
@@ -113,9 +114,28 @@ type Job struct {
 type Packet struct {
 	codec.Packet
 	From, To int // world ranks
+	event    int
 }
 
+// Event is the number of the event that was its arrival.
+func (p Packet) Event() int { return p.event }
+
 func (p Packet) String() string { return fmt.Sprintf("%v from %d to %d", p.Header, p.From, p.To) }
+
+// clientName and hostName are what the trace calls a client, and a host: the first number is its client's.
+func clientName(rank int) string { return fmt.Sprintf("client %d", rank) }
+func (j *Job) hostName(h int) string {
+	if h < 0 || h >= len(j.Hosts) {
+		return ""
+	}
+	n := 0
+	for k := range h {
+		if j.Hosts[k].Client == j.Hosts[h].Client {
+			n++
+		}
+	}
+	return fmt.Sprintf("host %d.%d", j.Hosts[h].Client, n)
+}
 
 // Target is the implementation under test.
 func Target(t *conform.T) *target.Target { return t.Target().(*target.Target) }
@@ -137,6 +157,7 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	}
 	l, err := net.Listen("tcp", at)
 	if err != nil {
+		t.Disturbed(err)
 		t.Fatalf("the tester cannot listen: %v", err)
 	}
 	t.Cleanup(func() { l.Close() })
@@ -157,6 +178,7 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 		j.Main.Kill()
 		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", j.Main.Stdout(), j.Main.Stderr()))
 	})
+	watch(t, j.Main, clientName(s.Rank))
 	return j
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
@@ -19,7 +20,7 @@ import (
 // control.
 type Link struct {
 	job          *Job
-	Conn         net.Conn
+	Conn         *events.Conn
 	Ours, Theirs int
 	write        sync.Mutex
 	reading      sync.Mutex    // held while the reader is in Conn.Read, and while it is paused
@@ -83,11 +84,16 @@ func (l *Link) end(err error) {
 	l.ended = err
 	if !l.cut && err != io.EOF && !errors.Is(err, net.ErrClosed) && !(isReset(err) && l.finiIn) &&
 		j.T.Context().Err() == nil {
-		j.T.Errorf("host %d to host %d: %v", l.Theirs, l.Ours, err)
+		j.T.Wrong(recorded(l.Conn.LastIn()), nil, "host %d to host %d: %v", l.Theirs, l.Ours, err)
 		j.broken = true
 	}
 	j.cond.Broadcast()
 }
+
+// recorded is the number of an event.
+type recorded int
+
+func (r recorded) Event() int { return int(r) }
 
 // take checks one packet and acts on it. An error is a broken rule after which the stream makes no sense.
 func (l *Link) take(p codec.Packet) error {
@@ -135,7 +141,7 @@ func (l *Link) take(p codec.Packet) error {
 			}
 		}
 	}
-	return l.deliver(Packet{p, from, to})
+	return l.deliver(Packet{p, from, to, l.Conn.LastIn()})
 }
 
 // deliver puts a packet in the queue; in a job that is not manual, whole messages.
@@ -193,7 +199,7 @@ func (l *Link) proceed(p Packet) error {
 		return fmt.Errorf("%v: %d bytes have come, more than pk_msglen", p.Header, n)
 	case n == p.MsgLen:
 		delete(l.open, p.DrqID)
-		whole := Packet{m.first, p.From, p.To}
+		whole := Packet{m.first, p.From, p.To, p.event}
 		whole.Data = m.data
 		l.job.queue = append(l.job.queue, whole)
 	}
@@ -264,7 +270,7 @@ func (l *Link) Cut() {
 
 // Reset ends the connection with a TCP reset.
 func (l *Link) Reset() {
-	l.Conn.(*net.TCPConn).SetLinger(0)
+	l.Conn.SetLinger(0)
 	l.Cut()
 }
 

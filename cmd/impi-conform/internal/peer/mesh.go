@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 )
 
 // isReset reports whether a connection was lost rather than closed.
@@ -17,7 +18,7 @@ func isReset(err error) bool {
 }
 
 // Dial connects to a host of the client under test, from the address of one of ours. It says nothing yet.
-func (j *Job) Dial(ours, theirs int) net.Conn {
+func (j *Job) Dial(ours, theirs int) *events.Conn {
 	d := net.Dialer{Deadline: j.T.Deadline()}
 	if ours >= 0 {
 		d.LocalAddr = &net.TCPAddr{IP: j.listeners[ours].Addr().(*net.TCPAddr).IP}
@@ -26,9 +27,24 @@ func (j *Job) Dial(ours, theirs int) net.Conn {
 	if err != nil {
 		j.T.Fatalf("host %d does not listen at %s: %v", theirs, j.Hosts[theirs].Addr, err)
 	}
+	return j.dialled(c.(*net.TCPConn), ours, theirs)
+}
+
+// dialled records what happens on a connection from a host of ours, -1 for none, to one of theirs.
+func (j *Job) dialled(tcp *net.TCPConn, ours, theirs int) *events.Conn {
+	c := j.T.Events().ToHost(tcp, j.hostName(ours), j.hostName(theirs))
 	j.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(j.T.Deadline())
 	return c
+}
+
+// DialEarly is Dial before the tables are complete, to a port that the client under test has submitted.
+func (j *Job) DialEarly(ours, theirs int, at *net.TCPAddr) (*events.Conn, error) {
+	c, err := net.DialTCP("tcp", nil, at)
+	if err != nil {
+		return nil, err
+	}
+	return j.dialled(c, ours, theirs), nil
 }
 
 // Mesh connects every host of ours with every host of the client under test: the higher one connects and says
@@ -76,11 +92,12 @@ func (j *Job) Await(a int) {
 }
 
 // accept takes one connection at host a and reads who it is.
-func (j *Job) accept(a int) (host int, c net.Conn) {
-	c, err := j.listeners[a].Accept()
+func (j *Job) accept(a int) (host int, c *events.Conn) {
+	tcp, err := j.listeners[a].Accept()
 	if err != nil {
 		j.T.Fatalf("host %d waits in vain for a higher host: %v", a, err)
 	}
+	c = j.T.Events().FromHost(tcp.(*net.TCPConn), j.hostName(a), j.hostName)
 	j.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(j.T.Deadline())
 	b := make([]byte, 4)
@@ -103,7 +120,7 @@ func (j *Job) Knocks(a int) bool {
 
 // Either is for two connections that both say they are from host a of ours to host b: one of them must be closed,
 // and the other is the one.
-func (j *Job) Either(a, b int, c [2]net.Conn) {
+func (j *Job) Either(a, b int, c [2]*events.Conn) {
 	var l [2]*Link
 	for i := range c {
 		j.Adopt(a, b, c[i])
@@ -123,7 +140,7 @@ func (j *Job) Either(a, b int, c [2]net.Conn) {
 }
 
 // Adopt makes a connection on which all has been said the one between host a of ours and host b.
-func (j *Job) Adopt(a, b int, c net.Conn) {
+func (j *Job) Adopt(a, b int, c *events.Conn) {
 	l := &Link{job: j, Conn: c, Ours: a, Theirs: b, over: make(chan struct{})}
 	j.mu.Lock()
 	j.links[[2]int{a, b}] = l

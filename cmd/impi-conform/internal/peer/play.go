@@ -166,7 +166,9 @@ func (j *Job) receive(s *step) bool {
 	j.queue = slices.Delete(j.queue, i, i+1)
 	j.mu.Unlock()
 	s.state = done
-	j.T.Check(int(p.LSRank) == s.lsrank, "%v: pk_lsrank must be %d", p, s.lsrank)
+	must := p.Header
+	must.LSRank = int32(s.lsrank)
+	j.T.Must(p, p.Header, must)
 	j.T.Check(bytes.Equal(p.Data, s.Data), "%v: its data are %s, must be %s", p, shorten(p.Data), shorten(s.Data))
 	j.T.Check(p.Type != wire.PkDataSync || p.MsgLen > uint64(j.DataLen),
 		"%v: a short message of a collective is sent in standard mode", p)

@@ -25,13 +25,14 @@ func (j *Job) Accept() {
 		if err != nil {
 			j.T.Fatalf("the client has not connected to the server: %v", err)
 		}
-		c.SetDeadline(j.T.Deadline())
-		if n, err := peek(c.(*net.TCPConn)); n == 0 && err == io.EOF {
-			c.Close()
+		tcp := c.(*net.TCPConn)
+		tcp.SetDeadline(j.T.Deadline())
+		if n, err := peek(tcp); n == 0 && err == io.EOF {
+			tcp.Close()
 			continue
 		}
-		j.T.Cleanup(func() { c.Close() })
-		j.server = c
+		j.server = j.T.Events().FromClient(tcp, clientName(j.Setup.Rank))
+		j.T.Cleanup(func() { j.server.Close() })
 		return
 	}
 }
@@ -269,6 +270,7 @@ func (j *Job) layOut() {
 				}
 				var err error
 				if l, err = net.Listen("tcp", at); err != nil {
+					j.T.Disturbed(err)
 					j.T.Fatalf("the tester cannot listen: %v", err)
 				}
 				j.T.Cleanup(func() { l.Close() })
@@ -411,6 +413,12 @@ func (j *Job) tables() {
 	if proc != j.Setup.Procs {
 		j.T.Fatalf("H_NPROCS adds up to %d, C_NPROCS is %d", proc, j.Setup.Procs)
 	}
+	ids := make([]codec.ID, len(j.Procs))
+	for r, p := range j.Procs {
+		ids[r] = p.ID
+	}
+	j.T.Events().Processes(ids, func(rank int) bool { return !j.Ours(rank) })
+	j.T.Events().Negotiated(j.AckMark, j.HiWater)
 }
 
 // Fini reads the client's FINI at the server, and the end of the connection.

@@ -20,20 +20,30 @@ type Text struct {
 func (t *Text) Ended(r conform.Result) {
 	fmt.Fprintf(t.W, "%-4s %-40s %6.2f s  %s\n", r.Outcome, r.Case.Name, r.Took.Seconds(), r.Case.Rule)
 	for _, p := range r.Problems {
-		fmt.Fprintf(t.W, "       %s\n", strings.ReplaceAll(strings.TrimRight(p, "\n"), "\n", "\n       "))
+		fmt.Fprintf(t.W, "       %s\n", strings.ReplaceAll(strings.TrimRight(p.Text, "\n"), "\n", "\n       "))
 	}
-	if r.Outcome == conform.Fail && t.Verbose {
+	if (r.Outcome == conform.Fail || r.Outcome == conform.Indeterminate) && t.Verbose {
 		fmt.Fprintf(t.W, "%s", r.Output)
 	}
 }
 
 // Summary is the last line.
-func Summary(count [3]int) string {
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", count[conform.Pass], count[conform.Fail], count[conform.Skip])
+func Summary(count conform.Count) string {
+	return fmt.Sprintf("%d passed, %d failed, %d indeterminate, %d skipped", count[conform.Pass], count[conform.Fail],
+		count[conform.Indeterminate], count[conform.Skip])
 }
 
 // JUnit gathers results for one file.
-type JUnit struct{ results []conform.Result }
+type JUnit struct {
+	Properties []Property // of the whole run
+	results    []conform.Result
+}
+
+// Property says something about a run.
+type Property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
 
 // Ended takes the result of a case.
 func (j *JUnit) Ended(r conform.Result) { j.results = append(j.results, r) }
@@ -44,13 +54,15 @@ type suites struct {
 }
 
 type suite struct {
-	Name     string `xml:"name,attr"`
-	Tests    int    `xml:"tests,attr"`
-	Failures int    `xml:"failures,attr"`
-	Skipped  int    `xml:"skipped,attr"`
-	Time     string `xml:"time,attr"`
-	Cases    []test `xml:"testcase"`
-	seconds  float64
+	Name       string     `xml:"name,attr"`
+	Tests      int        `xml:"tests,attr"`
+	Failures   int        `xml:"failures,attr"`
+	Errors     int        `xml:"errors,attr"` // indeterminate cases
+	Skipped    int        `xml:"skipped,attr"`
+	Time       string     `xml:"time,attr"`
+	Properties []Property `xml:"properties>property"`
+	Cases      []test     `xml:"testcase"`
+	seconds    float64
 }
 
 type test struct {
@@ -58,6 +70,7 @@ type test struct {
 	Class   string `xml:"classname,attr"`
 	Time    string `xml:"time,attr"`
 	Failure *note  `xml:"failure,omitempty"`
+	Error   *note  `xml:"error,omitempty"`
 	Skipped *note  `xml:"skipped,omitempty"`
 	Output  string `xml:"system-out,omitempty"`
 }
@@ -75,7 +88,7 @@ func (j *JUnit) Write(w io.Writer) error {
 		group, name, _ := strings.Cut(r.Case.Name, "/")
 		s := byName[group]
 		if s == nil {
-			s = &suite{Name: group}
+			s = &suite{Name: group, Properties: j.Properties}
 			byName[group] = s
 			all.Suites = append(all.Suites, s)
 		}
@@ -86,11 +99,15 @@ func (j *JUnit) Write(w io.Writer) error {
 		switch r.Outcome {
 		case conform.Fail:
 			s.Failures++
-			c.Failure = &note{r.Problems[0], r.Case.Rule + "\n" + strings.Join(r.Problems, "\n")}
+			c.Failure = &note{r.Problems[0].Text, r.Case.Rule + "\n" + texts(r, "\n")}
+			c.Output = strings.Map(printable, r.Output)
+		case conform.Indeterminate:
+			s.Errors++
+			c.Error = &note{r.Problems[0].Text, r.Case.Rule + "\n" + texts(r, "\n")}
 			c.Output = strings.Map(printable, r.Output)
 		case conform.Skip:
 			s.Skipped++
-			c.Skipped = &note{strings.Join(r.Problems, "; "), ""}
+			c.Skipped = &note{texts(r, "; "), ""}
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -104,6 +121,15 @@ func (j *JUnit) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// texts joins the problems of a result.
+func texts(r conform.Result, between string) string {
+	var list []string
+	for _, p := range r.Problems {
+		list = append(list, p.Text)
+	}
+	return strings.Join(list, between)
 }
 
 // printable drops what XML cannot hold.

@@ -143,6 +143,8 @@ type Process struct {
 	stdout bytes.Buffer
 	stderr bytes.Buffer
 	news   chan struct{} // closed, and made anew, when there is more output
+	watch  *watch        // nil: nobody does
+	over   bool
 }
 
 // maxOutput bounds what is kept of one stream, in bytes.
@@ -169,10 +171,14 @@ func start(words, env []string) (*Process, error) {
 		if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 			p.code = 128 + int(s.Signal())
 		}
+		p.finished()
 		close(p.ended)
 	}()
 	return p, nil
 }
+
+// Words are the command.
+func (p *Process) Words() []string { return p.cmd.Args }
 
 type stream struct {
 	p    *Process
@@ -182,6 +188,7 @@ type stream struct {
 func (s stream) Write(b []byte) (int, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
+	s.p.watch.write(s.into == &s.p.stderr, b)
 	if s.into.Len()+len(b) <= maxOutput {
 		s.into.Write(b)
 	}

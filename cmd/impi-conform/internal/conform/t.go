@@ -1,0 +1,187 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
+)
+
+// T is what a running case sees.
+type T struct {
+	ctx    context.Context
+	target any
+	events *events.Recorder
+
+	mu        sync.Mutex // guards what follows
+	problems  []Problem
+	disturbed error // why the tester could not do its part
+	output    []string
+	cleanups  []func()
+}
+
+// stopped is what Fatalf unwinds a case with.
+type stopped struct{}
+
+func (t *T) run(f func(*T)) {
+	defer t.cleanup()
+	defer t.events.Freeze()
+	defer func() {
+		if x := recover(); x != nil && x != (stopped{}) {
+			t.Disturbed(fmt.Errorf("it is at fault itself: %v", x))
+			t.Errorf("the tester itself is at fault: %v\n%s", x, debug.Stack())
+		}
+	}()
+	f(t)
+}
+
+// cleanup undoes in reverse order.
+func (t *T) cleanup() {
+	for {
+		t.mu.Lock()
+		n := len(t.cleanups)
+		if n == 0 {
+			t.mu.Unlock()
+			return
+		}
+		f := t.cleanups[n-1]
+		t.cleanups = t.cleanups[:n-1]
+		t.mu.Unlock()
+		f()
+	}
+}
+
+func (t *T) result(c Case, took time.Duration) Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := Result{Case: c, Problems: append([]Problem(nil), t.problems...), Took: took}
+	for _, o := range t.output {
+		r.Output += o
+	}
+	if len(r.Problems) > 0 {
+		r.Outcome = Fail
+	}
+	return r
+}
+
+// Context ends at the case's deadline.
+func (t *T) Context() context.Context { return t.ctx }
+
+// Deadline is when it does.
+func (t *T) Deadline() time.Time { d, _ := t.ctx.Deadline(); return d }
+
+// Target is the implementation under test.
+func (t *T) Target() any { return t.target }
+
+// Events records what happens in the case.
+func (t *T) Events() *events.Recorder { return t.events }
+
+// Recorded is what an event shows: if it is an argument of Errorf, the problem is that event's.
+type Recorded interface{ Event() int }
+
+// Errorf notes that a rule was broken. Any goroutine may call it.
+func (t *T) Errorf(format string, args ...any) {
+	p := Problem{Text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if r, ok := a.(Recorded); ok && p.Event == 0 {
+			p.Event = r.Event()
+		}
+		if err, ok := a.(error); ok && disturbs(err) {
+			t.Disturbed(err)
+		}
+	}
+	t.add(p)
+}
+
+// Disturbed notes that the tester cannot do its part: what fails in this case says nothing of the implementation.
+func (t *T) Disturbed(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.disturbed = why
+}
+
+// Wrong is Errorf of a packet, some of whose fields must be something else.
+func (t *T) Wrong(at Recorded, must []codec.Field, format string, args ...any) {
+	t.add(Problem{Text: fmt.Sprintf(format, args...), Event: at.Event(), Must: must})
+}
+
+// Must is Wrong unless a packet's header is what it must be.
+func (t *T) Must(at Recorded, got, want codec.Header) {
+	differ := codec.Differ(got, want)
+	if len(differ) == 0 {
+		return
+	}
+	var words []string
+	for _, f := range differ {
+		words = append(words, f.Name+" "+f.Value)
+	}
+	t.Wrong(at, differ, "%v must have %s", at, strings.Join(words, ", "))
+}
+
+func (t *T) add(p Problem) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	const enough = 20
+	if len(t.problems) < enough {
+		t.problems = append(t.problems, p)
+		t.events.Problem(p.Text)
+	}
+}
+
+// disturbs reports whether an error says that the tester's machine lacks something.
+func disturbs(err error) bool {
+	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ENOSPC} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	return false
+}
+
+// Fatalf is Errorf, and ends the case. Only the case's own goroutine may call it.
+func (t *T) Fatalf(format string, args ...any) {
+	t.Errorf(format, args...)
+	panic(stopped{})
+}
+
+// Stop ends the case if a rule was broken already.
+func (t *T) Stop() {
+	if t.Failed() {
+		panic(stopped{})
+	}
+}
+
+// Failed reports whether a rule was broken.
+func (t *T) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.problems) > 0
+}
+
+// Check is Errorf unless ok.
+func (t *T) Check(ok bool, format string, args ...any) {
+	if !ok {
+		t.Errorf(format, args...)
+	}
+}
+
+// Output keeps what the implementation wrote, for the report of a failure.
+func (t *T) Output(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.output = append(t.output, text)
+}
+
+// Cleanup calls f when the case has ended; the last one first.
+func (t *T) Cleanup(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cleanups = append(t.cleanups, f)
+}

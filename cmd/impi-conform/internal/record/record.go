@@ -1,0 +1,155 @@
+// Package record is what remains of a run: who tested what, where and how, and what became of every case. It is
+// written as JSON, which Read reads back; package page makes a page of it.
+package record
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
+)
+
+// Format is the version of the layout: a reader refuses others.
+const Format = 1
+
+// Record is a run.
+type Record struct {
+	Format         int       `json:"format"`
+	Date           time.Time `json:"date"` // when it began
+	Tester         string    `json:"tester"`
+	Specification  string    `json:"specification"`
+	Implementation string    `json:"implementation"` // its name
+	Version        string    `json:"version"`        // the implementation's
+	Machine        string    `json:"machine"`
+	Configuration  []Setting `json:"configuration"` // commands, and options of the tester
+	Seconds        float64   `json:"seconds"`
+	Cases          []Case    `json:"cases"`
+}
+
+// Setting is something that was chosen.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Verdict is how a case ended.
+type Verdict string
+
+const (
+	Pass          Verdict = "pass"
+	Fail          Verdict = "fail"
+	Indeterminate Verdict = "indeterminate" // nothing was seen of the implementation, or the tester was disturbed
+	Skip          Verdict = "skip"
+)
+
+// Verdicts are all, from the best to the worst.
+var Verdicts = []Verdict{Pass, Skip, Indeterminate, Fail}
+
+// Case is what became of a case.
+type Case struct {
+	Name     string        `json:"name"`
+	Rule     string        `json:"rule"`
+	Sentence string        `json:"sentence"`
+	Verdict  Verdict       `json:"verdict"`
+	Problems []Problem     `json:"problems,omitempty"` // or why it was skipped, or nothing is known
+	Seconds  float64       `json:"seconds"`
+	Output   string        `json:"output,omitempty"` // what the implementation wrote, unless the case passed
+	Trace    *events.Trace `json:"trace,omitempty"`
+}
+
+// Problem is what was wrong.
+type Problem struct {
+	Text  string        `json:"text"`
+	Event int           `json:"event,omitempty"` // the n of the event of the trace that shows it
+	Must  []codec.Field `json:"must,omitempty"`  // fields of it that are something else, as they must be
+}
+
+// Bounds of text in a record, in bytes.
+const (
+	maxName    = 200
+	maxProblem = 8 << 10
+	maxOutput  = 64 << 10
+)
+
+// maxPassed bounds the events of a case that has passed: nobody will look for the one that was wrong.
+const maxPassed = 2000
+
+// Group is the part of a case's name before the slash.
+func (c Case) Group() string { g, _, _ := strings.Cut(c.Name, "/"); return g }
+
+// Add adds the result of a case.
+func (r *Record) Add(x conform.Result) {
+	verdict := map[conform.Outcome]Verdict{conform.Pass: Pass, conform.Fail: Fail, conform.Skip: Skip,
+		conform.Indeterminate: Indeterminate}
+	c := Case{Name: x.Case.Name, Rule: x.Case.Rule, Sentence: x.Case.About, Verdict: verdict[x.Outcome],
+		Seconds: x.Took.Round(time.Millisecond).Seconds(), Trace: x.Trace}
+	for _, p := range x.Problems {
+		c.Problems = append(c.Problems, Problem{events.Clean(p.Text, maxProblem), p.Event, p.Must})
+	}
+	if c.Verdict != Pass {
+		c.Output = events.Clean(x.Output, maxOutput)
+	} else if c.Trace != nil {
+		c.Trace = c.Trace.Shorten(maxPassed)
+	}
+	r.Cases = append(r.Cases, c)
+}
+
+// Count is how many cases of a group, "" for all, have a verdict.
+func (r *Record) Count(group string, v Verdict) (n int) {
+	for _, c := range r.Cases {
+		if (group == "" || c.Group() == group) && c.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Write writes a record as JSON, a case a line.
+func (r *Record) Write(w io.Writer) error {
+	head := *r
+	head.Format, head.Cases = Format, []Case{}
+	b, err := json.MarshalIndent(head, "", " ")
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	text, _ := strings.CutSuffix(string(b), "]\n}")
+	out.WriteString(text)
+	for i, c := range r.Cases {
+		b, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		out.Write(b)
+	}
+	out.WriteString("\n]\n}\n")
+	return out.Flush() // which returns the error of any write
+}
+
+// Read reads a record.
+func Read(from io.Reader) (*Record, error) {
+	r := new(Record)
+	if err := json.NewDecoder(bufio.NewReader(from)).Decode(r); err != nil {
+		return nil, err
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("its format is %d, must be %d", r.Format, Format)
+	}
+	for _, c := range r.Cases {
+		if !slices.Contains(Verdicts, c.Verdict) || c.Name != events.Clean(c.Name, maxName) {
+			return nil, fmt.Errorf("case %q has the verdict %q", events.Clean(c.Name, maxName), c.Verdict)
+		}
+	}
+	return r, nil
+}
