@@ -41,15 +41,20 @@ func (e *entry) unnamed(family, typedef, f string) {
 	e.before = append(e.before, typedef+" *c;")
 }
 
-// extra is what the program's functions are told: C keeps the state that knows it, and them.
+// extra is what the program's functions are told: C keeps the state that knows it, and them. Those of generalized
+// requests are told the variable itself, as by other MPIs: programs have it changed.
 func (e *entry) extra(a Argument) {
 	for len(e.functions) < 3 {
 		e.functions = append(e.functions, "NULL")
 	}
 	first := boolToInt(a.Kind == "EXTRA_STATE2") // of MPI-1
 	e.pass("const "+e.fortranType(a)+" *"+a.Name, "state")
-	e.before = append(e.before, fmt.Sprintf("struct state *state = impi_fortran_state(%s, *%s, %d);",
-		strings.Join(e.functions, ", "), a.Name, first))
+	value := "*" + a.Name
+	if e.p.Name == "MPI_Grequest_start" {
+		value = "(MPI_Aint)" + a.Name
+	}
+	e.before = append(e.before, fmt.Sprintf("struct state *state = impi_fortran_state(%s, %s, %d);",
+		strings.Join(e.functions, ", "), value, first))
 	e.after = append(e.after, "if (e) impi_fortran_no_state(state);")
 	e.need("!state")
 }

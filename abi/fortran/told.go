@@ -40,6 +40,8 @@ func (in input) trampoline(c callback, typedef string) string {
 		typ, name := strings.TrimSpace(p[:at]), p[at:]
 		fortran, value := "Fint *", "&f_"+name
 		switch kind := strings.TrimPrefix(typ, "MPI_"); {
+		case name == "extra_state" && strings.HasPrefix(c.name, "grequest"):
+			fortran, value = "MPI_Aint *", "(MPI_Aint *)s->extra"
 		case name == "extra_state":
 			fortran, value = "MPI_Aint *", "&s->extra"
 		case typ == "MPI_Status *":

@@ -190,6 +190,7 @@ contains
     frees = frees + 1
     ierror = MPI_SUCCESS
     if (extra_state == 0) ierror = MPI_ERR_OTHER
+    extra_state = extra_state + 1 ! the variable that MPI_Grequest_start got, as with other MPIs
   end subroutine
 
   subroutine cancel(extra_state, complete, ierror)
@@ -203,7 +204,7 @@ contains
 
   subroutine generalized_requests
     REQUEST_T :: r
-    integer(MPI_ADDRESS_KIND) :: extra
+    integer(MPI_ADDRESS_KIND), volatile :: extra
     integer :: n, e
     logical :: flag
     STATUS(st)
@@ -217,6 +218,7 @@ contains
     call MPI_Grequest_complete(r, e)
     call MPI_Wait(r, st, e)
     CHECK(queries == 1 .and. frees == 1 .and. r == MPI_REQUEST_NULL)
+    CHECK(extra == 2_MPI_ADDRESS_KIND**40 + 7)
     call MPI_Get_elements(st, MPI_INTEGER, n, e)
     CHECK(n == 6 .and. SOURCE_OF(st) == 21 .and. TAG_OF(st) == 22)
     call MPI_Grequest_start(query, freed, cancel, extra, r, e)

@@ -14,7 +14,7 @@ HIDDEN MPI_Aint impi_fortran_value(int keyval, void *attribute);
 /* What C keeps of functions for attributes, generalized requests and data representations, and passes to those here. */
 struct state {
     procedure functions[3]; /* NULL: nothing to do, MPI_NULL_COPY_FN and its like */
-    MPI_Aint extra;         /* which the program's functions are told */
+    MPI_Aint extra;         /* which the program's functions are told, or its address */
     int first;              /* of MPI-1: values and extra_state are INTEGERs */
     int dup;                /* the first is MPI_DUP_FN or its like */
 };

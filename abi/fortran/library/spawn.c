@@ -13,7 +13,7 @@ static char **arguments(struct room *r, const char *argv, size_t length, int64_t
         if (i == length) break;
     }
     char **list = (char **)allocate(r, n + 1, sizeof *list);
-    for (int64_t i = 0; list && i < n; i++) list[i] = string_in(r, argv + i * apart, length);
+    for (int64_t i = 0; list && i < n; i++) list[i] = trimmed_in(r, argv + i * apart, length);
     return list;
 }
 
@@ -49,7 +49,7 @@ void F_(comm_spawn)(const char *command, const char *argv, const Fint *maxprocs,
     ROOM(room);
     MPI_Comm c_comm = Comm_in(*comm), c_intercomm = MPI_COMM_NULL;
     int mine = is_root(c_comm, int_in(*root));
-    char *c_command = mine ? string_in(&room, command, command_len) : NULL;
+    char *c_command = mine ? trimmed_in(&room, command, command_len) : NULL;
     char **c_argv = mine ? arguments(&room, argv, argv_len, (int64_t)argv_len) : NULL;
     int64_t processes;
     int e = asked_for(maxprocs, mine, int_in(*root), c_comm, &processes);
@@ -77,7 +77,7 @@ void F_(comm_spawn_multiple)(const Fint *count, const char *commands, const char
     char ***c_argvs = is_argvs_null(argvs) ? MPI_ARGVS_NULL
                                            : (char ***)allocate(&room, n, sizeof *c_argvs);
     for (int64_t i = 0; i < n && !room.full; i++) {
-        c_commands[i] = string_in(&room, commands + i * (int64_t)commands_len, commands_len);
+        c_commands[i] = trimmed_in(&room, commands + i * (int64_t)commands_len, commands_len);
         if (c_argvs) c_argvs[i] = arguments(&room, argvs + i * (int64_t)argvs_len, argvs_len, n * (int64_t)argvs_len);
     }
     int *c_maxprocs = NUMBERS_IN(int, maxprocs, n);
