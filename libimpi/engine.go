@@ -156,6 +156,7 @@ type carrier struct {
 	reader   transport.Reader
 	writer   transport.Writer
 	streamer transport.Streamer
+	offerer  transport.Offerer
 	holder   transport.Holder
 	shutter  transport.Shutter
 	gatherer transport.Gatherer
@@ -176,6 +177,7 @@ func carry(tr transport.Transport) carrier {
 	c.reader, _ = tr.(transport.Reader)
 	c.writer, _ = tr.(transport.Writer)
 	c.streamer, _ = tr.(transport.Streamer)
+	c.offerer, _ = tr.(transport.Offerer)
 	c.holder, _ = tr.(transport.Holder)
 	c.shutter, _ = tr.(transport.Shutter)
 	c.gatherer, _ = tr.(transport.Gatherer)

@@ -80,6 +80,9 @@ func (e memoryEngine) Now() time.Time { return e.now() }
 // Place implements transport.Placer.
 func (e *Engine) Place(h *transport.Header) []byte { return e.protocol.Place(h) }
 
+// Released implements transport.Releaser.
+func (e *Engine) Released(id uint64) { e.protocol.Released(id) }
+
 // What the engine does to bound what is kept of unexpected messages (package pressure).
 
 // count notes that a message is kept.

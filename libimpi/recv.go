@@ -175,6 +175,9 @@ func (e *Engine) receiveKept(r *Request, m *message) {
 func (e *Engine) cancelAsked(h *transport.Header) {
 	p, kind, id := e.peer(h.Src), transport.CancelNo, h.SrqID
 	if m := p.unmatched.NewestOf(id); m != nil {
+		if p.Offers != nil && m.Addr != 0 { // the sender's memory is free when it has been fetched
+			p.Offers.Fetch(h.Src, transport.Offer(m.Addr), nil, 0)
+		}
 		e.drop(m)
 		kind = transport.CancelYes
 	}

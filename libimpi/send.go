@@ -67,6 +67,9 @@ func (r *Request) describe(h *transport.Header) {
 
 // push sends a packet with the next h.Len bytes of r.
 func (e *Engine) push(p *peer, r *Request, h *transport.Header) bool {
+	if h.Kind == transport.DataSync && r.wire.Offered() != nil {
+		return p.Offers.Offer(h, r.wire.Offered())
+	}
 	if r.wire.Flat {
 		return p.tr.Send(h, r.wire.Bytes(int64(h.Len)))
 	}

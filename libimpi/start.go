@@ -244,6 +244,7 @@ func (p *peer) reachBy(c *carrier) {
 	if p.Near, p.Holds, p.Streams = p.direct != nil, p.hold != nil, p.stream != nil; p.Streams {
 		p.Longest = p.stream.Stream(p.Rank)
 	}
+	p.Offers = c.offerer
 	p.Pressure = pressure.Peer{Rank: p.Rank, Hears: p.Holds, Shuts: p.shutter != nil}
 }
 

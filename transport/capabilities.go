@@ -63,6 +63,38 @@ type Streamer interface {
 	SendRest(dst int32, payload []byte) int
 }
 
+// Offerer is a Transport that moves the first bytes of a long message from the sender's memory to the receiver's as
+// soon as the receiver has matched its envelope. Without it they are sent when SyncAck has come. At either end the
+// memory is the transport's until it calls Releaser.Released. Where the Receiver is no Releaser, nothing is offered.
+type Offerer interface {
+	// Offers is the most bytes that may be offered to process dst now; 0: nothing, since too much of what has been offered
+	// has not been fetched.
+	Offers(dst int32) int
+	// Offer is Send for a DataSync packet without payload, and offers the first bytes of its message, as many as Offers
+	// allows. The packet that is delivered has an Offer in Addr. When the bytes have left, perhaps before anybody fetches
+	// them, Released(h.SrqID) is called.
+	Offer(h *Header, payload []byte) bool
+	// Fetch receives what process src has offered in a packet that has been delivered, once for each of them. into has as
+	// many bytes as the offer. Then Released(id) is called. into is nil if nobody wants them, and then it is not.
+	Fetch(src int32, o Offer, into []byte, id uint64)
+}
+
+// Releaser is a Receiver whose messages may be offered.
+type Releaser interface {
+	// Released returns the memory of an Offer or a Fetch: all of it has left, or is there. It is called within Poll.
+	Released(id uint64)
+}
+
+// Offer is what a sender offers of a message: its bytes, more than 0, in a slot that the transport chooses.
+type Offer uint64
+
+// NewOffer is the offer of some bytes in a slot, 0 to 255.
+func NewOffer(slot int, bytes int64) Offer { return Offer(bytes)<<8 | Offer(slot) }
+
+// Slot and Bytes are what the offer says.
+func (o Offer) Slot() int    { return int(o & 0xff) }
+func (o Offer) Bytes() int64 { return int64(o >> 8) }
+
 // Holder is hold and release: a Transport by which a receiver tells a sender that it keeps too many of its messages.
 // The sender then sends envelopes only. Without it the engine asks its peers for answers now and then
 // (libimpi/pressure).

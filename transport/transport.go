@@ -50,7 +50,7 @@ type Header struct {
 	MsgLen uint64 // bytes in the whole message, as represented on this transport
 	SrqID  uint64 // the sender's request id
 	DrqID  uint64 // the receiver's, echoed by continuations; first packet: 0, or what it says of its types (SaysTypes)
-	Addr   uint64 // inside a machine, 0 if none: of a send buffer (DataSync), of a receive buffer (SyncAck)
+	Addr   uint64 // inside a machine, 0 if none: of a send buffer (DataSync), of a receive buffer (SyncAck); or the Offer
 	Len    int    // payload bytes in this packet; at most Limits().Packet
 
 	// Of a message, for whoever watches the wire between clients (IMPI 0.0, 3.5: quality of service). No transport

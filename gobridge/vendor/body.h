@@ -98,10 +98,10 @@ static begun complete_or(int code, handle r, int looks)
     return (begun){code, done || code ? 0 : (uintptr_t)r};
 }
 
-static begun isend(const void *b, int n, int to, int tag)
+static begun move(int send, void *b, int n, int peer, int tag)
 {
     handle r = 0;
-    int code = mpi.Isend(b, n, byte, to, tag, comm, &r);
+    int code = send ? mpi.Isend(b, n, byte, peer, tag, comm, &r) : mpi.Irecv(b, n, byte, peer, tag, comm, &r);
     return complete_or(code, r, 1);
 }
 
@@ -186,5 +186,5 @@ _Static_assert(V_MAX_LIBRARY_VERSION_STRING <= VERSION_LENGTH && V_MAX_ERROR_STR
 
 const calls CALLS = {
     V_ABI, V_THREAD_SERIALIZED, V_APPNUM, V_UNIVERSE_SIZE, find, init, finalize, state, rank,
-    attribute, version, text, stop, allgather, isend, post, testany, withdraw,
+    attribute, version, text, stop, allgather, move, post, testany, withdraw,
     improbe, imrecv, test, begin};

@@ -45,7 +45,7 @@ typedef struct {
     int (*abort)(int code);
     int (*allgather)(const void *mine, int n, void *all);
 
-    begun (*isend)(const void *b, int n, int to, int tag);
+    begun (*move)(int send, void *b, int n, int peer, int tag); // Isend, or else Irecv
     int (*post)(int at, void *b, int n, int from, int tag);
     probed (*testany)(int n); // of the first n
     begun (*withdraw)(int at);

@@ -2,8 +2,8 @@ package vendor
 
 /*
 #cgo LDFLAGS: -ldl
-#cgo noescape impi_vendor_isend
-#cgo nocallback impi_vendor_isend
+#cgo noescape impi_vendor_move
+#cgo nocallback impi_vendor_move
 #cgo noescape impi_vendor_post
 #cgo nocallback impi_vendor_post
 #cgo nocallback impi_vendor_testany
@@ -20,7 +20,7 @@ package vendor
 static const calls *library;
 
 static void impi_vendor_take(const calls *of) { library = of; }
-static begun impi_vendor_isend(const void *b, int n, int to, int tag) { return library->isend(b, n, to, tag); }
+static begun impi_vendor_move(int to, void *b, int n, int peer, int tag) { return library->move(to, b, n, peer, tag); }
 static int impi_vendor_post(int at, void *b, int n, int from, int tag) { return library->post(at, b, n, from, tag); }
 static probed impi_vendor_testany(int n) { return library->testany(n); }
 static begun impi_vendor_withdraw(int at) { return library->withdraw(at); }
@@ -149,8 +149,13 @@ func stop(code int) error { return failed("MPI_Abort", C.impi_vendor_abort(C.int
 func end() error          { return failed("MPI_Finalize", C.impi_vendor_finalize()) }
 
 func isend(b []byte, to, tag int) (uintptr, error) {
-	r := C.impi_vendor_isend(unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)), C.int(to), C.int(tag))
+	r := C.impi_vendor_move(1, unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)), C.int(to), C.int(tag))
 	return uintptr(r.request), failed("MPI_Isend", r.code)
+}
+
+func irecv(b []byte, from, tag int) (uintptr, error) {
+	r := C.impi_vendor_move(0, unsafe.Pointer(unsafe.SliceData(b)), C.int(len(b)), C.int(from), C.int(tag))
+	return uintptr(r.request), failed("MPI_Irecv", r.code)
 }
 
 func post(at int, b []byte, from, tag int) error {

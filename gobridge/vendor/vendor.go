@@ -240,6 +240,17 @@ func (l *Library) Isend(b []byte, to, tag int) (vendor.Request, error) {
 	return l.keep(r, first(b)), l.explain(err)
 }
 
+// Irecv implements vendor.MPI.
+func (l *Library) Irecv(b []byte, from, tag int) (vendor.Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := irecv(b, from, tag)
+	if r == 0 {
+		return vendor.Done, l.explain(err)
+	}
+	return l.keep(r, first(b)), l.explain(err)
+}
+
 // Post implements vendor.MPI.
 func (l *Library) Post(at int, b []byte, from, tag int) error {
 	l.mu.Lock()

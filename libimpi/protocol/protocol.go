@@ -7,7 +7,8 @@
 //	short, withheld     the receiver keeps too much (package pressure): a DataSync packet, with the data or not
 //	long                a DataSync packet with the first piece (or none, and the buffer's address); then either
 //	                    Taken: the receiver has read all of it, or SyncAck: the rest follows as continuations, or is
-//	                    written into the receiver's memory (shared.go)
+//	                    written into the receiver's memory (shared.go); where the transport can do that, the first
+//	                    piece goes when the receiver fetches it (offers.go)
 //	cancelled           a Cancel packet; CancelYes if the message had not been matched, else CancelNo
 //
 // The sender's side is sender.go, the receiver's receiver.go. The engine's lock guards everything.
@@ -81,11 +82,12 @@ type Machine struct {
 type Peer struct {
 	Rank      int32
 	Limits    transport.Limits
-	Near      bool // its memory may be read
-	Elsewhere bool // it is not on this machine
-	Holds     bool // it says whether it keeps too much
-	Streams   bool // it gets continuations of flat messages without a copy
-	Longest   int  // such a continuation, in bytes; 0: Limits.Packet
+	Near      bool              // its memory may be read
+	Elsewhere bool              // it is not on this machine
+	Holds     bool              // it says whether it keeps too much
+	Streams   bool              // it gets continuations of flat messages without a copy
+	Longest   int               // such a continuation, in bytes; 0: Limits.Packet
+	Offers    transport.Offerer // moves what is offered of flat messages; nil: nothing is
 	Pressure  pressure.Peer
 	Fresh     direct.Freshness // of what it and this process exchange
 
@@ -192,6 +194,7 @@ func (m *Machine) Drop(t *Transfer) {
 	}
 	t.streams, t.expects, t.cancelling, t.owed = false, false, false, 0
 	t.claims = direct.Claims{}
+	t.lent, t.aside = false, nil
 }
 
 // stopReading ends a receive in the middle of its message.

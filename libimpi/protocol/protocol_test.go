@@ -18,7 +18,8 @@ func TestRandomMessagesArrive(t *testing.T) {
 		"machine, sealed": {reads: true, sealed: 3},
 		"machine-no-read": {},
 		"clients":         {elsewhere: true},
-		"vendor":          {elsewhere: true, bare: true},
+		"bare":            {elsewhere: true, bare: true},
+		"vendor":          {elsewhere: true, bare: true, offers: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(60) {
@@ -127,7 +128,8 @@ func TestSendsBeforeTheirFirstPacketAreTakenBack(t *testing.T) {
 
 // TestWhatIsDroppedIsGone drops messages at several points.
 func TestWhatIsDroppedIsGone(t *testing.T) {
-	for _, c := range []conditions{{reads: true, room: 4}, {room: 4}, {elsewhere: true, room: 4}} {
+	for _, c := range []conditions{{reads: true, room: 4}, {room: 4}, {elsewhere: true, room: 4},
+		{elsewhere: true, offers: true, room: 4}} {
 		for steps := range 6 {
 			w := newWorld(t, c)
 			send := w.of[0].send(1, pattern(300000, 1), 300000, byteT, false)
@@ -178,10 +180,19 @@ func FuzzStep(f *testing.F) {
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		for _, c := range []conditions{{reads: true, room: 4}, {elsewhere: true, room: 4}} {
+		for _, c := range []conditions{{reads: true, room: 4}, {elsewhere: true, room: 4},
+			{elsewhere: true, offers: true, room: 4}} {
 			hostile(t, c, bytes.NewReader(script))
 		}
 	})
+}
+
+// forge makes a packet one that a transport with offers delivers, and perhaps an offer.
+func (p *process) forge(h *transport.Header) {
+	h.Addr = 0
+	if h.Kind == transport.DataSync && h.MsgLen > 0 && h.Len == 0 {
+		p.offer(h, &offer{bytes: make([]byte, min(h.MsgLen, 5000)), early: true})
+	}
 }
 
 func hostile(t *testing.T, c conditions, script *bytes.Reader) {
@@ -212,6 +223,9 @@ func hostile(t *testing.T, c conditions, script *bytes.Reader) {
 		}
 		if h.Kind <= transport.DataSync {
 			h.Len = min(next(5)*256, int(h.MsgLen))
+		}
+		if c.offers {
+			p.forge(&h)
 		}
 		for _, word := range w.words {
 			*word ^= uint64(next(256)) << (8 * next(8))

@@ -10,10 +10,14 @@ import (
 // Accept answers a DataSync that a receive has matched (Transfer.Match) and that brought the first piece: the message
 // is complete, or is read directly from the sender's memory, or its rest is asked for. That is done before the piece is
 // stored: the sender is at work meanwhile. theirs is the id of the sender's request, and addr the address of its
-// buffer, or 0.
+// buffer, or an offer, or 0.
 func (m *Machine) Accept(t *Transfer, theirs, addr uint64, piece []byte) {
 	first := int64(len(piece))
 	t.theirs, t.addr = theirs, addr
+	if t.Peer.Offers != nil && addr != 0 {
+		m.fetch(t, transport.Offer(addr))
+		return
+	}
 	if first >= t.Length {
 		t.Fill(piece)
 		h := m.Packet(transport.SyncAck, t.Peer.Rank)
@@ -78,7 +82,7 @@ func (m *Machine) ask(t *Transfer, first int64, way direct.Way) {
 // coming finds the receive that a packet brings the next n bytes for; nil if there is none, or not for so many.
 func (m *Machine) coming(h *transport.Header, n uint64) *Transfer {
 	t := m.Do.Find(h.DrqID)
-	if !t.is(receiver, h.Src) || !t.expects || n > uint64(t.stop-t.Moved) {
+	if !t.is(receiver, h.Src) || !t.expects || t.aside != nil || n > uint64(t.stop-t.Moved) {
 		return nil
 	}
 	return t
@@ -102,7 +106,7 @@ func (m *Machine) continuation(h *transport.Header, payload []byte) {
 // it; otherwise nil (transport.Placer).
 func (m *Machine) Place(h *transport.Header) []byte {
 	t := m.Do.Find(h.DrqID)
-	if !t.is(receiver, h.Src) || !t.expects || !t.Flat || int64(h.Len) > min(t.Length, t.Total)-t.Moved {
+	if !t.is(receiver, h.Src) || !t.expects || t.aside != nil || !t.Flat || int64(h.Len) > min(t.Length, t.Total)-t.Moved {
 		return nil
 	}
 	return t.Bytes(int64(h.Len))
@@ -121,7 +125,7 @@ func (m *Machine) given(h *transport.Header) {
 
 // endOfStream completes a receive that has got all it asked the sender for, and all that it reads itself.
 func (m *Machine) endOfStream(t *Transfer) {
-	if t.Moved != t.stop {
+	if t.Moved != t.stop || t.lent {
 		return
 	}
 	p := t.Peer

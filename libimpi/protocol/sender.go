@@ -19,10 +19,14 @@ func (m *Machine) Begin(t *Transfer, to *Peer) {
 // Open makes h, a Data packet that would carry a whole message, what its first packet is: a DataSync packet if the
 // message is long, synchronous, or withheld from a receiver that keeps too much.
 func (m *Machine) Open(t *Transfer, h *transport.Header, synchronous, withheld bool) {
+	t.offer = 0
 	switch p := t.Peer; {
 	case t.Total > int64(p.Limits.Eager):
 		h.Kind = transport.DataSync
 		m.openLong(t, h, withheld)
+		if p.Offers != nil && t.Flat && !withheld {
+			t.makeOffer(h, synchronous)
+		}
 	case withheld:
 		h.Kind = transport.DataSync
 		if p.Holds && t.Total > pressure.Short {
@@ -81,6 +85,9 @@ func (m *Machine) Opened(t *Transfer) {
 	if !p.Holds && !long {
 		p.Pressure.Asks(t.ID)
 	}
+	if t.offer > 0 {
+		t.lent, t.Moved = true, t.offer
+	}
 	t.expects = true
 	m.await(p)
 	t.stop = t.Total
@@ -122,7 +129,7 @@ func (m *Machine) syncAck(h *transport.Header) {
 	}
 	t.theirs = h.DrqID
 	if t.Moved >= t.Total {
-		m.Do.Done(t)
+		m.sent(t)
 		return
 	}
 	if h.Tag != 0 && !m.joinClaims(t, h.Tag) {
@@ -147,7 +154,7 @@ func (m *Machine) taken(h *transport.Header) {
 		t.claims.Again = int64(h.Tag)
 		m.stream(t)
 	case !t.streams:
-		m.Do.Done(t)
+		m.sent(t)
 	}
 }
 
@@ -190,7 +197,7 @@ func (m outgoing) End(t *Transfer) {
 	t.streams = false
 	if t.Moved == t.Total || !t.expects {
 		t.expects = false
-		m.Do.Done(t)
+		m.sent(t)
 	}
 }
 
@@ -278,12 +285,14 @@ func (m *Machine) cancelAnswered(h *transport.Header) {
 	case h.Kind == transport.CancelYes:
 		m.answered(t)
 		t.Cancelled = true
-		m.Do.Done(t)
+		m.sent(t)
 	case t.ended:
 		m.Do.Done(t)
+	case t.offer > 0:
+		m.gone(t)
 	case t.GivenUp && t.expects && !t.claims.Open():
 		// The receiver has dropped it with the communicator: had it been matched, that would have been said before.
 		m.answered(t)
-		m.Do.Done(t)
+		m.sent(t)
 	}
 }

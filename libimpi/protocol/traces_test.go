@@ -24,6 +24,7 @@ type tracer struct {
 	sends    map[uint64]string // names of rank 0's requests, by their ids
 	receives map[uint64]string // of rank 1's
 	starting string            // the request whose id is not known yet
+	offers   bool              // addresses are offers
 }
 
 // note writes a packet that a transport has taken.
@@ -41,7 +42,11 @@ func (tr *tracer) note(h *transport.Header) {
 	case transport.Given:
 		fmt.Fprintf(tr.text, ", %d bytes", h.MsgLen)
 	}
-	if h.Addr != 0 {
+	switch {
+	case h.Addr == 0:
+	case tr.offers:
+		fmt.Fprintf(tr.text, ", offers %d bytes", transport.Offer(h.Addr).Bytes())
+	default:
 		tr.text.WriteString(", with an address")
 	}
 	if h.SrqID != 0 && h.Kind != transport.Given && (h.Kind != transport.Data || h.DrqID != 0) {
@@ -92,7 +97,7 @@ type scene struct {
 }
 
 func newScene(t *testing.T, c conditions, text *strings.Builder) *scene {
-	s := &scene{log: &tracer{text: text, sends: map[uint64]string{}, receives: map[uint64]string{}}}
+	s := &scene{log: &tracer{text: text, sends: map[uint64]string{}, receives: map[uint64]string{}, offers: c.offers}}
 	c.room, c.note = 100, s.log.note
 	s.world = newWorld(t, c)
 	return s
@@ -228,7 +233,8 @@ func TestTracesOfMessages(t *testing.T) {
 		"machine":         {reads: true},
 		"machine-no-read": {},
 		"clients":         {elsewhere: true},
-		"vendor":          {elsewhere: true, bare: true},
+		"bare":            {elsewhere: true, bare: true},
+		"vendor":          {elsewhere: true, bare: true, offers: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder

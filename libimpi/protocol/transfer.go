@@ -48,6 +48,9 @@ type Transfer struct {
 	theirs uint64        // the id of the request at the other end, which answers and continuations quote
 	addr   uint64        // receive: of the sender's buffer; 0: it has not named one
 	claims direct.Claims // who moves what of a long message
+	offer  int64         // send: bytes that the first packet offers
+	lent   bool          // the transport has the memory of an offer
+	aside  []byte        // receive: where an offer goes first that is to be unpacked, or does not fit
 	place  outbox.Link[Transfer]
 }
 
@@ -62,6 +65,7 @@ func (t *Transfer) Set(rep datatype.Rep, total int64, flat bool, data datatype.P
 func (t *Transfer) Restart() {
 	t.Moved, t.Length, t.role = 0, 0, none
 	t.expects, t.cancelling, t.ended, t.GivenUp, t.Cancelled = false, false, false, false, false
+	t.offer, t.lent, t.aside = 0, false, nil
 }
 
 // Match notes which message a receive has got: its sender, and its length in bytes.

@@ -26,6 +26,7 @@ func must(tb testing.TB, err error) {
 type conditions struct {
 	elsewhere bool // on two machines, between which continuations are not copied
 	bare      bool // of long messages nothing goes in the first packet
+	offers    bool // the first bytes of long messages are offered
 	reads     bool // they can read and write each other's memory
 	sealed    int  // of so many reads and writes one fails; 0: none does
 	room      int  // packets under way from one to the other
@@ -63,6 +64,18 @@ type process struct {
 	kept     []packet // first packets without a receive
 	withhold bool
 	breaches []string
+	offered  map[uint64]*offer // to it, and not fetched, by the name that the envelope has
+	moving   []*offer          // by it
+	released []uint64          // offers of its own, of which it does not know yet
+}
+
+// offer is the first bytes of a message on their way to its receiver.
+type offer struct {
+	bytes    []byte
+	send     uint64
+	early    bool // the sender has been told that they are gone
+	into     []byte
+	received uint64
 }
 
 type request struct {
@@ -80,6 +93,9 @@ func newWorld(tb testing.TB, c conditions) *world {
 			Near: !c.elsewhere, Elsewhere: c.elsewhere, Holds: true, Streams: c.elsewhere}
 		if p.peer.Streams {
 			p.peer.Longest = 3000
+		}
+		if c.offers {
+			p.peer.Offers, p.offered = p, map[uint64]*offer{}
 		}
 		p.peer.Pressure.Rank = p.peer.Rank
 		p.Machine = Machine{Do: p, Memory: p, Me: int32(i), Bounds: &p.bounds, Queued: &p.queued,
@@ -151,6 +167,9 @@ func (p *process) deliver(k *packet) {
 	case h.Kind == transport.Cancel:
 		kind := transport.CancelNo
 		if i := slices.IndexFunc(p.kept, func(k packet) bool { return k.h.SrqID == h.SrqID }); i >= 0 {
+			if h := &p.kept[i].h; p.w.offers && h.Addr != 0 {
+				p.Fetch(h.Src, transport.Offer(h.Addr), nil, 0)
+			}
 			p.kept = slices.Delete(p.kept, i, i+1)
 			kind = transport.CancelYes
 		}
@@ -182,8 +201,78 @@ func (p *process) step(packets int) bool {
 		p.deliver(&k)
 		did = true
 	}
+	moved := p.move()
 	flushed := p.Waits() && p.Flush()
-	return flushed || p.Pulls() && p.Pull() || did
+	return moved || flushed || p.Pulls() && p.Pull() || did
+}
+
+// move lets offers arrive, one in three times, and tells of those that have left.
+func (p *process) move() (did bool) {
+	moving, released := p.moving, p.released
+	p.moving, p.released = nil, nil
+	for _, o := range moving {
+		did = true
+		if p.w.rand != nil && p.w.rand.IntN(3) > 0 {
+			p.moving = append(p.moving, o)
+			continue
+		}
+		if other := p.w.of[1-p.Me]; !o.early {
+			other.released = append(other.released, o.send)
+		}
+		if copy(o.into, o.bytes); o.received != 0 {
+			p.Released(o.received)
+		}
+	}
+	for _, id := range released {
+		did = true
+		p.Released(id)
+	}
+	return did
+}
+
+// Offers: some things are under way.
+func (p *process) Offers(dst int32) int {
+	if len(p.w.of[dst].offered) >= 3 {
+		return 0
+	}
+	return mostOffered
+}
+
+const mostOffered = 2000
+
+// Offer keeps what a message offers. A transport may have all of it at once.
+func (p *process) Offer(h *transport.Header, payload []byte) bool {
+	o := &offer{bytes: payload, send: h.SrqID}
+	if p.w.rand != nil && p.w.rand.IntN(3) == 0 {
+		o.bytes, o.early = slices.Clone(o.bytes), true
+		p.released = append(p.released, h.SrqID)
+	}
+	if len(payload) == 0 || len(payload) > mostOffered || h.Len > 0 {
+		p.w.tb.Errorf("%d bytes are offered, and %d sent", len(payload), h.Len)
+	}
+	other := p.w.of[h.Dst]
+	other.offer(h, o)
+	return p.put(h, nil)
+}
+
+// offer makes a packet to a process one with an offer.
+func (p *process) offer(h *transport.Header, o *offer) {
+	slot := 0
+	for name := range p.offered {
+		slot = max(slot, transport.Offer(name).Slot()+1)
+	}
+	h.Addr = uint64(transport.NewOffer(slot%256, int64(len(o.bytes))))
+	p.offered[h.Addr] = o
+}
+
+func (p *process) Fetch(_ int32, name transport.Offer, into []byte, id uint64) {
+	o := p.offered[uint64(name)]
+	if into != nil && len(into) != len(o.bytes) {
+		p.w.tb.Errorf("%d bytes are fetched, and %d offered", len(into), len(o.bytes))
+	}
+	delete(p.offered, uint64(name))
+	o.into, o.received = into, id
+	p.moving = append(p.moving, o)
 }
 
 // settle lets everything arrive.
@@ -227,7 +316,11 @@ func (p *process) First(t *Transfer) bool {
 	h := p.Packet(transport.Data, t.Peer.Rank)
 	h.Tag, h.MsgLen, h.SrqID, h.Len = r.tag, uint64(t.Total), t.ID, int(t.Total)
 	p.Open(t, h, r.synchronous, p.withhold)
-	p.put(h, p.bytes(t, h.Len))
+	if offered := t.Offered(); offered != nil {
+		p.Offer(h, offered)
+	} else {
+		p.put(h, p.bytes(t, h.Len))
+	}
 	if t.Moved = int64(h.Len); h.Kind == transport.Data {
 		p.Done(t)
 	} else {
@@ -323,6 +416,9 @@ func (w *world) idle() {
 		if wrong := p.Idle(&p.peer); wrong != "" || p.queued != 0 || len(w.wire[i]) > 0 || p.peer.Pressure.Due() != 0 {
 			w.tb.Errorf("process %d: %s; %d peers queued, %d packets on their way, %d due", i, wrong, p.queued,
 				len(w.wire[i]), p.peer.Pressure.Due())
+		}
+		if n := len(p.moving) + len(p.released); n > 0 || len(p.offered) > 0 {
+			w.tb.Errorf("process %d: %d offers are not over, or some not fetched", i, n)
 		}
 		if len(p.breaches) > 0 {
 			w.tb.Errorf("process %d: %q", i, p.breaches)

@@ -47,6 +47,7 @@ type Receiver struct {
 	lost map[int32]int
 	into func(h *transport.Header) []byte // Place; nil: nowhere
 	then func(h *transport.Header)        // called for each packet; nil: nothing
+	back map[uint64]int                   // by id: calls of Released
 }
 
 type packet struct {
@@ -92,6 +93,9 @@ func (r *Receiver) Place(h *transport.Header) []byte {
 	return r.into(h)
 }
 
+// Released implements transport.Releaser.
+func (r *Receiver) Released(id uint64) { r.back[id]++ }
+
 // Run runs the suite.
 func Run(t *testing.T, make Make) {
 	for name, test := range map[string]func(s *suite){
@@ -100,6 +104,7 @@ func Run(t *testing.T, make Make) {
 		"a packer is called for all of a payload, or not at all":       (*suite).packers,
 		"long messages go in continuations, whole and in order":        (*suite).long,
 		"the rest of a continuation comes before all else":             (*suite).rest,
+		"what is offered goes when it is fetched, to where it belongs": (*suite).offers,
 		"a loss is reported once, and disturbs nobody else":            (*suite).loss,
 		"who takes a packet may send, and poll in vain":                (*suite).nested,
 		"collective operations are over when they can be, and once":    (*suite).together,
@@ -128,7 +133,8 @@ type suite struct {
 func begin(t *testing.T, make Make) *suite {
 	s := &suite{t: t, rng: rand.New(rand.NewPCG(1, 2))}
 	for i := range int32(Processes) {
-		s.rx = append(s.rx, &Receiver{rank: i, t: t, got: map[int32][]packet{}, lost: map[int32]int{}})
+		s.rx = append(s.rx, &Receiver{rank: i, t: t, got: map[int32][]packet{}, lost: map[int32]int{},
+			back: map[uint64]int{}})
 	}
 	s.World = make(t, s.rx)
 	return s

@@ -30,11 +30,12 @@ type proc struct {
 	rank  int
 	queue []*sent // to it, in the order sent; not those that have met a posted receive
 	posts [Posts]*posted
-	looks int // calls of Improbe
+	begun []*posted // by Irecv, that have met no message
+	looks int       // calls of Improbe
 	open  map[Request]*operation
 	taken map[uintptr]*sent
 	last  uintptr
-	begun [Communicators]int // collective operations
+	meets [Communicators]int // collective operations
 }
 
 type sent struct {
@@ -122,7 +123,42 @@ func (p *proc) arrive(m *sent) {
 			return
 		}
 	}
+	for i, r := range p.begun {
+		if r.from == m.from && r.tag == m.tag {
+			r.m = m
+			p.begun = slices.Delete(p.begun, i, i+1)
+			return
+		}
+	}
 	p.queue = append(p.queue, m)
+}
+
+// meet gives a receive the first message in the queue that it takes, and reports whether there is one.
+func (p *proc) meet(r *posted) bool {
+	i := slices.IndexFunc(p.queue, func(m *sent) bool { return m.tag == r.tag && m.from == r.from })
+	if i >= 0 {
+		r.m = p.queue[i]
+		p.queue = slices.Delete(p.queue, i, i+1)
+	}
+	return i >= 0
+}
+
+func (p *proc) Irecv(b []byte, from, tag int) (Request, error) {
+	unlock, err := p.use()
+	defer unlock()
+	if err != nil {
+		return Done, err
+	}
+	r := &posted{b: b, from: from, tag: tag}
+	if !p.meet(r) {
+		p.begun = append(p.begun, r)
+	}
+	return p.begin(func() bool { return r.m != nil }, func() {
+		if copy(b, r.m.b) != len(b) {
+			panic("a message of another length")
+		}
+		r.m.received = true
+	}), nil
 }
 
 func (p *proc) Post(at int, b []byte, from, tag int) error {
@@ -136,13 +172,7 @@ func (p *proc) Post(at int, b []byte, from, tag int) error {
 		r.delay = p.w.rng.IntN(p.w.late + 1)
 	}
 	p.posts[at] = r
-	for i, m := range p.queue {
-		if m.tag == tag && m.from == from {
-			p.queue = slices.Delete(p.queue, i, i+1)
-			r.m = m
-			break
-		}
-	}
+	p.meet(r)
 	return nil
 }
 
@@ -239,10 +269,10 @@ type meeting struct {
 	result []byte // of a reduction: what those have that have begun, combined
 }
 
-// meet is the operation that a process begins next on a communicator.
-func (p *proc) meet(communicator int) *meeting {
-	n := p.begun[communicator]
-	p.begun[communicator]++
+// next is the operation that a process begins next on a communicator.
+func (p *proc) next(communicator int) *meeting {
+	n := p.meets[communicator]
+	p.meets[communicator]++
 	all := p.w.meetings[communicator]
 	if n == len(all) {
 		all = append(all, &meeting{})
@@ -258,7 +288,7 @@ func (p *proc) Begin(communicator int, o *transport.Operation) (Request, error) 
 	if err != nil {
 		return Done, err
 	}
-	m := p.meet(communicator)
+	m := p.next(communicator)
 	m.begun++
 	everybody := func() bool { return m.begun == len(p.w.procs) }
 	switch {
@@ -300,6 +330,7 @@ func (w *world) left() (messages, requests int) {
 			}
 		}
 		messages += len(p.queue) + len(p.taken)
+		requests += len(p.begun)
 		requests += len(p.open)
 	}
 	return messages, requests

@@ -33,7 +33,7 @@ func (t *Transport) Finish(deadline time.Time) error {
 		return err
 	}
 	t.silent = true
-	idle := func() (bool, error) { return len(t.sending) == 0, nil }
+	idle := func() (bool, error) { return len(t.sending) == 0 && len(t.moving) == 0, nil }
 	if err := t.until(deadline, "received what was sent to them", idle); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (t *Transport) Finish(deadline time.Time) error {
 		return err
 	}
 	mine := binary.NativeEndian.Uint32(sums[4*t.rank:])
-	all := func() (bool, error) { return t.taken == mine && len(t.arriving) == 0, nil }
+	all := func() (bool, error) { return t.taken == mine && len(t.arriving) == 0 && len(t.moving) == 0, nil }
 	if err := t.until(deadline, "sent what they owe", all); err != nil {
 		return err
 	}
@@ -75,6 +75,7 @@ func (t *Transport) until(deadline time.Time, what string, is func() (bool, erro
 		if ok, err := is(); ok || err != nil {
 			return err
 		}
+		t.fetchRest()
 		did := t.turn()
 		for _, p := range t.mourned {
 			return p.err

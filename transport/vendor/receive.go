@@ -45,6 +45,7 @@ func (t *Transport) turn() bool {
 	did = len(t.sending) > 0 && t.reap() || did
 	did = t.next() || did // one: the program may be waiting for it, and another look takes system calls
 	did = len(t.arriving) > 0 && t.advance() || did
+	did = len(t.moving) > 0 && t.moved() || did
 	did = t.acknowledge() || did
 	return t.report() || did
 }
@@ -122,6 +123,9 @@ func (t *Transport) read(p *peer, a *arrival) bool {
 	}
 	if err == nil && h.Kind != transport.ProtoAck && p.came-p.told >= window {
 		err = fmt.Errorf("more than %d packets are under way", window)
+	}
+	if err == nil {
+		err = p.note(a.buffer.fetched(), transport.Offer(h.Addr))
 	}
 	if err != nil {
 		t.release(a.buffer)

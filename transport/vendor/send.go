@@ -49,7 +49,7 @@ func (t *Transport) to(h *transport.Header) *peer {
 
 // room reports whether a packet can go to a process now.
 func (t *Transport) room(p *peer) bool {
-	if p.long == Done && p.sent-p.acked < window {
+	if p.long == Done && p.sent-p.acked < window && p.unsent < maxUnsent {
 		p.stuck = false
 		return true
 	}
@@ -63,6 +63,11 @@ func (t *Transport) room(p *peer) bool {
 // post sends a packet, whose payload is in b already.
 func (t *Transport) post(p *peer, b packet, h *transport.Header, flags uint8) {
 	b.put(h, flags, 0)
+	t.count(p, b)
+}
+
+// count hands over a packet that counts for flow control.
+func (t *Transport) count(p *peer, b packet) {
 	p.sent++
 	t.counts.Sent++
 	t.hand(p, b, false)
@@ -77,7 +82,7 @@ func (t *Transport) hand(p *peer, b packet, ack bool) {
 	if !p.shut {
 		p.told = p.came
 	}
-	b.acknowledge(flags, p.told)
+	b.acknowledge(flags, p.told, p.fetched)
 	p.news = false
 	r, err := t.mpi.Isend(b, p.rank, tagPacket)
 	if err != nil {
@@ -96,6 +101,7 @@ func (t *Transport) hand(p *peer, b packet, ack bool) {
 		}
 	}
 	p.sending = append(p.sending, outgoing{r, b, ack})
+	p.unsent += len(b)
 	p.ack = p.ack || ack
 }
 
@@ -113,6 +119,7 @@ func (t *Transport) reap() (did bool) {
 			if !done {
 				break
 			}
+			p.unsent -= len(o.buffer)
 			t.release(o.buffer)
 			p.ack = p.ack && !o.ack
 			did = true

@@ -4,12 +4,15 @@
 //
 // A packet is a message of the library with a header of fixed layout (packet.go) and the payload behind it. A long
 // continuation is two messages: a packet without its payload, and the payload straight out of the user's buffer, which
-// the receiver takes to where the engine says.
+// the receiver takes to where the engine says. An offer is a packet, and the first bytes of its message straight out of
+// the user's memory under a tag of their own: the receiver takes them when it has matched the packet.
 //
 //	outward:  Send -> a buffer -> MPI.Isend              SendLong -> packet, then MPI.Isend of the user's memory
+//	          Offer -> packet, then MPI.Isend of the user's memory; Poll -> MPI.Test -> Released
 //	inward:   MPI.Post of a buffer; Poll -> MPI.Testany -> Deliver
 //	                  or MPI.Improbe -> MPI.Imrecv -> a buffer -> Deliver
 //	                  and of a long one: MPI.Improbe -> MPI.Imrecv to Placer.Place -> Deliver
+//	          Fetch -> MPI.Irecv of the user's memory; Poll -> MPI.Test -> Released
 //	together: Begin -> MPI.Begin of a nonblocking collective operation; Poll -> MPI.Test -> Over
 //
 // Flow control: a process has at most window packets under way to another that have not been acknowledged, so that the
@@ -24,6 +27,7 @@
 //	send.go     outward
 //	ahead.go    receives that are posted ahead
 //	receive.go  inward
+//	offers.go   what envelopes offer
 //	together.go collective operations
 //	watch.go    waking up: the library cannot
 //	finish.go   the end
@@ -49,6 +53,8 @@ type MPI interface {
 	Improbe(from, tag int) (Message, bool, error)
 	// Imrecv begins to receive a message of Improbe into b, which has as many bytes as the message.
 	Imrecv(m Message, b []byte) (Request, error)
+	// Irecv begins to receive the next message of a process with a tag into b, which has as many bytes.
+	Irecv(b []byte, from, tag int) (Request, error)
 	// Post posts receive number at, 0 to Posts-1, of a message of a process with a tag, into b. It matches messages as a
 	// call of Improbe would that is repeated, in order with these calls. The number is free again when Testany has
 	// returned it, or after Withdraw.
@@ -87,17 +93,26 @@ const Any = -1
 const (
 	tagPacket = 1
 	tagLong   = 2 // the payload of a long continuation
+	tagOffer  = 3 // and slots-1 more: what is offered, by slot
 )
 
 const (
-	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than the
-	// round trip that finds out where a message belongs.
-	maxPacket = 64 << 10
+	// maxPacket is the most bytes of a payload that is copied. From about that length on, two copies take longer than what
+	// an offer costs, a packet more. And for packets that the library sends by a rendezvous of its own each waits for the
+	// one before it to be received, since one receive is posted.
+	maxPacket = 32 << 10
 	maxStream = 4 << 20 // of one that is not
 
+	// maxOffer is the most bytes of an offer. It goes in pieces: longer ones take MPICH 4 and Open MPI 4 several times as
+	// long over TCP, and while they are on their way, the answer that the rest of the message waits for has come.
+	maxOffer                = offerPieces * offerPiece
+	offerPieces, offerPiece = 8, 128 << 10
+
+	slots     = 64 // for offers to one process, as many as packets
 	window    = 64 // packets under way to one process that it has not acknowledged
 	ackEvery  = window / 2
-	keep      = 32 // buffers for later
+	keep      = 32               // buffers for later
+	maxUnsent = keep * bufferLen // bytes of packets to one process that the library has not sent, but for the last
 	bufferLen = headerLen + maxPacket
 )
 
@@ -115,7 +130,8 @@ type Config struct {
 type Transport struct {
 	mpi    MPI
 	rx     transport.Receiver
-	placer transport.Placer // nil: rx is none
+	placer transport.Placer   // nil: rx is none
+	owner  transport.Releaser // nil: rx is none
 	me     int32
 	rank   int
 
@@ -131,6 +147,8 @@ type Transport struct {
 	sending  []*peer  // those with packets that the library has not sent yet
 	arriving []*peer  // those of which something has come that is not complete
 	together []under  // collective operations
+	moving   []moving // of offers, at either end
+	looked   int      // the one of them to be looked at next
 	owing    []*peer  // those that an acknowledgement may have to go to
 	mourned  []*peer  // those that are lost and not yet reported
 
@@ -154,6 +172,7 @@ type Transport struct {
 var (
 	_ transport.Transport = (*Transport)(nil)
 	_ transport.Streamer  = (*Transport)(nil)
+	_ transport.Offerer   = (*Transport)(nil)
 	_ transport.Holder    = (*Transport)(nil)
 	_ transport.Shutter   = (*Transport)(nil)
 	_ transport.Waker     = (*Transport)(nil)
@@ -171,18 +190,24 @@ type peer struct {
 
 	sent, acked uint32 // packets to it, and those of them that it has acknowledged
 	sending     []outgoing
+	unsent      int     // bytes of these
 	stuck       bool    // the engine has been told that there is no room
 	long        Request // of a long payload, which comes before all else
 	ack         bool    // an acknowledgement is among sending
+	leaving     uint64  // slots of what is offered to it and has not left
+	unfetched   uint64  // and of what it has not fetched
+	itsFetched  uint64  // its fetched, as it has told last
 	held        bool    // it wants no more that it has not asked for
 
 	came     uint32 // packets from it that have been delivered
 	told     uint32 // those of them that have been acknowledged
 	arriving []arrival
-	hold     bool // we want no more
-	shut     bool // nothing is acknowledged
-	news     bool // it has to hear of hold or shut
-	owes     bool // it is among owing
+	offered  [slots]int32 // bytes that it offers and that have not been fetched, by slot
+	fetched  uint64       // slots, each of them changed with each fetch
+	hold     bool         // we want no more
+	shut     bool         // nothing is acknowledged
+	news     bool         // it has to hear of hold or shut
+	owes     bool         // it is among owing
 
 	silent bool // nothing comes from it
 	posted bool // a receive of its packets is posted ahead
@@ -206,6 +231,7 @@ func New(c Config) (*Transport, error) {
 		return nil, fmt.Errorf("vendor: rank %d of %d", c.Rank, len(c.World))
 	}
 	t.placer, _ = c.Receiver.(transport.Placer)
+	t.owner, _ = c.Receiver.(transport.Releaser)
 	t.me = c.World[c.Rank]
 	t.watch.kick, t.watch.ended = make(chan struct{}, 1), make(chan struct{})
 	for r, w := range c.World {

@@ -50,13 +50,16 @@ func conform(t *testing.T, rx []*conformance.Receiver, w *world) *conformance.Wo
 		"an end":                        func(b packet) packet { b[0] = byte(transport.Fini); return b },
 		"read from memory":              func(b packet) packet { b[0] = byte(transport.Taken); return b },
 		"an acknowledgement with more":  func(b packet) packet { b[0] = byte(transport.ProtoAck); return b },
-		"unknown flags":                 func(b packet) packet { b[1] = 4; return b },
+		"unknown flags":                 func(b packet) packet { b[1] = 8; return b },
 		"what was never sent":           func(b packet) packet { le.PutUint32(b[4:], 1); return b },
 		"a long payload in the packet":  func(b packet) packet { b[1] = flagLong; return b },
 		"a long one of too many bytes":  func(b packet) packet { return long(b, maxStream+1) },
 		"a long one of another message": func(b packet) packet { b = long(b, 100); b[0] = byte(transport.Cancel); return b },
 	} {
 		c.Treason[name] = func() { say(t, w, 2, 0, tagPacket, spoil(good("evil"))) }
+	}
+	for name, b := range badOffers() {
+		c.Treason[name] = func() { say(t, w, 2, 0, tagPacket, b) }
 	}
 	c.Treason["a long payload of another length"] = func() {
 		say(t, w, 2, 0, tagPacket, long(good(""), 100))
@@ -141,6 +144,28 @@ func TestAProcessThatDoesNotReadIsSentAWindowAndNoMore(t *testing.T) {
 	}
 	if c := a.Counts(); c.Waits == 0 || c.Sent < window {
 		t.Errorf("counted: %+v", c)
+	}
+}
+
+func TestTheLibraryHasABoundedAmountOfPacketsThatItHasNotSent(t *testing.T) {
+	w := newWorld(2, 0, 0)
+	var rx [2]sink
+	a, b := make1(t, w, 0, &rx[0], nil), make1(t, w, 1, &rx[1], nil)
+	h := transport.Header{Kind: transport.Data, Src: 0, Dst: 1, Len: maxPacket, MsgLen: 1 << 30}
+	const most = (maxUnsent + bufferLen - 1) / bufferLen
+	for range 3 { // and it is not used up
+		n := 0
+		for a.Send(&h, make([]byte, maxPacket)) {
+			n++
+		}
+		if n != most {
+			t.Fatalf("%d packets of %d bytes, and %d bytes may be unsent", n, bufferLen, maxUnsent)
+		}
+		for b.Poll() || a.Poll() {
+		}
+	}
+	if rx[1].packets != 3*most {
+		t.Errorf("%d packets came", rx[1].packets)
 	}
 }
 
