@@ -204,7 +204,8 @@ contains
 
   subroutine generalized_requests
     REQUEST_T :: r
-    integer(MPI_ADDRESS_KIND), volatile :: extra
+    integer(MPI_ADDRESS_KIND), target :: extra
+    integer(MPI_ADDRESS_KIND), pointer :: now
     integer :: n, e
     logical :: flag
     STATUS(st)
@@ -218,7 +219,8 @@ contains
     call MPI_Grequest_complete(r, e)
     call MPI_Wait(r, st, e)
     CHECK(queries == 1 .and. frees == 1 .and. r == MPI_REQUEST_NULL)
-    CHECK(extra == 2_MPI_ADDRESS_KIND**40 + 7)
+    now => extra
+    CHECK(now == 2_MPI_ADDRESS_KIND**40 + 7)
     call MPI_Get_elements(st, MPI_INTEGER, n, e)
     CHECK(n == 6 .and. SOURCE_OF(st) == 21 .and. TAG_OF(st) == 22)
     call MPI_Grequest_start(query, freed, cancel, extra, r, e)
