@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 enum {
-    PAUSE = 400000, /* us that rank 0 lets the others wait */
+    PAUSE = 1000000, /* us that rank 0 lets the others wait: some milliseconds pass before they sleep */
     TURNS = 3, /* a machine that others use, too, may take the processor away, and count that as use of it */
     ROUNDS = 3000, /* of a ring, and a reduction */
-    EACH = 500 /* us of processor time in a round: some 20 are needed, and a turn of the scheduler is thousands */
+    EACH = 1000 /* us of processor time in a round: 20 to 80 are needed, and a turn of the scheduler is thousands */
 };
 
 static double processor_time(void)
