@@ -83,6 +83,9 @@ func (p *Part) Over() <-chan struct{} { return p.trial.over }
 // Kill ends the processes of a spawned job.
 func (p *Part) Kill() { p.set.Kill() }
 
+// Plain reports whether the programs of a spawned job do not use MPI.
+func (p *Part) Plain() bool { return p.plain }
+
 // BeginPlain makes all processes the job, of programs that do not use MPI.
 func (p *Part) BeginPlain() { p.set.Connected(nil) }
 

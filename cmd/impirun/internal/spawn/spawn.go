@@ -281,6 +281,9 @@ func (s *Spawner) setConfig(p *job.Part, places []int, list []order, slots, run 
 		Name: layout.OfJob(number), Names: names, Streams: job.Streams(s.plan, nil, number),
 		Drain: p.Drain,
 		Ended: func(k int, how string) {
+			if p.Plain() {
+				return // it has done what it was started for
+			}
 			text := fmt.Sprintf("program %s (rank %d of spawned job %d) ", p.Program(k).Argv[0], k, number)
 			if how == "ended" {
 				text += "ended without calling MPI_Init"
