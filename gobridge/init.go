@@ -68,8 +68,6 @@ type process struct {
 	session     *client.Session              // of rank 0 with the server of the clients that this job has joined; or nil
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
-	starts      atomic.Bool                  // a thread is in its MPI_Init
-	farewell    sync.Once                    // the server has been told that the process ends there, or need not be
 	segment     *shm.Segment
 	thread      int32 // level of thread support
 	main        int   // the thread that called MPI_Init

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -458,33 +457,20 @@ func (p *process) startByVendor(none error) error {
 
 func (p *process) launchVendor() error {
 	defer pmi.KeepFromChildren(lookupEnv)
-	p.starts.Store(true)
-	defer p.starts.Store(false)
-	if environment(startup.EnvJoin) != "" {
-		watchStart()
-		defer p.watchTerm()()
-	}
+	defer p.makesWill()()
 	return p.vendor.Start()
 }
 
-// watchTerm looks for SIGTERM, by which a launcher ends processes before it kills them, if the library has asked it to.
-// When the server knows, the signal does what it did before. The result ends that.
-func (p *process) watchTerm() (stop func()) {
-	term, over := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(term, unix.SIGTERM)
-	go func() {
-		select {
-		case <-term:
-			p.endsInside()
-			signal.Stop(term)
-			unix.Kill(os.Getpid(), unix.SIGTERM)
-		case <-over:
-		}
-	}()
-	return func() {
-		signal.Stop(term)
-		close(over)
+// makesWill has the server of the clients told if the library's MPI_Init ends this process, as many do if they cannot
+// start, or if their launcher has lost another one. One process is enough, rank 0: a launcher ends all of its job. The
+// result takes that back.
+func (p *process) makesWill() (revoke func()) {
+	c, _ := p.amongClients()
+	if rank, told := startup.ForeignRank(lookupEnv); c == nil || c.Methods.Mask() == 0 || told && rank != "0" {
+		return func() {}
 	}
+	return c.Will(fmt.Sprintf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
+		environment(startup.EnvLocal)))
 }
 
 // declines tells the server of the clients why this one will not come, if it is one, and returns that. Each of its
@@ -494,25 +480,6 @@ func (p *process) declines(why error) error {
 		c.Decline(why)
 	}
 	return why
-}
-
-// exits is called in a process that exits with no thread of its own inside. Many libraries end the process if they
-// cannot start, and have said why.
-func exits() {
-	if p := joining.Load(); p != nil {
-		p.endsInside()
-	}
-}
-
-// endsInside tells the server that a process ends inside the library's MPI_Init, if it does. A launcher's signal may
-// come while the process exits: who is second waits until the server knows.
-func (p *process) endsInside() {
-	p.farewell.Do(func() {
-		if p.starts.Load() {
-			p.declines(fmt.Errorf("a process has ended in MPI_Init of %s (%s=%s)", p.vendor.Name(), startup.EnvLocal,
-				environment(startup.EnvLocal)))
-		}
-	})
 }
 
 // alone reports whether the user wants each process to be alone.

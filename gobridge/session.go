@@ -139,18 +139,11 @@ func (p *process) watchExit() {
 	}
 }
 
-// watchStart lets exits know if the process exits.
-func watchStart() { C.impi_watch_exit(0) }
-
 // impi_process_ends is the end of a process all of whose sessions are finalized, and which MPI_Finalize has not ended:
-// only now it is certain that no other session begins. The others may go on. It gets back what watchExit gave, or 0.
+// only now it is certain that no other session begins. The others may go on. It gets back what watchExit gave.
 //
 //export impi_process_ends
 func impi_process_ends(exit uintptr) {
-	if exit == 0 {
-		exits()
-		return
-	}
 	if !starting.TryLock() { // a thread is inside: not an end in order
 		return
 	}

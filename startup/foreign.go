@@ -45,6 +45,16 @@ var launchers = []struct{ name, size, rank string }{
 	{"a PMI launcher (mpiexec of MPICH or Intel MPI)", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
 }
 
+// ForeignRank returns the rank that another launcher has given to this process, if it says that.
+func ForeignRank(env Env) (rank string, told bool) {
+	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"} {
+		if rank, told = env(name); told {
+			return rank, true
+		}
+	}
+	return "", false
+}
+
 // foreign returns which foreign launcher has started this process together with others, nil if none has.
 func foreign(env Env) *ForeignError {
 	alone := false // a launcher says that there is one process

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/startup/auth"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // DeclineTime bounds all of Decline and Withdraw. Nobody waits for them but a job that has ended; if the server does
@@ -33,6 +34,40 @@ func Decline(ctx context.Context, addr string, rank int32, m auth.Methods, why e
 func Withdraw(ctx context.Context, addr string, rank int32, m auth.Methods, why error, opt Options) error {
 	return part(ctx, addr, rank, m, opt, func(t *talk) error { return t.lost(why) })
 }
+
+// Will tells the server of what client rank, which has not called Connect, dies if this process ends before it calls
+// revoke. It is for a process that is about to call code that may end it. An error says that the server could not be
+// told; revoke can be called then, too. A foreign server does not know wills.
+func Will(ctx context.Context, addr string, rank int32, m auth.Methods, why string, opt Options) (revoke func(),
+	err error) {
+	ctx, cancel := context.WithTimeout(ctx, willTime)
+	defer cancel()
+	conn := opt.Conn
+	if conn == nil {
+		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", addr); err != nil {
+			return func() {}, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
+		opt: Options{AuthTimeout: willTime}}
+	if err = t.authenticate(); err == nil {
+		err = t.write(wire.AppendWill(nil, rank, why))
+	}
+	if stop(); err != nil {
+		conn.Close()
+		return func() {}, t.fail(err)
+	}
+	t.conn.SetDeadline(time.Time{})
+	return func() {
+		t.conn.SetDeadline(time.Now().Add(willTime))
+		t.write(wire.AppendWill(nil, rank, ""))
+		t.conn.Close()
+	}, nil
+}
+
+// willTime bounds each of both steps of Will, which delay the start of a job.
+const willTime = 2 * time.Second
 
 // reportTime bounds Report, for which a process waits that ends its job.
 const reportTime = time.Second

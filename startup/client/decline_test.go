@@ -151,3 +151,52 @@ func TestAProcessReportsWhyItsClientEnds(t *testing.T) {
 		t.Error("reported to nobody")
 	}
 }
+
+// A will counts when the connection ends, and not when it has been taken back.
+func TestAWillCountsUnlessItIsTakenBack(t *testing.T) {
+	const why = "the library has ended the process"
+	for name, m := range map[string]auth.Methods{"key": auth.WithKey(5678), "none": auth.WithNone(),
+		"TLS": {Secret: "s", TLS: true}} {
+		addr, result := serve(t, server.Options{Clients: 2, Auth: m})
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Will(t.Context(), addr, 0, m, why, client.Options{Conn: conn}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		conn.Close()
+		if err := result(); err == nil || !strings.Contains(err.Error(), "has ended ("+why+")") {
+			t.Errorf("%s: %v", name, err)
+		}
+
+		addr, result = serve(t, server.Options{Clients: 2, Auth: m})
+		revoke, err := client.Will(t.Context(), addr, 0, m, why, client.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		revoke()
+		for rank := range int32(2) {
+			if err := client.Withdraw(t.Context(), addr, rank, m, errors.New("not needed"), client.Options{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := result(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Without a server it takes no time.
+func TestAWillThatNobodyHears(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	revoke, err := client.Will(t.Context(), l.Addr().String(), 0, auth.WithKey(1), "x", client.Options{})
+	if err == nil {
+		t.Error("there is a server")
+	}
+	revoke()
+}

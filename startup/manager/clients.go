@@ -232,6 +232,16 @@ func (c *Client) Decline(why error) {
 	}
 }
 
+// Will tells the server why this client, which has not joined, will have ended if this process ends before it calls what
+// Will returns. A server that is not there, or does not know wills, is no reason to wait.
+func (c *Client) Will(why string) (revoke func()) {
+	if c.Plain {
+		return func() {}
+	}
+	revoke, _ = client.Will(context.Background(), c.Server, c.Rank, c.Methods, why, client.Options{Silence: c.Silence})
+	return revoke
+}
+
 // Report tells the server why this client, which has joined, ends; the server tells the other clients. Any process can
 // do so. It takes a second at most.
 func (c *Client) Report(why string) {

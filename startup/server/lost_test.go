@@ -221,3 +221,54 @@ func TestAProcessThatReportsInTheExchangeEndsTheJob(t *testing.T) {
 	b.want(1, "the other client", wire.AppendLost(nil, 0, "gone"))
 	b.wantEnd(false)
 }
+
+// A process whose client has not joined can have it said why that ends, if the process ends.
+func TestAWillIsReadWhenItsConnectionEnds(t *testing.T) {
+	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)
+	eachPiece(t, func(t *testing.T, piece int) {
+		b := newBench(t, rules{Clients: 3})
+		b.piece = piece
+		b.open(9)
+		b.in(9, ours, rightKey, wire.AppendImpi(nil, 2))
+		b.got(9)
+		b.open(5)
+		b.in(5, ours, rightKey, wire.AppendWill(nil, 1, "its library has ended it"))
+		b.take(b.m.Expired(5))
+		if b.closed[5] {
+			t.Error("its time to join is over")
+		}
+		b.eof(5, errors.New("reset"))
+		b.want(9, "another client", wire.AppendLost(nil, 1, "its library has ended it"))
+		if !b.logged("has ended (its library has ended it) before all had joined") {
+			t.Error(b.logs)
+		}
+		b.wantEnd(false)
+	})
+}
+
+// It does not count if it has been taken back, or the client has joined, and it has to be of a client.
+func TestAWillThatDoesNotCount(t *testing.T) {
+	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)
+	b := newBench(t, rules{Clients: 2})
+	for i, will := range [][]byte{append(wire.AppendWill(nil, 0, "x"), wire.AppendWill(nil, 0, "")...),
+		wire.AppendWill(nil, 0, "x"), wire.AppendWill(nil, 1, "y")} {
+		b.open(10 + i)
+		b.in(10+i, ours, rightKey, will)
+	}
+	b.eof(10, nil)
+	b.open(0)
+	b.in(0, ours, rightKey, wire.AppendImpi(nil, 0))
+	b.eof(11, nil)                    // client 0 has joined
+	b.in(12, wire.AppendImpi(nil, 1)) // the process itself joins
+	for i, rank := range []int32{-1, 2} {
+		b.open(20 + i)
+		b.in(20+i, ours, rightKey, wire.AppendWill(nil, rank, "z"))
+		if !b.closed[20+i] {
+			t.Errorf("client rank %d has a will", rank)
+		}
+	}
+	for _, id := range []int{0, 12} {
+		b.in(id, cmd(wire.CmdDone), cmd(wire.CmdFini))
+	}
+	b.wantEnd(true)
+}

@@ -23,6 +23,7 @@ import (
 //	  submit -> relay                COLL, DONE: values are stored, and broadcast when complete (2.3.5, 2.3.6)
 //	  finish                         FINI (2.3.7)
 //	  report                         LOST from another process of a client that has joined
+//	  will                           WILL from a process of a client that has not
 //	Closed, Expired                  it went away, or took too long
 //
 // The phases of the job are gathering, until all ranks have joined; exchanging, until all have said DONE; running,
@@ -158,6 +159,7 @@ type conn struct {
 	dead     bool   // running: reported, and counted as finished
 	broken   bool   // the connection has not ended in order: its client may be well
 	sameImpl bool   // it has submitted wire.COwn, or offered what only this library does: it knows wire.CmdLost
+	will     bool   // at IMPI: if the connection ends, client rank does, because of why
 	why      string // it ends badly, and has said why
 	blamed   int32  // and which client is to blame; itself where it did not say
 }
@@ -303,6 +305,8 @@ func (m *machine) unit(c *conn, b []byte) {
 			m.join(c, b)
 		case wire.CmdColl:
 			m.submit(c, b)
+		case wire.CmdWill:
+			m.will(c, b)
 		case wire.CmdLost:
 			switch {
 			case c.stage == atImpi && m.phase == gathering:
@@ -336,6 +340,8 @@ func (m *machine) header(c *conn) {
 			c.expect = aPayload
 		}
 	case c.cmd.Cmd == wire.CmdLost && n <= wire.LostHead+wire.LostMax:
+		c.expect = aPayload
+	case c.cmd.Cmd == wire.CmdWill && c.stage == atImpi && n <= wire.LostHead+wire.LostMax:
 		c.expect = aPayload
 	case c.stage == atImpi:
 		switch c.cmd.Cmd {
@@ -422,7 +428,7 @@ func (m *machine) join(c *conn, b []byte) {
 		return
 	}
 	m.unpend(c)
-	c.stage, c.rank, c.front = joined, rank, 0
+	c.stage, c.rank, c.front, c.will, c.why = joined, rank, 0, false, ""
 	m.clients[rank] = c
 	delete(m.withdrawn, int(rank)) // it has been started again
 	if slices.Contains(m.clients, nil) {

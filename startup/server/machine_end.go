@@ -38,7 +38,11 @@ func (m *machine) Closed(id int, err error) []action {
 			what = fmt.Sprintf("was lost (%v)", err)
 			c.broken = true
 		}
-		m.broken(c, what)
+		if c.will && c.stage == atImpi {
+			m.execute(c)
+		} else {
+			m.broken(c, what)
+		}
 	}
 	delete(m.conns, id)
 	return m.take()
@@ -46,7 +50,7 @@ func (m *machine) Closed(id int, err error) []action {
 
 // Expired says that a connection's time to join is over.
 func (m *machine) Expired(id int) []action {
-	if c := m.conns[id]; c != nil && c.stage < joined {
+	if c := m.conns[id]; c != nil && c.stage < joined && !c.will {
 		missing := [...]string{atAuth: "AUTH", atTLS: "what begins TLS", atKey: "its key", atImpi: "IMPI"}[c.stage]
 		m.drop(c, fmt.Sprintf("%s closed: it did not join in time, and never sent %s", c.peer, missing))
 	}
@@ -80,6 +84,32 @@ func (m *machine) withdraw(c *conn, b []byte) {
 	c.rank, c.why, c.blamed = rank, why, rank
 	m.drop(c, "")
 	m.expectOthers()
+}
+
+// will notes of which client the connection's end is the end, and why; without words that was all.
+func (m *machine) will(c *conn, b []byte) {
+	rank, why, ok := wire.ParseLost(b)
+	if !ok || rank < 0 || int(rank) >= len(m.clients) {
+		m.broken(c, fmt.Sprintf("has a will for client rank %d, and ranks are 0 to %d", rank, len(m.clients)-1))
+		return
+	}
+	if why == "" {
+		m.drop(c, "")
+		return
+	}
+	m.unpend(c) // it says later whether it joins
+	c.rank, c.blamed, c.why, c.will = rank, rank, why, true
+}
+
+// execute ends the job because the connection of a process has ended that had a will, if its client has not joined.
+func (m *machine) execute(c *conn) {
+	if m.phase != gathering || m.clients[c.rank] != nil {
+		m.drop(c, "")
+		return
+	}
+	what := fmt.Sprintf("has ended (%s)", c.why)
+	m.mourn(c, what)
+	m.abort(&ClientError{c.rank, c.peer, "before all had joined", what})
 }
 
 // expectOthers ends a job that waits for a client which will not join: badly as soon as another client has joined, and

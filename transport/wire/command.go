@@ -13,6 +13,7 @@ const (
 	CmdFini Command = 0x46494E49
 
 	CmdLost Command = 0x4C4F5354 // our own: lost.go
+	CmdWill Command = 0x57494C4C // likewise
 )
 
 func (c Command) String() string {
@@ -29,6 +30,8 @@ func (c Command) String() string {
 		return "FINI"
 	case CmdLost:
 		return "LOST"
+	case CmdWill:
+		return "WILL"
 	}
 	return fmt.Sprintf("command %#08x", uint32(c))
 }
