@@ -232,8 +232,8 @@ func (c *Client) Decline(why error) {
 	}
 }
 
-// Will tells the server why this client, which has not joined, will have ended if this process ends before it calls what
-// Will returns. A server that is not there, or does not know wills, is no reason to wait.
+// Will tells the server why this client, which has not joined, will have ended if this process ends before it calls
+// what Will returns. A server that is not there, or does not know wills, is no reason to wait.
 func (c *Client) Will(why string) (revoke func()) {
 	if c.Plain {
 		return func() {}

@@ -8,8 +8,8 @@ import "strings"
 // to the other clients. So nobody waits for a host that will never connect, and the client that notices a loss first is
 // not blamed for it. A client that sends it instead of IMPI has ended well, and will not join.
 
-// CmdWill has the same payload. A process of a client sends it on a connection of its own, before it calls code that may
-// end the process: the client ends with that reason when the connection does, unless it has joined by then. Without
+// CmdWill has the same payload. A process of a client sends it on a connection of its own, before it calls code that
+// may end the process: the client ends with that reason when the connection does, unless it has joined by then. Without
 // words it takes that back.
 
 // Sizes of the payload of CmdLost, in bytes.
@@ -34,8 +34,8 @@ func appendReason(b []byte, c Command, rank int32, text string) []byte {
 	return append(be.AppendUint32(b, uint32(rank)), text...)
 }
 
-// ParseLost reads the payload of LOST and of WILL. The rank is not checked. It returns false if the payload is too short
-// or too long.
+// ParseLost reads the payload of LOST and of WILL. The rank is not checked. It returns false if the payload is too
+// short or too long.
 func ParseLost(b []byte) (rank int32, text string, ok bool) {
 	if len(b) < LostHead || len(b) > LostHead+LostMax {
 		return 0, "", false
