@@ -421,7 +421,8 @@ func TestALostServerOrClientIsNoticedBeforeTheJobStarts(t *testing.T) {
 	a := begin(0, address)
 	n.unplug(t, 0)
 	server.stderr.await("its rank is free again", 1)
-	if text := server.stderr.String(); !strings.Contains(text, "client 0 (") || !strings.Contains(text, "timed out") {
+	// Which error the kernel tells when the time is up depends on what it has heard of the network meanwhile.
+	if text := server.stderr.String(); !regexp.MustCompile(`client 0 \(.*(timed out|is unreachable)`).MatchString(text) {
 		t.Errorf("%q", text)
 	}
 	if r := a.wait(); r.code != 1 || !strings.Contains(r.stderr, "IMPI server "+address+", joining as client 0") {
