@@ -215,7 +215,7 @@ func folderOf(t *testing.T) string { return filepath.Join(t.TempDir(), "libimpi"
 func TestALocalServerIsAloneAndEndsWhenNobodyNeedsIt(t *testing.T) {
 	folder := folderOf(t)
 	done := make(chan error, 1)
-	start := func() error { go func() { done <- ServeIn(t.Context(), folder, 20*time.Millisecond) }(); return nil }
+	start := func() error { go func() { done <- ServeIn(t.Context(), folder, 300*time.Millisecond) }(); return nil }
 	a := NewClient(In(folder, start), "")
 	if err := a.Publish("s", "port"); err != nil {
 		t.Fatal(err)
