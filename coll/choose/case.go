@@ -72,6 +72,7 @@ type rule struct {
 	shared   bool  // several ranks share machines, of which there are several
 	together int   // and so many on each at least, in the mean
 	apart    bool  // and those of a machine do not follow one another, or there is a level above
+	few      int   // and there are so many machines at most; 0: any number
 	distant  bool  // ranks are in several IMPI clients
 	most     int   // ranks at most; 0: any number
 	ragged   bool  // machines do not all have as many ranks
@@ -84,6 +85,7 @@ func (r *rule) fits(k *Case) bool {
 		k.Bytes >= r.each*int64(k.Ranks) && (!r.crowded || k.Crowded) && (!r.cores || !k.Crowded) &&
 		(!r.twoCores || k.TwoCores) && (!r.uneven || k.uneven()) && (!r.vendor || k.Vendor) &&
 		(!r.shared || k.Machines) && k.Together >= r.together && (!r.apart || !k.Aligned) &&
+		(r.few == 0 || k.Ranks <= r.few*k.Together) &&
 		(!r.distant || k.Distant) && (!r.ragged || k.Ragged) && (r.most == 0 || k.Ranks <= r.most)
 }
 
@@ -111,6 +113,7 @@ func (r *rule) String() string {
 	say(r.shared, "if ranks share machines")
 	say(r.together > 0, "%d or more on each", r.together)
 	say(r.apart, "and do not follow one another there")
+	say(r.few > 0, "on up to %d machines", r.few)
 	say(r.ragged, "if these have different numbers of ranks")
 	say(r.distant, "between clients")
 	return strings.Replace(text, ", ", ": ", 1)

@@ -53,6 +53,10 @@ const hierarchicalFactor = "hierarchical-factor"
 // blocks, of which fewer bytes cross machines, too. Computed by coll/simulate with 0.05 us a message.
 const manyTogether, fewTogether = 32, 4
 
+// twoMachines are so few that a ring of all ranks sends twice what has to go between machines: all blocks but one,
+// where those of the other machine are enough.
+const twoMachines = 2
+
 // Rows of slots: for contributions that fit, and for those of any length.
 var (
 	bySlots  = rule{use: Slots, slots: transport.BoardLongest}
@@ -231,6 +235,7 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 		{use: machines, shared: true, distant: true},
 		{use: direct, distant: true, most: fewClients},
 		{use: machines, below: b.allgatherLong, shared: true, apart: true},
+		{use: machines, bytes: b.allgatherLong, shared: true, few: twoMachines},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
 		{use: machines, shared: true, together: fewTogether},
@@ -252,6 +257,7 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 		{use: direct, distant: true, most: fewClients},
 		{use: machines, shared: true, together: fewTogether, uneven: true},
 		{use: machines, below: b.allgatherLong, shared: true, apart: true},
+		{use: machines, bytes: b.allgatherLong, shared: true, few: twoMachines},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong, shared: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
 		{use: machines, shared: true, together: fewTogether},
