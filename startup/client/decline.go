@@ -42,20 +42,13 @@ func Will(ctx context.Context, addr string, rank int32, m auth.Methods, why stri
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, willTime)
 	defer cancel()
-	conn := opt.Conn
-	if conn == nil {
-		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", addr); err != nil {
-			return func() {}, err
-		}
+	t, stop, err := greet(ctx, addr, rank, m, opt)
+	if err != nil {
+		return func() {}, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
-		opt: Options{AuthTimeout: willTime}}
-	if err = t.authenticate(); err == nil {
-		err = t.write(wire.AppendWill(nil, rank, why))
-	}
+	err = t.write(wire.AppendWill(nil, rank, why))
 	if stop(); err != nil {
-		conn.Close()
+		t.conn.Close()
 		return func() {}, t.fail(err)
 	}
 	t.conn.SetDeadline(time.Time{})
@@ -88,24 +81,38 @@ func Report(ctx context.Context, addr string, rank int32, m auth.Methods, why st
 	})
 }
 
-// part connects with the server for the last words of a client, which say sends.
-func part(ctx context.Context, addr string, rank int32, m auth.Methods, opt Options,
-	say func(*talk) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, DeclineTime)
-	defer cancel()
+// greet connects with the server, and authenticates. From the end of ctx on nothing comes or goes, unless stop has been
+// called.
+func greet(ctx context.Context, addr string, rank int32, m auth.Methods, opt Options) (t *talk, stop func() bool,
+	err error) {
 	conn := opt.Conn
 	if conn == nil {
 		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", addr); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	t := &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
+	stop = context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	t = &talk{ctx: ctx, conn: conn, addr: addr, rank: rank, methods: m, sameImpl: true,
 		opt: Options{AuthTimeout: DeclineTime}}
 	if err := t.authenticate(); err != nil {
-		return t.fail(err)
+		stop()
+		conn.Close()
+		return nil, nil, t.fail(err)
 	}
+	return t, stop, nil
+}
+
+// part connects with the server for the last words of a client, which say sends.
+func part(ctx context.Context, addr string, rank int32, m auth.Methods, opt Options,
+	say func(*talk) error) error {
+	ctx, cancel := context.WithTimeout(ctx, DeclineTime)
+	defer cancel()
+	t, stop, err := greet(ctx, addr, rank, m, opt)
+	if err != nil {
+		return err
+	}
+	defer t.conn.Close()
+	defer stop()
 	if err := say(t); err != nil {
 		return t.fail(err)
 	}

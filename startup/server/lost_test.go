@@ -246,6 +246,25 @@ func TestAWillIsReadWhenItsConnectionEnds(t *testing.T) {
 	})
 }
 
+// A client has one will, so that wills cannot fill the server.
+func TestANewWillReplacesTheOldOne(t *testing.T) {
+	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)
+	b := newBench(t, rules{Clients: 2})
+	for id := range 3 {
+		b.open(id)
+		b.in(id, ours, rightKey, wire.AppendWill(nil, int32(id%2), fmt.Sprint("will ", id)))
+	}
+	if !b.closed[0] || b.closed[1] || b.closed[2] {
+		t.Error(b.closed)
+	}
+	b.eof(0, nil)
+	b.eof(2, nil)
+	if !b.logged("has ended (will 2) before all had joined") {
+		t.Error(b.logs)
+	}
+	b.wantEnd(false)
+}
+
 // It does not count if it has been taken back, or the client has joined, and it has to be of a client.
 func TestAWillThatDoesNotCount(t *testing.T) {
 	ours := wire.AppendAuth(nil, wire.AuthKeyMask|wire.AuthSameImplMask)

@@ -97,6 +97,11 @@ func (m *machine) will(c *conn, b []byte) {
 		m.drop(c, "")
 		return
 	}
+	for _, other := range m.conns { // a client has one will: the newest
+		if other != c && other.will && other.stage == atImpi && other.rank == rank {
+			m.drop(other, "")
+		}
+	}
 	m.unpend(c) // it says later whether it joins
 	c.rank, c.blamed, c.why, c.will = rank, rank, why, true
 }
