@@ -76,6 +76,11 @@ type Options struct {
 	Target  any               // what T.Target answers
 	Skip    func(Case) string // why a case cannot be run, "" if it can
 	Trace   bool              // results have traces
+	Keep    int               // of a trace: how many events; 0: as many as a recorder keeps by itself
+
+	// Began, if set, is called when a case begins, with what records it, and Over as soon as it is over; by any goroutine.
+	Began func(Case, *events.Recorder)
+	Over  func(Result)
 }
 
 // Select returns the cases whose name matches.
@@ -102,7 +107,11 @@ func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (coun
 	for range max(o.Jobs, 1) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] <- runOne(ctx, cases[i], o)
+				r := runOne(ctx, cases[i], o)
+				if o.Over != nil {
+					o.Over(r)
+				}
+				results[i] <- r
 			}
 		})
 	}
@@ -134,6 +143,12 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 	within, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	t := &T{ctx: within, target: o.Target, events: events.New()}
+	if o.Keep > 0 {
+		t.events.Keep(o.Keep)
+	}
+	if o.Began != nil {
+		o.Began(c, t.events)
+	}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -155,3 +155,31 @@ func TestAProblemKnowsItsEventAndFields(t *testing.T) {
 		t.Errorf("the trace is %+v", r.Trace)
 	}
 }
+
+func TestWhoWatchesSeesCasesBeginAndEndAtOnce(t *testing.T) {
+	told := make(chan string, 8)
+	cases := []Case{{Name: "waits", Run: func(t *T) {
+		for x := range told { // the other one is over before the first in the list is
+			if x == "over short FAIL" {
+				return
+			}
+		}
+	}}, {Name: "short", Run: func(t *T) {
+		for range 30 {
+			seen(t)
+		}
+		t.Errorf("no")
+	}}}
+	var list list
+	Run(context.Background(), cases, Options{Timeout: time.Minute, Jobs: 2, Trace: true, Keep: 10,
+		Began: func(c Case, e *events.Recorder) {
+			if e.Seen() {
+				t.Error("it had begun before")
+			}
+		},
+		Over: func(r Result) { told <- "over " + r.Case.Name + " " + r.Outcome.String() },
+	}, list.Ended)
+	if n := len(list[1].Trace.Events); n != 10 {
+		t.Errorf("%d events are kept", n)
+	}
+}

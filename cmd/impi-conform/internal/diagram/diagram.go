@@ -35,10 +35,18 @@ const (
 
 // Diagram is a trace, laid out.
 type Diagram struct {
-	ID      string // unique on the page
+	ID string // unique on the page
+	Layout
+	Rows []Row
+}
+
+// Layout is where the columns are; it lays out rows one by one.
+type Layout struct {
 	Width   int
 	Columns []Column
-	Rows    []Row
+
+	x       map[string]int
+	hiWater uint32
 }
 
 // Column is a party.
@@ -80,16 +88,15 @@ func New(id string, t *events.Trace, problems []record.Problem, limit int) *Diag
 		}
 	}
 	shown := choose(t.Events, must, limit)
-	d := &Diagram{ID: id}
-	x := map[string]int{}
+	var speak []events.Column
 	for _, c := range t.Columns {
 		has := func(i int) bool { e := t.Events[i]; return e.From == c.Name || e.To == c.Name }
 		if slices.ContainsFunc(shown, has) {
-			x[c.Name] = left + apart/2 + apart*len(d.Columns)
-			d.Columns = append(d.Columns, Column{c.Name, c.Implementation, x[c.Name]})
+			speak = append(speak, c)
 		}
 	}
-	d.Width = left + apart*max(len(d.Columns), 4)
+	l := NewLayout(speak, t.HiWater)
+	d := &Diagram{ID: id, Layout: *l}
 	last, n := -1, 0 // the event before, in t.Events and as it was numbered
 	for _, i := range shown {
 		e := t.Events[i]
@@ -97,8 +104,13 @@ func New(id string, t *events.Trace, problems []record.Problem, limit int) *Diag
 			d.Rows = append(d.Rows, Row{Gap: text})
 		}
 		last, n = i, e.N
-		fields, wrong := must[e.N]
-		d.Rows = append(d.Rows, row(id, e, x, d.Width, fields, wrong, t.HiWater))
+		bad, wrong := must[e.N]
+		r := l.Row(e, wrong)
+		r.ID = fmt.Sprintf("%s-%d", id, e.N)
+		if len(e.Bytes) > 0 {
+			r.Fields = fields(e.Unit().Fields(), bad)
+		}
+		d.Rows = append(d.Rows, r)
 	}
 	return d
 }
@@ -134,12 +146,22 @@ func gap(recorded, all int) string {
 	return strings.Join(words, "; ")
 }
 
-// row lays an event out.
-func row(id string, e events.Event, x map[string]int, width int, must []codec.Field, wrong bool, hiWater uint32) Row {
-	r := Row{ID: fmt.Sprintf("%s-%d", id, e.N), Width: width, Time: stamp(e.At), Label: label(e, hiWater), Kind: kind(e),
-		Wrong: wrong}
-	x1, from := x[e.From]
-	x2, to := x[e.To]
+// NewLayout places columns. hiWater is what was negotiated, 0: not known.
+func NewLayout(columns []events.Column, hiWater uint32) *Layout {
+	l := &Layout{x: map[string]int{}, hiWater: hiWater}
+	for i, c := range columns {
+		l.x[c.Name] = left + apart/2 + apart*i
+		l.Columns = append(l.Columns, Column{c.Name, c.Implementation, l.x[c.Name]})
+	}
+	l.Width = left + apart*max(len(columns), 4)
+	return l
+}
+
+// Row lays an event out, all but its fields.
+func (l *Layout) Row(e events.Event, wrong bool) Row {
+	r := Row{Width: l.Width, Time: stamp(e.At), Label: label(e, l.hiWater), Kind: kind(e), Wrong: wrong}
+	x1, from := l.x[e.From]
+	x2, to := l.x[e.To]
 	r.Title = r.Time
 	switch {
 	case from && to:
@@ -150,7 +172,7 @@ func row(id string, e events.Event, x map[string]int, width int, must []codec.Fi
 		r.X1 = max(x1, x2)
 		r.X2 = r.X1
 		r.At, r.Anchor = r.X1+8, "start"
-		if r.X1 > width/2 {
+		if r.X1 > l.Width/2 {
 			r.At, r.Anchor = r.X1-8, "end"
 		}
 		r.Title += ", " + e.From + e.To
@@ -160,9 +182,6 @@ func row(id string, e events.Event, x map[string]int, width int, must []codec.Fi
 	r.Title += ": " + r.Label
 	if wrong {
 		r.Title += "; this is wrong"
-	}
-	if len(e.Bytes) > 0 {
-		r.Fields = fields(e.Unit().Fields(), must)
 	}
 	return r
 }

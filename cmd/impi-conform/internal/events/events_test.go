@@ -202,3 +202,29 @@ func TestTextOfOthersIsMadeHarmlessAndShort(t *testing.T) {
 		t.Errorf("a long text becomes %q", long)
 	}
 }
+
+func TestATraceCanBeReadInPiecesWhileItGrows(t *testing.T) {
+	r := ticking()
+	r.Keep(10)
+	calls := 0
+	r.Notify(func() { calls++ })
+	p := r.Party("server", true)
+	r.Party("client 0", false) // says nothing
+	for i := range 25 {
+		r.Line(p, "stdout", fmt.Sprint(i+1), 1)
+		whole := r.Trace()
+		for from := range len(whole.Events) + 1 {
+			piece, kept := r.Piece(from, 4)
+			if kept != len(whole.Events) || piece.Left != whole.Left || len(piece.Columns) != 1 ||
+				!reflect.DeepEqual(told(piece), told(&Trace{Events: whole.Events[from:min(from+4, kept)]})) {
+				t.Fatalf("after %d events, from %d: %d kept, %v of %v", i+1, from, kept, told(piece), told(whole))
+			}
+		}
+	}
+	if piece, kept := r.Piece(-1, 1000); kept != 10 || len(piece.Events) != 10 || piece.Events[8].N != 24 {
+		t.Errorf("%d kept, %v", kept, told(piece))
+	}
+	if calls != 25 {
+		t.Errorf("%d calls", calls)
+	}
+}

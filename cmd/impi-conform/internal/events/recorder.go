@@ -13,7 +13,7 @@ import (
 
 // Bounds of a trace.
 const (
-	first    = 8000 // events that are kept from the start
+	first    = 8000 // events that are kept from the start, unless Keep says something else
 	last     = 2000 // and from the end
 	maxLine  = 256  // bytes of a line
 	maxText  = 1024 // bytes of another text
@@ -29,6 +29,7 @@ const Nobody Party = -1
 type column struct {
 	Column
 	alone bool // it is its own even if another has the name
+	used  bool // an event has it
 }
 
 // event is an Event whose parties may still get other names.
@@ -44,6 +45,9 @@ type Recorder struct {
 
 	mu       sync.Mutex // guards what follows
 	columns  []column
+	first    int     // how many of the first ones are kept
+	last     int     // and of the last ones
+	changed  func()  // nil: nobody waits for events
 	events   []event // the first ones
 	tail     []event // the last ones, a ring
 	n        int     // events so far
@@ -62,8 +66,24 @@ func New() *Recorder { return NewAt(time.Now) }
 
 // NewAt is New by another clock.
 func NewAt(now func() time.Time) *Recorder {
-	return &Recorder{began: now(), now: now, window: map[[2]codec.ID]int{}, procs: map[codec.ID]Party{},
+	return &Recorder{began: now(), now: now, first: first, last: last, window: map[[2]codec.ID]int{}, procs: map[codec.ID]Party{},
 		assigned: map[string]bool{}}
+}
+
+// Keep says how many events are kept, the first four fifths and the last one. It is called before the first event.
+func (r *Recorder) Keep(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = n / 5
+	r.first = n - r.last
+}
+
+// Notify lets changed be called after each event, nil: no more. It is called under a lock, by whoever makes the event:
+// it must not block, nor call the recorder.
+func (r *Recorder) Notify(changed func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed = changed
 }
 
 // Party returns the party of a name.
@@ -87,7 +107,7 @@ func (r *Recorder) Unknown(what string, implementation bool) Party {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := len(r.columns)
-	r.columns = append(r.columns, column{Column{fmt.Sprintf("%s %d", what, i+1), implementation}, true})
+	r.columns = append(r.columns, column{Column: Column{fmt.Sprintf("%s %d", what, i+1), implementation}, alone: true})
 	return Party(i)
 }
 
@@ -134,13 +154,21 @@ func (r *Recorder) note(from, to Party, e Event) int {
 	}
 	r.n++
 	e.N, e.At = r.n, r.now().Sub(r.began)
+	for _, p := range [2]Party{from, to} {
+		if p != Nobody {
+			r.columns[p].used = true
+		}
+	}
 	switch x := (event{e, from, to}); {
-	case len(r.events) < first:
+	case len(r.events) < r.first:
 		r.events = append(r.events, x)
-	case len(r.tail) < last:
+	case len(r.tail) < r.last:
 		r.tail = append(r.tail, x)
 	default:
-		r.tail[(r.n-first-1)%last] = x
+		r.tail[(r.n-r.first-1)%r.last] = x
+	}
+	if r.changed != nil {
+		r.changed()
 	}
 	return r.n
 }
@@ -247,27 +275,53 @@ func (r *Recorder) Freeze() {
 func (r *Recorder) Trace() *Trace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.piece(0, len(r.events)+len(r.tail))
+}
+
+// Piece returns what was recorded so far, of its events only some: at most count of those that are kept, but the first
+// from. It also returns how many are kept. It takes as long as the piece is long, not as the trace.
+func (r *Recorder) Piece(from, count int) (t *Trace, kept int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept = len(r.events) + len(r.tail)
+	from = min(max(from, 0), kept)
+	return r.piece(from, min(max(count, 0), kept-from)), kept
+}
+
+// piece is Piece within bounds. The lock is held.
+func (r *Recorder) piece(from, count int) *Trace {
 	t := &Trace{AckMark: r.ackMark, HiWater: r.hiWater, Left: r.n - len(r.events) - len(r.tail)}
 	at := 0
-	if r.n > first+last {
-		at = (r.n - first) % last
+	if r.n > r.first+r.last {
+		at = (r.n - r.first) % r.last
 	}
-	for _, e := range slices.Concat(r.events, r.tail[at:], r.tail[:at]) {
+	for i := from; i < from+count; i++ {
+		var e event
+		if i < len(r.events) {
+			e = r.events[i]
+		} else {
+			e = r.tail[(i-len(r.events)+at)%len(r.tail)]
+		}
 		e.From, e.To = r.name(e.from), r.name(e.to)
 		t.Events = append(t.Events, e.Event)
 	}
-	for i, c := range r.columns {
-		used := slices.ContainsFunc(t.Events, func(e Event) bool { return e.From == c.Name || e.To == c.Name })
-		if used && !slices.ContainsFunc(r.columns[:i], func(d column) bool { return d.Name == c.Name }) {
-			t.Columns = append(t.Columns, c.Column)
+	t.Columns = r.used()
+	return t
+}
+
+// used are the parties that some event has, each name once.
+func (r *Recorder) used() (list []Column) {
+	for _, c := range r.columns {
+		if c.used && !slices.ContainsFunc(list, func(d Column) bool { return d.Name == c.Name }) {
+			list = append(list, c.Column)
 		}
 	}
-	slices.SortStableFunc(t.Columns, func(a, b Column) int {
+	slices.SortStableFunc(list, func(a, b Column) int {
 		ak, a1, a2 := a.rank()
 		bk, b1, b2 := b.rank()
 		return slices.Compare([]int{ak, a1, a2}, []int{bk, b1, b2})
 	})
-	return t
+	return list
 }
 
 func (r *Recorder) name(p Party) string {
