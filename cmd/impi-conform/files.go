@@ -33,16 +33,25 @@ func newFiles(ctx context.Context, f flags) *files {
 	if !o.traces() && f.junit == "" {
 		return o
 	}
+	o.record = head(ctx, f)
+	o.record.Date = o.began.Round(time.Second)
+	for _, s := range o.record.Properties() {
+		o.junit.Properties = append(o.junit.Properties, report.Property(s))
+	}
+	return o
+}
+
+// head is a record before the first case.
+func head(ctx context.Context, f flags) record.Record {
 	first := strings.Fields(f.client + " " + f.server)[0]
 	host, _ := os.Hostname() // "" says that it is not known
-	o.record = record.Record{Date: o.began.Round(time.Second), Tester: version.Text(), Specification: "IMPI 0.0",
-		Implementation: f.name, Version: f.version,
+	r := record.Record{Tester: version.Text(), Specification: "IMPI 0.0", Implementation: f.name, Version: f.version,
 		Machine: fmt.Sprintf("%s, %s/%s, %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 	if f.name == "" {
-		o.record.Implementation = filepath.Base(first)
+		r.Implementation = filepath.Base(first)
 	}
 	if f.version == "" {
-		o.record.Version = said(ctx, first)
+		r.Version = said(ctx, first)
 	}
 	for _, s := range []record.Setting{
 		{Name: "server command", Value: f.server},
@@ -54,11 +63,10 @@ func newFiles(ctx context.Context, f flags) *files {
 		{Name: "cases at a time", Value: fmt.Sprint(f.jobs)},
 	} {
 		if s.Value != "" {
-			o.record.Configuration = append(o.record.Configuration, s)
+			r.Configuration = append(r.Configuration, s)
 		}
 	}
-	o.junit.Properties = properties(&o.record)
-	return o
+	return r
 }
 
 // said is the first line that a program writes with --version, "" if there is none soon.
@@ -73,17 +81,6 @@ func said(ctx context.Context, program string) string {
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	return events.Clean(line, 256)
-}
-
-// properties are the same for JUnit.
-func properties(r *record.Record) []report.Property {
-	list := []report.Property{{Name: "specification", Value: r.Specification}, {Name: "tester", Value: r.Tester},
-		{Name: "implementation", Value: r.Implementation}, {Name: "version", Value: r.Version},
-		{Name: "date", Value: r.Date.Format(time.RFC3339)}, {Name: "machine", Value: r.Machine}}
-	for _, s := range r.Configuration {
-		list = append(list, report.Property(s))
-	}
-	return list
 }
 
 // traces reports whether anything that is written has traces.

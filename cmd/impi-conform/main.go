@@ -3,7 +3,8 @@
 // break it.
 //
 // Flow: flags -> target (how the implementation is started) -> cases -> conform.Run -> report (lines, JUnit), record
-// (JSON, comparing), page (HTML, with diagram). During a case events records what happens.
+// (JSON, comparing), page (HTML, with diagram). During a case events records what happens. With -web, package web runs
+// cases for browsers.
 package main
 
 import (
@@ -38,6 +39,8 @@ type flags struct {
 	list, verbose, rewrite                    bool
 	timeout                                   time.Duration
 	jobs                                      int
+	web                                       webFlag
+	token                                     string
 }
 
 // set are the flags as the command line gives them; usage.Conform says what they mean.
@@ -62,6 +65,8 @@ func (f *flags) set() *flag.FlagSet {
 	set.BoolVar(&f.verbose, "v", false, "")
 	set.DurationVar(&f.timeout, "timeout", 30*time.Second, "")
 	set.IntVar(&f.jobs, "jobs", 4, "")
+	set.Var(&f.web, "web", "")
+	set.StringVar(&f.token, "token", "", "")
 	return set
 }
 
@@ -132,14 +137,18 @@ func run(f flags) int {
 	if f.golden != "" {
 		return golden(ctx, f, at)
 	}
+	if f.web != "" {
+		return serve(ctx, f, at, chosen)
+	}
 	return test(ctx, f, at, chosen)
 }
 
 // test runs the cases and reports.
 func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
 	text, out := &report.Text{W: os.Stdout, Verbose: f.verbose}, newFiles(ctx, f)
-	count := conform.Run(ctx, chosen, conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
-		Skip: func(c conform.Case) string { return missing(c, at) }, Trace: out.traces()}, func(r conform.Result) {
+	o := options(f, at)
+	o.Trace = out.traces()
+	count := conform.Run(ctx, chosen, o, func(r conform.Result) {
 		text.Ended(r)
 		out.ended(r)
 	})
@@ -155,6 +164,11 @@ func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case
 		return codeIndeterminate
 	}
 	return 0
+}
+
+func options(f flags, at *target.Target) conform.Options {
+	return conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
+		Skip: func(c conform.Case) string { return missing(c, at) }}
 }
 
 // missing is what a case needs and there is not, "" if nothing.

@@ -70,12 +70,13 @@ func NewAt(now func() time.Time) *Recorder {
 		assigned: map[string]bool{}}
 }
 
-// Keep says how many events are kept, the first four fifths and the last one. It is called before the first event.
+// Keep says how many events are kept, at least 5, the first four fifths and the last one. It is called before the first
+// event.
 func (r *Recorder) Keep(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = n / 5
-	r.first = n - r.last
+	r.last = max(n, 5) / 5
+	r.first = max(n, 5) - r.last
 }
 
 // Notify lets changed be called after each event, nil: no more. It is called under a lock, by whoever makes the event:

@@ -86,9 +86,7 @@ func (c Case) Group() string { g, _, _ := strings.Cut(c.Name, "/"); return g }
 
 // Add adds the result of a case.
 func (r *Record) Add(x conform.Result) {
-	verdict := map[conform.Outcome]Verdict{conform.Pass: Pass, conform.Fail: Fail, conform.Skip: Skip,
-		conform.Indeterminate: Indeterminate}
-	c := Case{Name: x.Case.Name, Rule: x.Case.Rule, Sentence: x.Case.About, Verdict: verdict[x.Outcome],
+	c := Case{Name: x.Case.Name, Rule: x.Case.Rule, Sentence: x.Case.About, Verdict: VerdictOf(x.Outcome),
 		Seconds: x.Took.Round(time.Millisecond).Seconds(), Trace: x.Trace}
 	for _, p := range x.Problems {
 		c.Problems = append(c.Problems, Problem{events.Clean(p.Text, maxProblem), p.Event, p.Must})
@@ -99,6 +97,18 @@ func (r *Record) Add(x conform.Result) {
 		c.Trace = c.Trace.Shorten(maxPassed)
 	}
 	r.Cases = append(r.Cases, c)
+}
+
+// VerdictOf is the word for an outcome.
+func VerdictOf(o conform.Outcome) Verdict {
+	return [...]Verdict{conform.Pass: Pass, conform.Fail: Fail, conform.Skip: Skip, conform.Indeterminate: Indeterminate}[o]
+}
+
+// Properties are what JUnit's files say of a run.
+func (r *Record) Properties() []Setting {
+	list := []Setting{{"specification", r.Specification}, {"tester", r.Tester}, {"implementation", r.Implementation},
+		{"version", r.Version}, {"date", r.Date.Format(time.RFC3339)}, {"machine", r.Machine}}
+	return append(list, r.Configuration...)
 }
 
 // Count is how many cases of a group, "" for all, have a verdict.
@@ -143,13 +153,88 @@ func Read(from io.Reader) (*Record, error) {
 	if err := json.NewDecoder(bufio.NewReader(from)).Decode(r); err != nil {
 		return nil, err
 	}
+	return r, r.valid()
+}
+
+func (r *Record) valid() error {
 	if r.Format != Format {
-		return nil, fmt.Errorf("its format is %d, must be %d", r.Format, Format)
+		return fmt.Errorf("its format is %d, must be %d", r.Format, Format)
 	}
 	for _, c := range r.Cases {
 		if !slices.Contains(Verdicts, c.Verdict) || c.Name != events.Clean(c.Name, maxName) {
-			return nil, fmt.Errorf("case %q has the verdict %q", events.Clean(c.Name, maxName), c.Verdict)
+			return fmt.Errorf("case %q has the verdict %q", events.Clean(c.Name, maxName),
+				events.Clean(string(c.Verdict), maxName))
 		}
 	}
-	return r, nil
+	return nil
+}
+
+// ReadVerdicts reads of a record no more than comparing needs: who was tested when, and each case's name and verdict.
+// A hostile record takes no more memory than its own length and maxCases cases.
+func ReadVerdicts(from io.Reader, maxCases int) (*Record, error) {
+	r := new(Record)
+	d := json.NewDecoder(from)
+	if err := delim(d, '{'); err != nil {
+		return nil, err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var into any = new(json.RawMessage)
+		switch key {
+		case "format":
+			into = &r.Format
+		case "date":
+			into = &r.Date
+		case "implementation":
+			into = &r.Implementation
+		case "version":
+			into = &r.Version
+		case "cases":
+			if err := r.readCases(d, maxCases); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := d.Decode(into); err != nil {
+			return nil, err
+		}
+	}
+	if err := delim(d, '}'); err != nil {
+		return nil, err
+	}
+	r.Implementation, r.Version = events.Clean(r.Implementation, maxName), events.Clean(r.Version, maxName)
+	return r, r.valid()
+}
+
+func (r *Record) readCases(d *json.Decoder, most int) error {
+	if err := delim(d, '['); err != nil {
+		return err
+	}
+	for d.More() {
+		var c struct {
+			Name    string  `json:"name"`
+			Verdict Verdict `json:"verdict"`
+		}
+		if err := d.Decode(&c); err != nil {
+			return err
+		}
+		if len(r.Cases) == most {
+			return fmt.Errorf("it has more than %d cases", most)
+		}
+		r.Cases = append(r.Cases, Case{Name: c.Name, Verdict: c.Verdict})
+	}
+	return delim(d, ']')
+}
+
+func delim(d *json.Decoder, want json.Delim) error {
+	switch t, err := d.Token(); {
+	case err != nil:
+		return err
+	case t != want:
+		return fmt.Errorf("it is no record: %q where %q must be", events.Clean(fmt.Sprint(t), maxName), want)
+	}
+	return nil
 }

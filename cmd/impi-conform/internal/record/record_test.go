@@ -159,3 +159,37 @@ func TestComparingTellsWhatChangedAndWhetherItGotWorse(t *testing.T) {
 		t.Errorf("a record compared with itself: %s", &out)
 	}
 }
+
+func TestVerdictsAreReadWithoutTheRest(t *testing.T) {
+	file, err := os.Open("testdata/small.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	short, err := ReadVerdicts(file, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Seek(0, 0)
+	long, err := Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(Compare(short, long)) != 0 || len(short.Cases) != len(long.Cases) || short.Cases[0].Trace != nil ||
+		short.Implementation != long.Implementation || !short.Date.Equal(long.Date) {
+		t.Errorf("got %+v", short)
+	}
+	for text, want := range map[string]string{
+		``:                            "EOF",
+		`[]`:                          "no record",
+		`{"format":1,"cases":[`:       "EOF",
+		`{"format":2,"cases":[]}`:     "format is 2",
+		`{"format":1,"cases":[null]}`: "verdict",
+		`{"format":1,"cases":[{"name":"a","verdict":"pass"},{"name":"b","verdict":"pass"},{"name":"c"}]}`: "more than 2",
+		`{"format":1,"cases":[{"name":"a\u001b","verdict":"pass"}]}`:                                      "verdict",
+	} {
+		if _, err := ReadVerdicts(strings.NewReader(text), 2); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+)
+
+// listen opens a stream and returns what it tells.
+func (c *client) listen() (told func() news, stop func()) {
+	c.s.t.Helper()
+	ctx, cancel := context.WithCancel(c.s.t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", c.s.url+"/events", nil)
+	if err != nil {
+		c.s.t.Fatal(err)
+	}
+	a, err := c.Do(r)
+	if err != nil {
+		c.s.t.Fatal(err)
+	}
+	c.s.t.Cleanup(func() { cancel(); a.Body.Close() })
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "text/event-stream" {
+		c.s.t.Fatalf("got %d, %v", a.StatusCode, a.Header)
+	}
+	in := bufio.NewReader(a.Body)
+	return func() (n news) {
+		c.s.t.Helper()
+		line, err := in.ReadString('\n')
+		if err == nil {
+			in.ReadString('\n')
+			err = json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &n)
+		}
+		if err != nil {
+			c.s.t.Fatalf("%v: %q", err, line)
+		}
+		return n
+	}, cancel
+}
+
+func TestAStreamTellsWhatChanges(t *testing.T) {
+	goOn := make(chan bool)
+	s := newSite(t, func(c *Config) {
+		c.Cases = append(c.Cases[:len(c.Cases):len(c.Cases)], conform.Case{Name: "toy/waits", Run: func(*conform.T) { <-goOn }})
+	})
+	c := s.client()
+	c.get("/events", http.StatusNoContent) // no session: nothing to tell
+	c.post("/stop", http.StatusOK)
+	told, _ := c.listen()
+	if n := told(); n.Run != 0 || n.Phase != "" {
+		t.Errorf("before the first run: %+v", n)
+	}
+	c.post("/run", http.StatusOK, "case", "toy/passes", "case", "toy/waits")
+	n := told()
+	for seen := map[string]session.State{}; seen["toy/passes"] != "pass" || seen["toy/waits"] != session.Going; n = told() {
+		for _, x := range n.Cases {
+			seen[x.Name] = x.State
+		}
+	}
+	close(goOn)
+	for n.Phase != session.Ended {
+		n = told()
+	}
+	if n.Done != 2 || n.Total != 2 || n.Count["pass"] != 2 || len(n.Cases) != 1 || n.Cases[0].Name != "toy/waits" {
+		t.Errorf("at the end: %+v", n)
+	}
+}
+
+func TestStreamsAreFew(t *testing.T) {
+	s := newSite(t, func(c *Config) { c.Limits.Streams = 2 })
+	c := s.client()
+	c.post("/stop", http.StatusOK)
+	_, stop := c.listen()
+	c.listen()
+	has(t, c.get("/events", http.StatusServiceUnavailable), "no more streams")
+	stop()
+	deadline := time.Now().Add(time.Minute)
+	for { // until the server has noticed
+		r, _ := http.NewRequest("GET", s.url+"/events", nil)
+		a, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the place is not free again")
+		}
+	}
+}
+
+func TestStreamsOfAllSessionsAreFew(t *testing.T) {
+	s := newSite(t)
+	c := s.client()
+	c.post("/stop", http.StatusOK)
+	for range maxStreams {
+		s.streams <- struct{}{}
+	}
+	has(t, c.get("/events", http.StatusServiceUnavailable), "too many streams")
+	has(t, s.log.String(), "too many streams")
+}
+
+func TestAStreamThatIsNotReadIsLeft(t *testing.T) {
+	s := newSite(t)
+	c := s.client()
+	c.post("/stop", http.StatusOK)
+	x := s.only()
+	raw, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(raw, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: impi_session%s=%s\r\n\r\n", strings.TrimPrefix(s.url, "http://"),
+		s.guard.cookie, x.ID)
+	if line, err := bufio.NewReader(raw).ReadString('\n'); !strings.Contains(line, "200") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	raw.Close() // the next thing that is told finds nobody
+	for range 1000 {
+		if len(s.streams) == 0 {
+			return
+		}
+		c.post("/run", http.StatusOK, "case", "toy/passes")
+		s.ran()
+	}
+	t.Error("the stream is still there")
+}
+
+func TestPromptsAreOnThePage(t *testing.T) {
+	var shown Templates
+	s := newSite(t, func(c *Config) {
+		c.Hints = []Templates{{"one", "serve {clients}", "join {rank}"}, {"two", "s {clients}", "j {rank}"}}
+		c.ByHand = func(templates Templates, ask Ask) (any, error) {
+			shown = templates
+			return ask, nil
+		}
+		c.Cases = []conform.Case{{Name: "hand/asks", Run: func(t *conform.T) {
+			got, err := t.Target().(Ask)(t.Context(), session.Prompt{What: "server " + evil, Command: shown.Server + evil,
+				Environment: []string{"A=" + evil}, Answer: "its address"})
+			t.Check(err == nil && got == "10.0.0.1:7", "got %q, %v", got, err)
+		}}, {Name: "hand/gives-up", Run: func(t *conform.T) {
+			_, err := t.Target().(Ask)(t.Context(), session.Prompt{What: "client 0"})
+			t.Check(err == session.ErrGivenUp, "got %v", err)
+		}}}
+	})
+	c := s.client()
+	has(t, c.get("/hand", http.StatusOK), `value="serve {clients}"`, "Nothing has to be started now", "As for two")
+	c.post("/templates", http.StatusUnprocessableEntity, "server", "a\nb")
+	has(t, c.post("/templates", http.StatusOK, "ready", "two"), `value="s {clients}"`)
+	has(t, c.post("/templates", http.StatusOK, "server", "mine "+evil, "client", "x"), "mine &#34;")
+	c.post("/run", http.StatusOK, "what", "all", "how", "hand")
+	x := s.only()
+	told, _ := c.listen()
+	for len(x.Prompts()) == 0 {
+		told()
+	}
+	page := c.get("/hand", http.StatusOK)
+	has(t, page, "Start server", "mine &#34;", "its address", `name="id" value="1"`, "something has to be started"[10:])
+	hasNot(t, page, "<script>alert", "<img")
+	c.post("/answer", http.StatusConflict, "id", "1", "answer", "")
+	c.post("/answer", http.StatusConflict, "id", "77", "answer", "x")
+	c.post("/answer", http.StatusOK, "id", "1", "answer", "10.0.0.1:7", "do", "done")
+	for len(x.Prompts()) == 0 || x.Prompts()[0].ID != 2 {
+		told()
+	}
+	has(t, c.get("/cases", http.StatusOK), "Something has to be started by hand")
+	c.post("/answer", http.StatusOK, "id", "2", "do", "give-up")
+	if snap := s.ran().Snapshot(0); snap.Count["pass"] != 2 {
+		t.Errorf("got %+v", snap)
+	}
+}
