@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
@@ -48,7 +49,7 @@ func serve(ctx context.Context, f flags, at *target.Target, chosen []conform.Cas
 		return codeUsage
 	}
 	s := web.New(web.Config{Head: head(ctx, f), Cases: chosen, Options: options(f, at), Limits: session.Defaults,
-		Token: token, Log: os.Stderr}, l.Addr())
+		Token: token, Log: os.Stderr, Sections: spec.Sections(), Rule: spec.Rule}, l.Addr())
 	fmt.Println(web.Address(l, shown))
 	if err := s.Serve(ctx, l); err != nil {
 		complain("-web: %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
 )
 
@@ -28,7 +29,7 @@ type group struct {
 // line is a case in a list.
 type line struct {
 	Name    string
-	Rule    []Part
+	Rule    []spec.Part
 	About   string
 	State   session.State // "": not run
 	Seconds float64
@@ -110,7 +111,7 @@ type casePage struct {
 	Trace    *trace
 	Problems []problem
 	Output   string
-	Quotes   []Section // the sections that the rule names
+	Quotes   []spec.Section // the sections that the rule names
 	File     string
 	Script   []scriptLine
 	Editable bool

@@ -11,6 +11,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 )
 
 func TestPagesAreThereBeforeAnythingWasDone(t *testing.T) {
@@ -64,14 +65,9 @@ func TestCasesAreRunAndTheirVerdictsShown(t *testing.T) {
 
 func TestChaptersAreInTheOrderOfTheSpecification(t *testing.T) {
 	s := newSite(t, func(c *Config) {
-		c.Sections = []Section{{"2.3", "Startup", nil}, {"3.5", "Packets", []Block{{"p", "A <b>packet</b>."}, {"pre", "x"},
-			{"item", "y"}}}}
-		c.Rule = func(rule string) []Part {
-			if strings.HasPrefix(rule, "3.5") {
-				return []Part{{rule, "3.5"}}
-			}
-			return []Part{{rule, ""}}
-		}
+		c.Sections = []spec.Section{{Number: "2.3", Title: "Startup"}, {Number: "3.5", Title: "Packets",
+			Blocks: []spec.Block{{Kind: "p", Text: "A <b>packet</b>."}, {Kind: "pre", Text: "x"}, {Kind: "item", Text: "y"}}}}
+		c.Rule = spec.Rule
 	})
 	c := s.client()
 	page := c.get("/cases?by=chapter", http.StatusOK)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/startup"
 )
@@ -133,10 +134,10 @@ func (s *Server) hand(r *request) error {
 // specPage is a section of the specification, or its contents.
 type specPage struct {
 	base
-	Section  *Section
-	Sections []Section
-	Before   *Section
-	After    *Section
+	Section  *spec.Section
+	Sections []spec.Section
+	Before   *spec.Section
+	After    *spec.Section
 	Cases    []string // that test it
 }
 
@@ -173,15 +174,15 @@ func (s *Server) section(r *request) error {
 }
 
 // rule takes a rule apart.
-func (s *Server) rule(rule string) []Part {
+func (s *Server) rule(rule string) []spec.Part {
 	if s.Rule == nil {
-		return []Part{{Text: rule}}
+		return []spec.Part{{Text: rule}}
 	}
 	return s.Rule(rule)
 }
 
 // sectionOf is the section of a number, nil if there is none.
-func (s *Server) sectionOf(number string) *Section {
+func (s *Server) sectionOf(number string) *spec.Section {
 	for i := range s.Sections {
 		if s.Sections[i].Number == number {
 			return &s.Sections[i]

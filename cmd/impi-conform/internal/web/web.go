@@ -29,6 +29,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
 )
 
@@ -47,8 +48,8 @@ type Config struct {
 	// Parse makes cases of a script; nil: scripts cannot be edited.
 	Parse func(file, text string) ([]conform.Case, []Fault)
 
-	Sections []Section                // of the specification
-	Rule     func(rule string) []Part // a rule, with the sections that it names
+	Sections []spec.Section                // of the specification
+	Rule     func(rule string) []spec.Part // a rule, with the sections that it names
 
 	// ByHand makes a target whose programs a person starts, who is asked by ask; nil: there is none.
 	ByHand func(templates Templates, ask Ask) (target any, err error)
@@ -63,18 +64,6 @@ type Fault struct {
 	Line, Column int
 	Text         string
 }
-
-// Section is a section of the specification.
-type Section struct {
-	Number, Title string
-	Blocks        []Block
-}
-
-// Block is a paragraph ("p"), preformatted text ("pre") or an item of a list ("item").
-type Block struct{ Kind, Text string }
-
-// Part is a part of a rule; Section is "" if it names none.
-type Part struct{ Text, Section string }
 
 // Templates are the command lines that a person is shown.
 type Templates struct{ Name, Server, Client string }
