@@ -50,6 +50,7 @@
   // measure takes what a piece says of the whole.
   function measure(p) {
     width = p.width;
+    rows.style.width = width + 'px';
     const now = JSON.stringify(p.columns);
     if (now !== layout) {
       layout = now;
@@ -69,7 +70,6 @@
     if (n > total && Array.isArray(pieces.get(last)) && pieces.get(last).length < piece) pieces.delete(last);
     total = n;
     rows.style.height = Math.min(total * high, most) + 'px';
-    rows.style.width = width + 'px';
     section.querySelector('#trace-size').textContent = total + ' events.';
     if (follow.checked) scroll.scrollTop = scroll.scrollHeight;
   }
@@ -131,13 +131,14 @@
     const s = svg('svg', {width, height: high, class: r.kind + (r.wrong ? ' wrong' : ''), 'aria-hidden': 'true'});
     for (const c of heads)
       s.append(svg('line', {x1: c.x, x2: c.x, y1: 0, y2: high, class: 'life' + (c.tested ? ' tested' : '')}));
-    s.append(svg('text', {class: 'time', x: 4, y: 24}, r.time));
-    if (r.gap) s.append(svg('text', {class: 'time', x: 4, y: 10}, r.gap + ' not kept'));
     if (r.head) s.append(svg('line', {class: 'arrow', x1: r.x1, y1: 20, x2: r.x2, y2: 20}), svg('polygon', {points: r.head}));
     else if (r.x1) s.append(svg('circle', {cx: r.x1, cy: 20, r: 3}));
     s.append(svg('text', {class: 'label', x: r.at, y: r.head ? 14 : 24, 'text-anchor': r.anchor},
       (r.wrong ? '✗ ' : '') + r.label));
-    e.append(s);
+    const time = element('span', 'stamp', r.time); // it stays in view
+    if (r.gap) time.prepend(element('span', 'lost', r.gap + ' not kept'));
+    time.setAttribute('aria-hidden', 'true');
+    e.append(time, s);
     return e;
   }
 
@@ -148,6 +149,12 @@
     if (y < scroll.scrollTop) scroll.scrollTop = y;
     const below = y + high * 2 + columns.offsetHeight - scroll.clientHeight;
     if (below > scroll.scrollTop) scroll.scrollTop = below;
+    const r = load(Math.floor(active / piece))[active % piece];
+    if (r && r.x1) {
+      const left = Math.min(r.x1, r.x2) - 180, right = Math.max(r.x1, r.x2) + 80;
+      if (left < scroll.scrollLeft || right > scroll.scrollLeft + scroll.clientWidth)
+        scroll.scrollLeft = Math.min(left, Math.max(0, right - scroll.clientWidth));
+    }
     draw();
   }
 
@@ -163,6 +170,7 @@
     }
     if (open !== at) return;
     detail.replaceChildren(element('h3', '', p.title));
+    choose(at); // there may be less room now
     for (const w of p.wrong) detail.append(element('p', 'error', '✗ ' + w));
     if (p.text) detail.append(element('pre', '', p.text));
     if (p.fields.length) detail.append(fields(p.fields));

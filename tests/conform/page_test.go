@@ -1,0 +1,258 @@
+// Package conform tests the page of impi-conform as a person uses it, in a browser without a window. IMPI_STAGE names the
+// stage; ctest sets it. With IMPI_SCREENSHOTS, a folder, pictures of the pages are kept there.
+package conform
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// tester starts impi-conform and returns the address of its page.
+func tester(t *testing.T, words ...string) string {
+	t.Helper()
+	stage := os.Getenv("IMPI_STAGE")
+	if stage == "" {
+		t.Skip("IMPI_STAGE is not set: this test runs under make test")
+	}
+	cmd := exec.Command(stage+"/bin/impi-conform", append(words, "-web", "-mpicc", stage+"/bin/mpicc")...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+			t.Errorf("the tester ended with %v and wrote %q", err, &stderr)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the tester says no address: %v, %s", err, &stderr)
+	}
+	return strings.TrimSpace(line)
+}
+
+// ours are the commands that start libimpi.
+func ours() []string {
+	impirun := os.Getenv("IMPI_STAGE") + "/bin/impirun"
+	return []string{"-server-cmd", impirun + " -server {clients} -host 127.0.0.1",
+		"-client-cmd", impirun + " -client {rank} {server} -n {n} {prog}"}
+}
+
+// ended waits until the newest run is over.
+func (b *tab) ended() {
+	b.t.Helper()
+	b.until(`document.querySelector('#phase').textContent === 'ended'`)
+}
+
+// is waits until a case has a state.
+func (b *tab) is(name, state string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.querySelector('[data-case=%q] .%s')`, name, state))
+}
+
+func TestASessionOnThePage(t *testing.T) {
+	b := open(t, tester(t, ours()...))
+	b.says("h1", "Configure")
+	b.shot("configure")
+	b.named()
+	startUpOnly(b)
+	chapter(b)
+	records(b)
+	b.byKeyboard()
+	smallAndDark(b)
+}
+
+// startUpOnly configures a job, and watches its start-up.
+func startUpOnly(b *tab) {
+	b.fill("#f-clients", "2")
+	b.fill("#f-own", "2")
+	b.click("form.configure button.main")
+	b.is("start-up/only", "pass")
+	if got := js[string](b, `document.querySelector('#f-clients').value`); got != "2" {
+		b.t.Errorf("the form has forgotten its values: %s clients", got)
+	}
+	b.until(`[...document.querySelectorAll('#columns .column')].some(e => e.textContent === 'process 3')`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#scroll').scrollTop = 0`))
+	b.until(`document.querySelector('[data-at="2"] .label')`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-at="2"]').scrollIntoView({block: 'center'})`))
+	b.click(`[data-at="2"]`)
+	b.until(`document.querySelector('#detail table')`)
+	b.says("#detail", "AUTH")
+	b.says("#detail", "mask")
+	b.shot("start-up")
+	b.named()
+}
+
+// chapter runs all cases of a chapter.
+func chapter(b *tab) {
+	b.goTo("/cases?by=chapter")
+	b.named()
+	b.click(`input[aria-label^="Pick all of 2.2 "]`)
+	n := js[int](b, `document.querySelectorAll('input[name=case]:checked').length`)
+	if n < 3 {
+		b.t.Fatalf("the chapter has %d cases", n)
+	}
+	b.says("#picked", fmt.Sprintf("(%d)", n))
+	b.click("#run-picked")
+	b.until(fmt.Sprintf(`document.querySelectorAll('tr[data-is=pass]').length === %d`, n))
+	b.ended()
+	b.says(".status", fmt.Sprintf("%d of %d", n, n))
+	b.shot("cases")
+	b.click(`tr[data-case="server/one-line"] a`)
+	b.until(`document.querySelector('h1').textContent === 'server/one-line'`)
+	b.says("#rule", "IMPI 0.0, 2.2.1")
+	b.named()
+	b.click(`a[href="/spec/2.2.1"]`)
+	b.until(`document.querySelector('h1').textContent.startsWith('2.2.1 ')`)
+	b.says("main", "server/one-line")
+	b.shot("specification")
+	b.named()
+}
+
+// records downloads a record, and compares it.
+func records(b *tab) {
+	b.goTo("/records")
+	b.named()
+	b.click(`a[href$="/record.json"]`)
+	path := b.downloaded(".json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	worse := strings.Replace(string(text), `"verdict":"pass"`, `"verdict":"fail"`, 1)
+	other := filepath.Join(b.t.TempDir(), "earlier.json")
+	if err := os.WriteFile(other, []byte(worse), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles(chromedp.CSS(`input[type=file]`), []string{other}))
+	b.click(`form[enctype] button`)
+	b.until(`document.querySelector('h1').textContent === 'What changed'`)
+	b.says("main", "1 differ, 0 got worse")
+	b.says("main", "✓ better")
+	b.shot("compare")
+	b.named()
+}
+
+// byKeyboard runs a case and opens an event of it with keys alone.
+func (b *tab) byKeyboard() {
+	b.goTo("/cases")
+	at := `document.activeElement`
+	b.press(kb.Tab)
+	b.says("a.jump:focus", "Skip to the content")
+	b.press(kb.Enter)
+	for js[string](b, at+`.id`) != "filter" {
+		b.press(kb.Tab)
+	}
+	b.press("smallest-job")
+	b.until(`document.querySelectorAll('tr[data-case]:not([hidden])').length === 1`)
+	for js[string](b, at+`.value ?? ''`) != "client/smallest-job" {
+		b.press(kb.Tab)
+	}
+	b.press(" ")
+	b.says("#picked", "(1)")
+	for js[string](b, at+`.id`) != "run-picked" {
+		b.press(kb.Shift + kb.Tab)
+	}
+	b.press(kb.Enter)
+	b.is("client/smallest-job", "pass")
+	b.ended()
+	for js[string](b, at+`.textContent ?? ''`) != "client/smallest-job" {
+		b.press(kb.Tab)
+	}
+	b.press(kb.Enter)
+	b.until(`document.querySelector('#rows [data-at="0"]')`)
+	for js[string](b, at+`.id`) != "rows" {
+		b.press(kb.Tab)
+	}
+	b.press(kb.End)
+	b.until(`document.querySelector('#rows').getAttribute('aria-activedescendant')`)
+	b.press(kb.ArrowUp)
+	b.press(kb.Home)
+	b.press(kb.ArrowDown)
+	b.press(kb.Enter)
+	b.until(`document.querySelector('#detail h3')`)
+	if got := js[string](b, `document.querySelector('.row[aria-selected=true]').dataset.at`); got != "1" {
+		b.t.Errorf("row %s is active", got)
+	}
+	b.shot("case")
+}
+
+// smallAndDark looks at all pages in a small window, and in the dark.
+func smallAndDark(b *tab) {
+	b.scheme("dark")
+	for _, small := range []bool{false, true} {
+		kind := "-dark"
+		if small {
+			kind = "-small"
+			b.scheme("light")
+			b.size(360, 740)
+		}
+		for name, path := range map[string]string{"configure": "/", "cases": "/cases", "case": "/case/client/smallest-job",
+			"records": "/records", "script": "/script", "hand": "/hand", "specification": "/spec/2.3.5"} {
+			b.goTo(path)
+			if strings.HasPrefix(name, "c") && name != "cases" {
+				b.until(`document.querySelector('.row')`)
+			}
+			b.fits()
+			b.shot(name + kind)
+		}
+	}
+}
+
+func TestABrokenImplementationOnThePage(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, tester(t, "-name", "broken", "-client-cmd", self+" broken client {rank} {server} {n} {prog}",
+		"-server-cmd", self+" broken server {clients}", "-run", "^(client/smallest-job|server/count-impossible)$"))
+	b.goTo("/cases")
+	b.click(`button[value=all]`)
+	b.is("client/smallest-job", "fail")
+	b.ended()
+	b.says(`tr[data-case="client/smallest-job"]`, "✗ fail")
+	b.click(`tr[data-case="client/smallest-job"] a`)
+	b.until(`document.querySelector('.problems a[data-row]')`)
+	b.click(`.problems a[data-row]`)
+	b.until(`document.querySelector('#detail mark')`)
+	b.says("#detail tr.wrong", "pk_lsrank")
+	b.says("#detail tr.wrong", "must be")
+	b.says("#detail .quote", "IMPI 0.0, ")
+	b.shot("broken")
+	b.scheme("dark")
+	b.shot("broken-dark")
+	b.scheme("light")
+	b.named()
+	scrolls(b)
+}
+
+// scrolls looks at a trace of 10^5 events.
+func scrolls(b *tab) {
+	b.goTo("/case/server/count-impossible")
+	b.until(`document.querySelector('#trace-size').textContent === '100000 events.'`)
+	for _, part := range []float64{1, 0.5, 0.25} {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector('#scroll').scrollTop = %v * 100000 * 30`, part)))
+		b.until(fmt.Sprintf(`document.querySelector('[data-at="%d"] .label')`, min(int(part*100_000), 99_999)))
+	}
+	b.says("#rows", "of the flood")
+	if n := js[int](b, `document.querySelectorAll('.row').length`); n > 100 {
+		b.t.Errorf("%d rows are elements of the page", n)
+	}
+	b.shot("flood")
+}
