@@ -9,3 +9,5 @@ require (
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sys v0.49.0
 )
+
+require go.starlark.net v0.0.0-20260908191801-89a6a09411d5
