@@ -13,9 +13,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// What a script may use at most. The interpreter counts steps; every so many of them the memory of the tester is looked
-// at. A single operation at most doubles what there is, except those that bound and guarded treat: they are held to
-// maxBytes and maxMany before they begin.
+// What a script may use at most. The interpreter counts steps; every betweenLooks of them the memory of the tester is
+// looked at. So that no operation makes too much at once, those from which more comes than goes in are held to maxBytes
+// and maxMany before they begin.
 const (
 	maxText       = 128 << 10 // bytes of a file
 	maxCases      = 2000      // of a file
@@ -24,9 +24,9 @@ const (
 	maxBytes      = 16 << 20  // of a value that is made at once
 	maxMany       = 1_000_000 // elements of a range, repetitions
 	maxBits       = 4096      // of an int
-	maxHeap       = 2 << 30   // bytes of memory of the tester
-	betweenLooks  = 200       // steps
-	afterDeadline = 2 * time.Second
+	maxHeap       = 512 << 20 // bytes by which the memory of the tester grows
+	betweenLooks  = 50        // steps
+	afterDeadline = time.Second
 )
 
 // local is the name under which a thread knows its run.
@@ -39,12 +39,13 @@ func (r *run) start(name string, steps uint64) *starlark.Thread {
 			r.t.Output(text + "\n")
 		}
 	}}
+	limit := heap() + maxHeap
 	r.thread.SetMaxExecutionSteps(betweenLooks)
 	r.thread.OnMaxSteps = func(t *starlark.Thread) {
 		switch {
 		case t.Steps >= steps:
 			t.Cancel(fmt.Sprintf("more than %d steps", steps))
-		case heap() > maxHeap:
+		case above(limit):
 			t.Cancel("it takes too much memory")
 		default:
 			t.SetMaxExecutionSteps(t.Steps + betweenLooks)
@@ -54,21 +55,24 @@ func (r *run) start(name string, steps uint64) *starlark.Thread {
 	return r.thread
 }
 
-// heap is the memory that objects of this process take, in bytes.
+// heap is the memory that objects of this process take, in bytes, whether they are needed or not.
 func heap() uint64 {
-	look := func() uint64 {
-		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		metrics.Read(s)
-		return s[0].Value.Uint64()
-	}
-	if look() > maxHeap {
-		runtime.GC() // what nobody needs does not count
-	}
-	return look()
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
-// bound rewrites a file: x * y, x % y, and x.join, x.replace and x.format become calls of guarded builtins, whose names
-// no script can write.
+// above reports whether those that are needed take more than that.
+func above(limit uint64) bool {
+	if heap() <= limit {
+		return false
+	}
+	runtime.GC()
+	return heap() > limit
+}
+
+// bound rewrites a file: x + y, x * y, x % y, and x.extend, x.join, x.replace and x.format become calls of guarded
+// builtins, whose names no script can write.
 func bound(tree *syntax.File) { rewrite(reflect.ValueOf(tree).Elem()) }
 
 // rewrite goes through a part of a tree.
@@ -108,12 +112,12 @@ func rewrite(v reflect.Value) {
 func guard(e syntax.Expr) syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.BinaryExpr:
-		if e.Op == syntax.STAR || e.Op == syntax.PERCENT {
+		if e.Op == syntax.PLUS || e.Op == syntax.STAR || e.Op == syntax.PERCENT {
 			return call(e.Op.String(), e.OpPos, e.X, e.Y)
 		}
 	case *syntax.DotExpr:
 		switch e.Name.Name {
-		case "join", "replace", "format":
+		case "extend", "join", "replace", "format":
 			name := &syntax.Literal{Token: syntax.STRING, TokenPos: e.NamePos, Raw: strconv.Quote(e.Name.Name),
 				Value: e.Name.Name}
 			return call(".", e.Dot, e.X, name)
@@ -126,69 +130,125 @@ func call(name string, at syntax.Position, args ...syntax.Expr) syntax.Expr {
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: at, Name: name}, Lparen: at, Args: args, Rparen: at}
 }
 
-// assignment makes x *= y and x %= y x = x * y and x = x % y, where x is a name.
+// assignment bounds x += y, x *= y and x %= y. The first changes a list in place; the others are x = x * y and x = x % y.
+// x is evaluated twice, and may therefore have no call.
 func assignment(s *syntax.AssignStmt) {
-	ops := map[syntax.Token]syntax.Token{syntax.STAR_EQ: syntax.STAR, syntax.PERCENT_EQ: syntax.PERCENT}
+	ops := map[syntax.Token]syntax.Token{syntax.PLUS_EQ: syntax.PLUS, syntax.STAR_EQ: syntax.STAR,
+		syntax.PERCENT_EQ: syntax.PERCENT}
 	op, ok := ops[s.Op]
 	if !ok {
 		return
 	}
-	if x, ok := s.LHS.(*syntax.Ident); ok {
+	simple := true
+	syntax.Walk(s.LHS, func(n syntax.Node) bool {
+		if _, ok := n.(*syntax.CallExpr); ok {
+			simple = false
+		}
+		return true
+	})
+	switch {
+	case !simple:
+		s.RHS = call("=", s.OpPos)
+	case op == syntax.PLUS:
+		s.RHS = call("+=", s.OpPos, s.LHS, s.RHS)
+	default:
 		s.Op = syntax.EQ
-		s.RHS = &syntax.BinaryExpr{X: &syntax.Ident{NamePos: x.NamePos, Name: x.Name}, OpPos: s.OpPos, Op: op, Y: s.RHS}
-		return
+		s.RHS = &syntax.BinaryExpr{X: s.LHS, OpPos: s.OpPos, Op: op, Y: s.RHS}
 	}
-	s.RHS = call("only names", s.OpPos)
+}
+
+// builtin is a builtin without a signature.
+func builtin(name string, f func(thread *starlark.Thread, args starlark.Tuple,
+	kwargs []starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		return f(thread, args, kwargs)
+	})
+}
+
+// universal is a builtin of the language.
+func universal(name string, thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
+	return starlark.Universe[name].(*starlark.Builtin).CallInternal(thread, args, kwargs)
+}
+
+// refused is a builtin that says why it is none.
+func refused(name, why string) *starlark.Builtin {
+	return builtin(name, func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+		return nil, errors.New(why)
+	})
 }
 
 // guarded are the builtins that hold operations to the bounds.
 func guarded() starlark.StringDict {
-	dict := starlark.StringDict{}
-	add := func(name string, f func(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) {
-		dict[name] = starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
-			kwargs []starlark.Tuple) (starlark.Value, error) {
-			return f(thread, args, kwargs)
-		})
-	}
-	add("*", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		if err := repeated(a[0], a[1]); err != nil {
-			return nil, err
-		}
-		return starlark.Binary(syntax.STAR, a[0], a[1])
-	})
-	add("%", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		if err := weigh(a); err != nil {
-			return nil, err
-		}
-		return starlark.Binary(syntax.PERCENT, a[0], a[1])
-	})
-	add(".", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		return method(a[0], string(a[1].(starlark.String)))
-	})
-	add("only names", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-		return nil, errors.New("*= and %= are for names only")
-	})
-	add("range", func(thread *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
-		v, err := starlark.Universe["range"].(*starlark.Builtin).CallInternal(thread, a, kw)
-		if err == nil && starlark.Len(v) > maxMany {
-			return nil, fmt.Errorf("range of more than %d elements", maxMany)
-		}
-		return v, err
-	})
-	for _, name := range []string{"str", "repr", "print"} {
-		add(name, func(thread *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+	dict := starlark.StringDict{
+		"*": builtin("*", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			if err := repeated(a[0], a[1]); err != nil {
+				return nil, err
+			}
+			return starlark.Binary(syntax.STAR, a[0], a[1])
+		}),
+		"%": builtin("%", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 			if err := weigh(a); err != nil {
 				return nil, err
 			}
-			return starlark.Universe[name].(*starlark.Builtin).CallInternal(thread, a, kw)
+			return starlark.Binary(syntax.PERCENT, a[0], a[1])
+		}),
+		".": builtin(".", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			return grower(a[0], string(a[1].(starlark.String)))
+		}),
+		"range": builtin("range", func(t *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+			v, err := universal("range", t, a, kw)
+			if err == nil && starlark.Len(v) > maxMany {
+				return nil, fmt.Errorf("a range of more than %d elements", maxMany)
+			}
+			return v, err
+		}),
+		"+": builtin("+", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			if err := added(a[0], a[1]); err != nil {
+				return nil, err
+			}
+			return starlark.Binary(syntax.PLUS, a[0], a[1])
+		}),
+		"+=": builtin("+=", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			return a[1], added(a[0], a[1])
+		}),
+		"=": refused("=", "a call on the left of +=, *= or %="),
+	}
+	for _, name := range []string{"str", "repr", "print"} {
+		dict[name] = builtin(name, func(t *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+			if err := weigh(a); err != nil {
+				return nil, err
+			}
+			return universal(name, t, a, kw)
 		})
 	}
 	for _, name := range []string{"getattr", "hash"} {
-		add(name, func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-			return nil, errors.New("is not in this language")
-		})
+		dict[name] = refused(name, "is not in this language")
 	}
 	return dict
+}
+
+// room is how many bytes or elements a value has, and may have at most.
+func room(v starlark.Value) (n, most int) {
+	switch v := v.(type) {
+	case starlark.String:
+		return len(v), maxBytes
+	case starlark.Bytes:
+		return len(v), maxBytes
+	case *starlark.List, starlark.Tuple:
+		return starlark.Len(v), maxMany
+	}
+	return 0, maxBytes
+}
+
+// added is an error if a sum would be too large.
+func added(x, y starlark.Value) error {
+	n, most := room(x)
+	if m, _ := room(y); n+m > most {
+		return fmt.Errorf("%d and %d bytes or elements; at most %d can be", n, m, most)
+	}
+	return nil
 }
 
 // repeated is an error if a product would be too large.
@@ -207,23 +267,15 @@ func repeated(x, y starlark.Value) error {
 		}
 		return nil
 	}
-	length := starlark.Len(x)
-	if s, ok := x.(starlark.Bytes); ok {
-		length = len(s)
-	}
-	most := int64(maxBytes)
-	switch x.(type) {
-	case *starlark.List, starlark.Tuple:
-		most = maxMany
-	}
-	if k, ok := n.Int64(); length > 0 && (!ok || k > most/int64(length)) && n.Sign() > 0 {
+	length, most := room(x)
+	if k, ok := n.Int64(); length > 0 && n.Sign() > 0 && (!ok || k > int64(most/length)) {
 		return fmt.Errorf("%s times %d bytes or elements; at most %d can be", n, length, most)
 	}
 	return nil
 }
 
-// method is x.name of what may be a string.
-func method(x starlark.Value, name string) (starlark.Value, error) {
+// grower is x.extend, x.join, x.replace or x.format.
+func grower(x starlark.Value, name string) (starlark.Value, error) {
 	of, ok := x.(starlark.HasAttrs)
 	if !ok {
 		return nil, fmt.Errorf("%s has no .%s", x.Type(), name)
@@ -232,53 +284,66 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	if v == nil && err == nil {
 		err = fmt.Errorf("%s has no .%s", x.Type(), name)
 	}
-	s, isString := x.(starlark.String)
-	if err != nil || !isString {
-		return v, err
+	switch x := x.(type) {
+	case starlark.String:
+		return textMethod(x, name, v), err
+	case *starlark.List:
+		return builtin(name, func(t *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+			if len(a) == 1 && x.Len()+max(starlark.Len(a[0]), 0) > maxMany {
+				return nil, fmt.Errorf("a list of more than %d elements", maxMany)
+			}
+			return v.(*starlark.Builtin).CallInternal(t, a, kw)
+		}), err
 	}
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
-		kwargs []starlark.Tuple) (starlark.Value, error) {
-		all := starlark.Tuple{s}
+	return v, err
+}
+
+// textMethod is x.join, x.replace or x.format of a text.
+func textMethod(text starlark.String, name string, v starlark.Value) starlark.Value {
+	return builtin(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		all := append(starlark.Tuple{text}, args...)
 		for _, kv := range kwargs {
 			all = append(all, kv[1])
 		}
 		times := 1
-		if name != "format" {
-			times = len(s) + 1
+		switch name {
+		case "replace": // as often as it has bytes
+			times = len(text) + 1
+		case "join":
+			if len(args) == 1 {
+				times = max(starlark.Len(args[0]), 1)
+				all = starlark.Tuple{text}
+				if err := weigh(args); err != nil {
+					return nil, err
+				}
+			}
 		}
-		if name == "join" && len(args) == 1 {
-			times = max(starlark.Len(args[0]), 1)
-			if err := weigh(starlark.Tuple{args[0]}); err != nil {
-				return nil, err
-			}
-			args = append(starlark.Tuple(nil), args...)
-			if len(s) > maxBytes/times {
-				return nil, fmt.Errorf("a text of more than %d bytes", maxBytes)
-			}
-		} else if err := weighTimes(append(all, args...), times); err != nil {
+		if err := weighTimes(all, times); err != nil {
 			return nil, err
 		}
-		return v.(*starlark.Builtin).CallInternal(thread, args, kwargs)
-	}), nil
+		return v.(*starlark.Builtin).CallInternal(t, args, kwargs)
+	})
 }
 
 // weigh is an error if values have too long a text.
 func weigh(values starlark.Tuple) error { return weighTimes(values, 1) }
 
-// weighTimes is weigh of so many times their text.
+// weighTimes is weigh of their text so many times.
 func weighTimes(values starlark.Tuple, times int) error {
+	const deepest = 100
 	left := maxBytes / times
 	for _, v := range values {
-		if !light(v, &left, 100) {
-			return fmt.Errorf("a text of more than %d bytes, or of values within each other more than 100 deep", maxBytes)
+		if !light(v, &left, deepest) {
+			return fmt.Errorf("a text of more than %d bytes, or of lists more than %d deep", maxBytes, deepest)
 		}
 	}
 	return nil
 }
 
-// light takes what a value's text has at least off left, and reports whether something remains.
+// light takes what a value's text has off left, and reports whether something remains. A value counts 16 bytes beside
+// its text, as it takes time to look at.
 func light(v starlark.Value, left *int, depth int) bool {
-	*left--
+	*left -= 16
 	switch v := v.(type) {
 	case starlark.String:
 		*left -= len(v)

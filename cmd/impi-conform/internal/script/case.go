@@ -32,7 +32,9 @@ func invoke(t *conform.T, name string, do func(r *run) error) {
 	r := &run{t: t}
 	thread := r.start(name, maxSteps)
 	// What waits ends at the deadline with a verdict of its own; what still computes after that is the script's fault.
-	timer := time.AfterFunc(time.Until(t.Deadline())+afterDeadline, func() { thread.Cancel("the case's deadline has passed") })
+	timer := time.AfterFunc(time.Until(t.Deadline())+afterDeadline, func() {
+		thread.Cancel("the case's deadline has passed")
+	})
 	defer timer.Stop()
 	err := do(r)
 	var end unwound
@@ -73,11 +75,11 @@ var needs = map[string]conform.Needs{"server": conform.Server, "client": conform
 func caseFunction() function {
 	return function{
 		Signature: "case(name, rule, about, job = None, steps = [], play = None, fresh = False, run = None, needs = None)",
-		About: "defines a case, with a name of the form group/what and the rule's section. It has one of two forms. With `job`, " +
-			"the client starts, its processes take `steps`, `play(j)` is called, and the job ends in order (3.8). A job with " +
-			"`fresh` serves this case alone: for cases that assume its first context ids, or count from its start. With `run`, " +
-			"`run()` does everything. `needs` is what is tested: \"client\" (the default), \"server\" (the tester plays all " +
-			"clients), \"values\" (a client that can be told values) or \"ipv6\" (a client, with IPv6)",
+		About: "defines a case, with a name of the form group/what and the rule's section. It has one of two forms. With " +
+			"`job`, the client starts, its processes take `steps`, `play(j)` is called, and the job ends in order (3.8). A " +
+			"job with `fresh` serves this case alone: for cases that assume its first context ids, or count from its start. " +
+			"With `run`, `run()` does everything. `needs` is what is tested: \"client\" (the default), \"server\" (the " +
+			"tester plays all clients), \"values\" (a client that can be told values) or \"ipv6\" (a client, with IPv6)",
 		call: func(r *run, name, rule, about string, job *setup, steps []string, play starlark.Callable, fresh bool,
 			runs starlark.Callable, needs *string) {
 			d := definition{name: name, rule: rule, about: about, job: job, steps: steps, play: play, run: runs, fresh: fresh}

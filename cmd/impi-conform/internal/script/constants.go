@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
@@ -34,26 +35,29 @@ func constants() []group {
 	}
 	return []group{types,
 		{"commands (2.3.2)", []constant{{"CMD_AUTH", uint64(wire.CmdAuth)}, {"CMD_IMPI", uint64(wire.CmdImpi)},
-			{"CMD_COLL", uint64(wire.CmdColl)}, {"CMD_DONE", uint64(wire.CmdDone)}, {"CMD_FINI", uint64(wire.CmdFini)}}},
+			{"CMD_COLL", uint64(wire.CmdColl)}, {"CMD_DONE", uint64(wire.CmdDone)}, {"CMD_FINI",
+				uint64(wire.CmdFini)}}},
 		labels,
 		{"authentication methods, their bits in a mask, and the IMPI_AUTH_KEY of all jobs (2.3.3)", []constant{
 			{"AUTH_NONE", uint64(wire.AuthNone)}, {"AUTH_KEY", uint64(wire.AuthKey)},
-			{"AUTH_NONE_MASK", uint64(wire.AuthNoneMask)}, {"AUTH_KEY_MASK", uint64(wire.AuthKeyMask)}, {"KEY", target.Key}}},
-		{"tags of collectives (4.2)", []constant{{"TAG_BARRIER", uint64(wire.TagBarrier)}, {"TAG_BCAST", uint64(wire.TagBcast)},
-			{"TAG_REDUCE", uint64(wire.TagReduce)}, {"TAG_DUP", uint64(wire.TagDup)}, {"TAG_MERGE", uint64(wire.TagMerge)},
+			{"AUTH_NONE_MASK", uint64(wire.AuthNoneMask)}, {"AUTH_KEY_MASK", uint64(wire.AuthKeyMask)}, {"KEY",
+				target.Key}}},
+		{"tags of collectives (4.2)", []constant{{"TAG_BARRIER", uint64(wire.TagBarrier)}, {"TAG_BCAST",
+			uint64(wire.TagBcast)},
+			{"TAG_REDUCE", uint64(wire.TagReduce)}, {"TAG_DUP", uint64(wire.TagDup)}, {"TAG_MERGE",
+				uint64(wire.TagMerge)},
 			{"TAG_COMM_FREE", uint64(wire.TagCommFree)}}},
-		{"the highest context id (4.3.1), the default crossover in bytes and the default linear limit in clients (4.25)", []constant{
-			{"MAX_CID", wire.MaxCID}, {"XSIZE", uint64(wire.DefaultXSize)}, {"MAXLINEAR", uint64(wire.DefaultMaxLinear)}}},
+		{"the highest context id (4.3.1), the default crossover in bytes and the default linear limit in clients " +
+			"(4.25)", []constant{
+			{"MAX_CID", wire.MaxCID}, {"XSIZE", uint64(wire.DefaultXSize)}, {"MAXLINEAR",
+				uint64(wire.DefaultMaxLinear)}}},
 	}
 }
 
 // functions are all builtins, in the order of the manual.
-func functions() (list []function) {
-	list = append(list, caseFunction(), jobFunction(), beginFunction(), startFunction())
-	for _, more := range [][]function{verdictFunctions(), byteFunctions(), packetFunctions(), serverFunctions(), planFunctions()} {
-		list = append(list, more...)
-	}
-	return list
+func functions() []function {
+	return slices.Concat([]function{caseFunction(), jobFunction(), beginFunction(), startFunction()}, verdictFunctions(),
+		packetFunctions(), byteFunctions(), planFunctions(), serverFunctions())
 }
 
 var (

@@ -11,10 +11,10 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// size is a number of bytes that a script may ask for, and many a number of repetitions.
+// size is a number of bytes that a script may ask for, elements one of ints or pairs: a negative one is none.
 type (
-	size int
-	many int
+	size     int
+	elements int
 )
 
 var (
@@ -125,10 +125,6 @@ func number(v starlark.Value, t reflect.Type) (reflect.Value, error) {
 	case elements:
 		if !fits || n < -maxMany || n > maxMany {
 			return g, fmt.Errorf("%s elements; it must be at most %d", i, maxMany)
-		}
-	case many:
-		if !fits || n < 0 || n > maxMany {
-			return g, fmt.Errorf("%s; it must be 0 to %d", i, maxMany)
 		}
 	}
 	if !fits {
@@ -278,26 +274,34 @@ func typeName(t reflect.Type) string {
 	switch t {
 	case bytesType, idType:
 		return "bytes"
+	case reflect.TypeFor[size]():
+		return "int (bytes)"
+	case reflect.TypeFor[elements]():
+		return "int (elements)"
 	case valueType:
 		return "anything"
 	case reflect.TypeFor[peer.Packet](), reflect.TypeFor[codec.Packet](), reflect.TypeFor[*packet]():
 		return "packet"
 	}
 	switch t.Kind() {
-	case reflect.Int32, reflect.Uint32:
-		return map[reflect.Kind]string{reflect.Int32: "int of 32 bits", reflect.Uint32: "unsigned int of 32 bits"}[t.Kind()]
-	case reflect.Int64, reflect.Uint64:
-		return map[reflect.Kind]string{reflect.Int64: "int of 64 bits", reflect.Uint64: "unsigned int of 64 bits"}[t.Kind()]
+	case reflect.Int32:
+		return "int of 32 bits"
+	case reflect.Uint32:
+		return "unsigned int of 32 bits"
+	case reflect.Int64:
+		return "int of 64 bits"
+	case reflect.Uint64:
+		return "unsigned int of 64 bits"
 	case reflect.Int:
 		return "int"
 	case reflect.Slice:
 		return "list of " + typeName(t.Elem())
 	case reflect.Pointer:
-		return typeName(t.Elem())
+		return typeName(t.Elem()) + " or None"
 	case reflect.Func, reflect.Interface:
 		return "function"
 	}
-	return t.Kind().String()
+	return t.Kind().String() // bool, string
 }
 
 var errTooLong = fmt.Errorf("more than %d bytes", maxBytes)

@@ -104,14 +104,16 @@ func (p *parsed) builtin(receiver any) *starlark.Builtin {
 	})
 }
 
-// caught makes a panic in a builtin an error: what a callback has said, a word of this package, a slip with an index, or
-// the end of a case.
+// caught makes a panic in a builtin an error: what a callback has said, a word of this package, a slip with an index,
+// or the end of a case.
 func caught(x any) error {
 	switch x := x.(type) {
 	case runtime.Error:
 		return errors.New(x.Error())
 	case error:
 		return x
+	case string: // a slip, too
+		return errors.New(x)
 	}
 	return unwound{x}
 }

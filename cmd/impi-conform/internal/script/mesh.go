@@ -18,8 +18,7 @@ import (
 func pause(l *peer.Link, buffer size) starlark.Value {
 	l.Conn.SetReadBuffer(int(buffer))
 	resume := sync.OnceFunc(l.Pause())
-	return starlark.NewBuiltin("resume", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value,
-		error) {
+	return builtin("resume", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 		resume()
 		return starlark.None, nil
 	})
@@ -45,8 +44,9 @@ func connectionMethods[C stream]() []function {
 			_, err := c.Write(b)
 			return err == nil
 		}},
-		{"read(size = 1)", "waits for bytes, and returns at most so many; none: the other side has hung up; None: nothing has come " +
-			"until the deadline", func(c C, n size) (*[]byte, error) { return read(c, n) }},
+		{"read(size = 1)",
+			"waits for bytes, and returns at most so many; none: the other side has hung up; None: nothing has come " +
+				"until the deadline", func(c C, n size) (*[]byte, error) { return read(c, n) }},
 		{"close()", "ends it", func(c C) { c.Close() }},
 		{"reset()", "ends it by a TCP reset", func(c C) {
 			c.SetLinger(0)

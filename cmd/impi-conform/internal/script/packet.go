@@ -29,7 +29,8 @@ type id struct{ p *codec.ID }
 var fields = []field{
 	{"type", "pk_type: DATA ... FINI", func(p *codec.Packet) any { return &p.Type }},
 	{"len", "pk_len: bytes of user data that follow", func(p *codec.Packet) any { return &p.Len }},
-	{"src", "pk_src: the name of the sending process, 24 bytes: host id and pid", func(p *codec.Packet) any { return id{&p.Src} }},
+	{"src", "pk_src: the name of the sending process, 24 bytes: host id and pid",
+		func(p *codec.Packet) any { return id{&p.Src} }},
 	{"dest", "pk_dest: the name of the receiving process, 24 bytes", func(p *codec.Packet) any { return id{&p.Dst} }},
 	{"srqid", "pk_srqid: the sender's number of the message", func(p *codec.Packet) any { return &p.SrqID }},
 	{"drqid", "pk_drqid: the receiver's", func(p *codec.Packet) any { return &p.DrqID }},
@@ -41,7 +42,8 @@ var fields = []field{
 	{"count", "pk_count (quality of service)", func(p *codec.Packet) any { return &p.Count }},
 	{"dtype", "pk_dtype (quality of service)", func(p *codec.Packet) any { return &p.Dtype }},
 	{"reserved", "pk_reserved", func(p *codec.Packet) any { return &p.Reserved }},
-	{"data", "the user data, bytes. `len` says what it says, whatever their length", func(p *codec.Packet) any { return &p.Data }},
+	{"data", "the user data, bytes. `len` says what it says, whatever their length",
+		func(p *codec.Packet) any { return &p.Data }},
 }
 
 func fieldOf(name string) *field {
@@ -89,6 +91,9 @@ func changed(p codec.Packet, kwargs []starlark.Tuple) (codec.Packet, error) {
 
 // nameOf is the name of a process as bytes.
 func nameOf(p codec.ID) []byte { return append(p.HostID[:], codec.U64(uint64(p.PID))...) }
+
+// pointer is where its fields are.
+func (p *packet) pointer() *codec.Packet { return &p.Packet }
 
 func (p *packet) Type() string          { return "packet" }
 func (p *packet) Freeze()               { p.frozen = true }
@@ -155,14 +160,16 @@ func (p *packet) as(t reflect.Type) (reflect.Value, bool) {
 }
 
 func packetKind() *kind {
-	k := &kind{Name: "packet", About: "A packet (3.5), with the fields of table 3.1 without pk_. Those of a packet that the " +
-		"script makes can be changed: `p.tag = 5`.", of: reflect.TypeFor[*packet]()}
+	k := &kind{Name: "packet", About: "A packet (3.5), with the fields of table 3.1 without pk_. Those of a packet " +
+		"that the script makes can be changed: `p.tag = 5`.", of: reflect.TypeFor[*packet]()}
 	for _, f := range fields {
 		k.Attributes = append(k.Attributes, attribute{Name: f.name, About: f.about})
 	}
 	k.Methods = []function{
-		{"bytes()", "the packet as it travels: 128 bytes of header, and its data", func(p *packet) []byte { return p.Bytes() }},
-		{"but(**fields)", "another packet, of which these fields are something else: `p.but(type = DATASYNC, srqid = 5)`",
+		{"bytes()", "the packet as it travels: 128 bytes of header, and its data",
+			func(p *packet) []byte { return p.Bytes() }},
+		{"but(**fields)",
+			"another packet, of which these fields are something else: `p.but(type = DATASYNC, srqid = 5)`",
 			raw(func(_ *run, p any, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 				if len(args) > 0 {
 					return nil, fmt.Errorf("fields are given by name: but(tag = 5)")
@@ -184,9 +191,10 @@ func packetFunctions() []function {
 				c, err := changed(codec.Packet{}, kwargs)
 				return &packet{Packet: c}, err
 			})},
-		{"process_name(host_id, pid)", "the name of a process (3.2): `src` and `dest` of packets", func(hostID [16]byte, pid int64) []byte {
-			return nameOf(codec.ID{HostID: hostID, PID: pid})
-		}},
+		{"process_name(host_id, pid)", "the name of a process (3.2): `src` and `dest` of packets",
+			func(hostID [16]byte, pid int64) []byte {
+				return nameOf(codec.ID{HostID: hostID, PID: pid})
+			}},
 		{"type_name(type)", "the name of a pk_type", codec.TypeName},
 	}
 }

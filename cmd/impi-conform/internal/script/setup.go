@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
-	"github.com/libimpi/libimpi/transport/wire"
 
 	"go.starlark.net/starlark"
 )
@@ -36,15 +35,18 @@ var settings = []setting{
 	{"xsize", "to C_COLL_XSIZE, bytes; None is -1", func(s *setup) any { return &s.XSize }},
 	{"maxlinear", "to C_COLL_MAXLINEAR, clients; None is -1", func(s *setup) any { return &s.MaxLinear }},
 	{"versions", "to C_VERSION: major, minor, ...; none is 0, 0", func(s *setup) any { return &s.Versions }},
-	{"host_id", "the host id of the others' processes, 16 bytes; None: their hosts' addresses", func(s *setup) any { return &s.HostID }},
+	{"host_id", "the host id of the others' processes, 16 bytes; None: their hosts' addresses",
+		func(s *setup) any { return &s.HostID }},
 	{"told", "the client under test contributes xsize and maxlinear, too", func(s *setup) any { return &s.Told }},
 	{"ipv6", "everybody listens at ::1", func(s *setup) any { return &s.IPv6 }},
-	{"manual", "messages come packet by packet, and nothing is answered but by the case", func(s *setup) any { return &s.Manual }},
+	{"manual", "messages come packet by packet, and nothing is answered but by the case",
+		func(s *setup) any { return &s.Manual }},
 	{"no_acks", "no PROTOACK is sent but by the case", func(s *setup) any { return &s.NoAcks }},
 	{"env", "NAME=VALUE of the client's environment; None: IMPI_AUTH_KEY", func(s *setup) any { return &s.Env }},
 	{"swallow", "labels of the client's own are not broadcast", func(s *setup) any { return &s.Swallow }},
-	{"contribute", "function(label, client, data) that returns what another client contributes to a label instead of data, " +
-		"bytes; None: nothing", func(s *setup) any { return &s.contribute }},
+	{"contribute",
+		"function(label, client, data) that returns what another client contributes to a label instead of data, bytes; " +
+			"None: nothing", func(s *setup) any { return &s.contribute }},
 	{"around", "function(label) that returns a pair of bytes, to be sent before and behind the broadcast of a label",
 		func(s *setup) any { return &s.around }},
 	{"invent", "function(data) that returns the mask and the data that are broadcast under a label of the client's own",
@@ -136,16 +138,18 @@ func (s *setup) String() string {
 // of is the setup for a run.
 func (s *setup) of(r *run) peer.Setup {
 	p := s.Setup
-	if s.contribute != nil {
-		p.Contribute = r.callback(s.contribute, reflect.TypeOf(p.Contribute)).Interface().(func(wire.Label, int, []byte) []byte)
-	}
-	if s.around != nil {
-		p.Around = r.callback(s.around, reflect.TypeOf(p.Around)).Interface().(func(wire.Label) (before, behind []byte))
-	}
-	if s.invent != nil {
-		p.Invent = r.callback(s.invent, reflect.TypeOf(p.Invent)).Interface().(func([]byte) (uint32, []byte))
-	}
+	r.bind(s.contribute, &p.Contribute)
+	r.bind(s.around, &p.Around)
+	r.bind(s.invent, &p.Invent)
 	return p
+}
+
+// bind makes a function of the script, if there is one, the Go function that to points to.
+func (r *run) bind(f starlark.Callable, to any) {
+	if f != nil {
+		at := reflect.ValueOf(to).Elem()
+		at.Set(r.callback(f, at.Type()))
+	}
 }
 
 func settingsKind() *kind {
@@ -153,15 +157,13 @@ func settingsKind() *kind {
 }
 
 func beginFunction() function {
-	return function{"begin(job, steps = [])", "listens as server and starts the client, whose processes take the steps; returns " +
-		"the job, of which nothing has happened yet", func(r *run, s *setup, steps []string) *peer.Job {
-		return peer.Begin(r.testing(), s.of(r), steps...)
-	}}
+	return function{"begin(job, steps = [])",
+		"listens as server and starts the client, whose processes take the steps; returns the job, of which nothing has " +
+			"happened yet",
+		func(r *run, s *setup, steps []string) *peer.Job { return peer.Begin(r.testing(), s.of(r), steps...) }}
 }
 
 func startFunction() function {
-	return function{"start(job, steps = [])", "begin(), and the whole start-up: join, exchange, mesh", func(r *run, s *setup,
-		steps []string) *peer.Job {
-		return peer.Start(r.testing(), s.of(r), steps...)
-	}}
+	return function{"start(job, steps = [])", "begin(), and the whole start-up: join, exchange, mesh",
+		func(r *run, s *setup, steps []string) *peer.Job { return peer.Start(r.testing(), s.of(r), steps...) }}
 }

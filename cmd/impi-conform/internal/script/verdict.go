@@ -48,13 +48,16 @@ func (r *run) wrong(text string, args starlark.Tuple) {
 
 func verdictFunctions() []function {
 	return []function{
-		{"check(ok, text, *args)", "a problem of the implementation, unless ok; the case goes on. `text % args` says what is " +
-			"wrong; if one of args is a packet that has come, the problem is shown at it", func(r *run, ok bool, text string, args ...starlark.Value) {
-			if !ok {
-				r.wrong(text, args)
-			}
-		}},
-		{"wrong(text, *args)", "a problem; the case goes on", func(r *run, text string, args ...starlark.Value) { r.wrong(text, args) }},
+		{"check(ok, text, *args)",
+			"a problem of the implementation, unless ok; the case goes on. `text % args` says what is wrong; if one of args " +
+				"is a packet that has come, the problem is shown at it",
+			func(r *run, ok bool, text string, args ...starlark.Value) {
+				if !ok {
+					r.wrong(text, args)
+				}
+			}},
+		{"wrong(text, *args)", "a problem; the case goes on",
+			func(r *run, text string, args ...starlark.Value) { r.wrong(text, args) }},
 		{"fail(text, *args)", "a problem that ends the case", func(r *run, text string, args ...starlark.Value) {
 			if r.t == nil {
 				text, _ := sentence(text, args)
@@ -65,8 +68,9 @@ func verdictFunctions() []function {
 		}},
 		{"stop()", "ends the case if there was a problem", func(r *run) { r.testing().Stop() }},
 		{"failed()", "whether there was a problem", func(r *run) bool { return r.testing().Failed() }},
-		{"must(p, **fields)", "these fields of a packet that has come must have these values: `must(p, type = DATA, tag = 7)`. " +
-			"A problem names those that have not; the case goes on", raw(must)},
+		{"must(p, **fields)",
+			"these fields of a packet that has come must have these values: `must(p, type = DATA, tag = 7)`. A problem names " +
+				"those that have not; the case goes on", raw(must)},
 		{"must_be(p, packet)", "all header fields of a packet that has come must be those of another; the case goes on",
 			func(r *run, p *packet, want codec.Packet) error { return r.must(p, want.Header) }},
 		{"hex(b)", "bytes in hexadecimal, the first 64 of them", func(b []byte) string {
