@@ -17,7 +17,7 @@ import (
 // looked at. So that no operation makes too much at once, those from which more comes than goes in are held to maxBytes
 // and maxMany before they begin.
 const (
-	maxText       = 128 << 10 // bytes of a file
+	maxText       = 256 << 10 // bytes of a file
 	maxCases      = 2000      // of a file
 	maxLoadSteps  = 1_000_000 // of the interpreter, for the top level of a file
 	maxSteps      = 3_000_000 // for a case
@@ -26,6 +26,7 @@ const (
 	maxBits       = 4096      // of an int
 	maxHeap       = 512 << 20 // bytes by which the memory of the tester grows
 	betweenLooks  = 50        // steps
+	maxStarts     = 100       // programs that a case starts
 	afterDeadline = time.Second
 )
 
@@ -130,7 +131,7 @@ func call(name string, at syntax.Position, args ...syntax.Expr) syntax.Expr {
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: at, Name: name}, Lparen: at, Args: args, Rparen: at}
 }
 
-// assignment bounds x += y, x *= y and x %= y. The first changes a list in place; the others are x = x * y and x = x % y.
+// assignment bounds x += y, x *= y and x %= y. The first changes a list in place; the others are x = x * y, x = x % y.
 // x is evaluated twice, and may therefore have no call.
 func assignment(s *syntax.AssignStmt) {
 	ops := map[syntax.Token]syntax.Token{syntax.PLUS_EQ: syntax.PLUS, syntax.STAR_EQ: syntax.STAR,

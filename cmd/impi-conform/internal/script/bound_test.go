@@ -24,7 +24,6 @@ var hostile = map[string]string{
 	"x = [1]\nfor _ in range(40):\n    x += x":                         "at most 1000000 can be",
 	"x = [\"x\"]\nfor _ in range(40):\n    x[0] += x[0]":               "at most 16777216 can be",
 	"x = []\nfor _ in range(1000):\n    x.append(zeros(1 << 24))":      "too much memory",
-	"x = []\nfor _ in range(1000):\n    x.append([0] * 1000000)":       "too much memory",
 	"x = [1]\nfor _ in range(40):\n    x.extend(x)":                    "more than 1000000 elements",
 	"x = []\nfor _ in range(9):\n    x = [x] * 1000\nstr(x)":           "a text of more than",
 	"x = []\nfor _ in range(9):\n    x = [x] * 1000\nrepr(x)":          "a text of more than",
@@ -43,16 +42,21 @@ var hostile = map[string]string{
 	"row(1, 1 << 30)":                                                  "elements; it must be at most 1000000",
 	"affine(1, 1 << 30)":                                               "elements; it must be at most 1000000",
 	"u32(*([0] * 1000001))":                                            "at most 1000000 can be",
+	"start_server(1, env = [\"LD_PRELOAD=x\"])":                        "is neither IMPI_AUTH_KEY=",
+	"start_server(1, more = [\"-x\"])":                                 "is neither -port nor -auth",
+	"launch_server(\"--help me\")":                                     "must be at most 6 digits or letters",
 	"def f():\n    return f()\n\nf()":                                  "called recursively",
 }
 
 func TestNoScriptTakesMoreThanItMay(t *testing.T) {
 	for body, want := range hostile {
-		r := play(t, body, time.Minute)
-		if r.Outcome != conform.Indeterminate || !strings.Contains(says(r), want) ||
-			!strings.HasPrefix(says(r), "t.star:") {
-			t.Errorf("%s\n%v: %q, must say %q", body, r.Outcome, says(r), want)
-		}
+		t.Run(strings.ReplaceAll(body, "\n", ";"), func(t *testing.T) {
+			r := play(t, body, time.Minute)
+			if r.Outcome != conform.Indeterminate || !strings.Contains(says(r), want) ||
+				!strings.HasPrefix(says(r), "t.star:") {
+				t.Errorf("%v: %q, must say %q", r.Outcome, says(r), want)
+			}
+		})
 	}
 }
 

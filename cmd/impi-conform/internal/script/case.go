@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ type run struct {
 	file   *file      // nil in a case
 	t      *conform.T // nil at the top level of a file
 	thread *starlark.Thread
+	starts int // programs that the case has started
 }
 
 // testing is the running case; at the top level of a file there is none, which ends the file.
@@ -32,10 +34,10 @@ func invoke(t *conform.T, name string, do func(r *run) error) {
 	r := &run{t: t}
 	thread := r.start(name, maxSteps)
 	// What waits ends at the deadline with a verdict of its own; what still computes after that is the script's fault.
-	timer := time.AfterFunc(time.Until(t.Deadline())+afterDeadline, func() {
-		thread.Cancel("the case's deadline has passed")
+	stop := context.AfterFunc(t.Context(), func() {
+		time.AfterFunc(afterDeadline, func() { thread.Cancel("the case's deadline has passed") })
 	})
-	defer timer.Stop()
+	defer stop()
 	err := do(r)
 	var end unwound
 	switch {
@@ -150,7 +152,7 @@ func (d *definition) whole(r *run) error {
 		return err
 	}
 	var j *peer.Job
-	if err := attempt(func() { j = peer.Start(r.t, d.job.of(r), d.steps...) }); err != nil {
+	if err := attempt(func() { j = peer.Start(r.starting(), d.job.of(r), d.steps...) }); err != nil {
 		return err
 	}
 	if err := d.within(r, j); err != nil {

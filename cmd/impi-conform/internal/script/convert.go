@@ -284,16 +284,6 @@ func typeName(t reflect.Type) string {
 		return "packet"
 	}
 	switch t.Kind() {
-	case reflect.Int32:
-		return "int of 32 bits"
-	case reflect.Uint32:
-		return "unsigned int of 32 bits"
-	case reflect.Int64:
-		return "int of 64 bits"
-	case reflect.Uint64:
-		return "unsigned int of 64 bits"
-	case reflect.Int:
-		return "int"
 	case reflect.Slice:
 		return "list of " + typeName(t.Elem())
 	case reflect.Pointer:
@@ -301,7 +291,7 @@ func typeName(t reflect.Type) string {
 	case reflect.Func, reflect.Interface:
 		return "function"
 	}
-	return t.Kind().String() // bool, string
+	return t.Kind().String() // bool, string, int, int32, uint32 ...
 }
 
 var errTooLong = fmt.Errorf("more than %d bytes", maxBytes)

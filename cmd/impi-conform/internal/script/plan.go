@@ -117,58 +117,59 @@ func planFunctions() []function {
 			func(src, dst int, tag int32, data []byte, after []int, fromB bool) *message {
 				return &message{peer.Side{Msg: peer.Msg{Src: src, Dst: dst, Tag: tag, Data: data, After: after}, FromB: fromB}}
 			}},
-		{"barrier(comm)", "the messages of a barrier (4.10)",
+		{"barrier(comm)", "messages of a barrier (4.10)",
 			func(c *comm) []*message { return planned(peer.Barrier(c.Comm)) }},
-		{"bcast(comm, root, data)", "of a broadcast (4.11)", func(c *comm, root int, data []byte) []*message {
+		{"bcast(comm, root, data)", "messages of a broadcast (4.11)", func(c *comm, root int, data []byte) []*message {
 			return planned(peer.Bcast(c.Comm, root, data))
 		}},
-		{"gather(comm, root, size, block)", "of a gather (4.12) of size bytes a rank; block(rank) returns them",
+		{"gather(comm, root, size, block)", "messages of a gather (4.12) of size bytes a rank; block(rank) returns them",
 			func(c *comm, root, size int, b ofRank) []*message {
 				return planned(peer.Gather(c.Comm, root, size, b))
 			}},
-		{"gatherv(comm, root, block)", "of a gatherv (4.13)",
+		{"gatherv(comm, root, block)", "messages of a gatherv (4.13)",
 			func(c *comm, root int, b ofRank) []*message { return planned(peer.Gatherv(c.Comm, root, b)) }},
-		{"scatter(comm, root, size, block)", "of a scatter (4.14) of size bytes a rank",
+		{"scatter(comm, root, size, block)", "messages of a scatter (4.14) of size bytes a rank",
 			func(c *comm, root, size int, b ofRank) []*message {
 				return planned(peer.Scatter(c.Comm, root, size, b))
 			}},
-		{"scatterv(comm, root, block)", "of a scatterv (4.15)",
+		{"scatterv(comm, root, block)", "messages of a scatterv (4.15)",
 			func(c *comm, root int, b ofRank) []*message { return planned(peer.Scatterv(c.Comm, root, b)) }},
 		{"reduce(comm, root, value)",
-			"of a reduction (4.16) that commutes; value(ranks) returns the result over ranks",
+			"messages of a reduction (4.16) that commutes; value(ranks) returns the result over ranks",
 			func(c *comm, root int, v ofRanks) []*message {
 				return planned(peer.Reduce(c.Comm, root, v))
 			}},
-		{"reduce_ordered(comm, root, value)", "of one that does not commute; value(rank) returns a rank's part",
+		{"reduce_ordered(comm, root, value)", "messages of one that does not commute; value(rank) returns a rank's part",
 			func(c *comm, root int, v ofRank) []*message {
 				return planned(peer.ReduceOrdered(c.Comm, root, v))
 			}},
-		{"reduce_scatter(comm, value, block)", "of a reduce_scatter (4.17): value(ranks) returns the whole vector, " +
-			"block(rank) a rank's part of the result",
+		{"reduce_scatter(comm, value, block)",
+			"messages of a reduce_scatter (4.17): value(ranks) returns the whole vector, " +
+				"block(rank) a rank's part of the result",
 			func(c *comm, v ofRanks, b ofRank) []*message { return planned(peer.ReduceScatter(c.Comm, v, b)) }},
-		{"scan(comm, value)", "of a scan (4.18); value(rank) returns the result over ranks 0 to rank",
+		{"scan(comm, value)", "messages of a scan (4.18); value(rank) returns the result over ranks 0 to rank",
 			func(c *comm, v ofRank) []*message {
 				return planned(peer.Scan(c.Comm, v))
 			}},
-		{"allgather(comm, size, block)", "of an allgather (4.19) of size bytes a rank",
+		{"allgather(comm, size, block)", "messages of an allgather (4.19) of size bytes a rank",
 			func(c *comm, size int, b ofRank) []*message {
 				return planned(peer.Allgather(c.Comm, size, b))
 			}},
-		{"allgatherv(comm, block)", "of an allgatherv (4.20)",
+		{"allgatherv(comm, block)", "messages of an allgatherv (4.20)",
 			func(c *comm, b ofRank) []*message { return planned(peer.Allgatherv(c.Comm, b)) }},
-		{"allreduce(comm, value)", "of an allreduce (4.21)",
+		{"allreduce(comm, value)", "messages of an allreduce (4.21)",
 			func(c *comm, v ofRanks) []*message { return planned(peer.Allreduce(c.Comm, v)) }},
-		{"alltoall(comm, size, block)", "of an alltoall (4.22) of size bytes a pair; block(src, dst) returns them",
+		{"alltoall(comm, size, block)", "messages of an alltoall (4.22) of size bytes a pair; block(src, dst) returns them",
 			func(c *comm, size int, b ofPair) []*message {
 				return planned(peer.Alltoall(c.Comm, size, b))
 			}},
-		{"alltoallv(comm, block)", "of an alltoallv (4.23)",
+		{"alltoallv(comm, block)", "messages of an alltoallv (4.23)",
 			func(c *comm, b ofPair) []*message { return planned(peer.Alltoallv(c.Comm, b)) }},
-		{"agree(comm, max_cid)", "of the agreement on a context id (4.3.1); max_cid(rank) returns a rank's",
+		{"agree(comm, max_cid)", "messages of the agreement on a context id (4.3.1); max_cid(rank) returns a rank's",
 			func(c *comm, most func(int) uint64) []*message {
 				return planned(peer.Agree(c.Comm, most))
 			}},
-		{"split(comm, max_cid, row)", "of a split (4.7); row(rank) returns its color, key and rank, 12 bytes",
+		{"split(comm, max_cid, row)", "messages of a split (4.7); row(rank) returns its color, key and rank, 12 bytes",
 			func(c *comm, most func(int) uint64, row ofRank) []*message {
 				return planned(peer.Split(c.Comm, most, row))
 			}},

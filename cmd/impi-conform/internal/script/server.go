@@ -1,30 +1,78 @@
 package script
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"reflect"
+	"regexp"
+	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 )
 
+// starting is the running case, for what starts a program.
+func (r *run) starting() *conform.T {
+	t := r.testing()
+	if r.starts++; r.starts > maxStarts {
+		panic(fmt.Errorf("a case starts at most %d programs", maxStarts))
+	}
+	return t
+}
+
+// environment reports what is wrong with variables. A script sets those of authentication and no others, by which it
+// could tell a program to load or run something.
+func environment(env []string) error {
+	for _, v := range env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name != "IMPI_AUTH_KEY" && name != "IMPI_AUTH_NONE" {
+			return fmt.Errorf("%q is neither IMPI_AUTH_KEY= nor IMPI_AUTH_NONE=", v)
+		}
+	}
+	return nil
+}
+
+// options reports what is wrong with further words of the server: there are those of 2.2.1.
+func options(more []string) error {
+	for i, w := range more {
+		if i%2 == 0 && w != "-port" && w != "-auth" {
+			return fmt.Errorf("more: %q is neither -port nor -auth", w)
+		}
+	}
+	return nil
+}
+
+// count is a number of clients, or a word that is none.
+var count = regexp.MustCompile("^-?[0-9a-z]{0,6}$")
+
+func launch(r *run, clients string, env *[]string, more []string) (*peer.Server, error) {
+	e := target.KeyEnv()
+	if env != nil {
+		e = *env
+	}
+	if !count.MatchString(clients) {
+		return nil, fmt.Errorf("clients: %q must be at most 6 digits or letters", clients)
+	}
+	if err := errors.Join(environment(e), options(more)); err != nil {
+		return nil, err
+	}
+	return peer.LaunchServer(r.starting(), clients, e, more...), nil
+}
+
 func serverFunctions() []function {
 	return []function{
 		{"start_server(clients, env = None, more = [])",
-			"starts the server under test, with further words, and reads its address; env None: authentication by key",
-			func(r *run, clients int, env []string, more []string) *peer.Server {
-				return peer.StartServer(r.testing(), clients, env, more...)
+			"starts the server under test, with further words, -port N and -auth LIST, and reads its address; env has " +
+				"IMPI_AUTH_KEY=N and IMPI_AUTH_NONE=, None is the key",
+			func(r *run, clients int, env, more []string) (*peer.Server, error) {
+				if err := errors.Join(environment(env), options(more)); err != nil {
+					return nil, err
+				}
+				return peer.StartServer(r.starting(), clients, env, more...), nil
 			}},
 		{"launch_server(clients, env = None, more = [])",
-			"starts the server for a number of clients, a text that may be none, and waits for nothing; env None: " +
-				"authentication by key",
-			func(r *run, clients string, env *[]string, more []string) *peer.Server {
-				e := target.KeyEnv()
-				if env != nil {
-					e = *env
-				}
-				return peer.LaunchServer(r.testing(), clients, e, more...)
-			}},
+			"the same for a number of clients that may be none, a string, and waits for nothing", launch},
 		{"either(a, b)", "of two connections of clients the server must close one; returns the other", peer.Either},
 	}
 }

@@ -42,7 +42,7 @@ var settings = []setting{
 	{"manual", "messages come packet by packet, and nothing is answered but by the case",
 		func(s *setup) any { return &s.Manual }},
 	{"no_acks", "no PROTOACK is sent but by the case", func(s *setup) any { return &s.NoAcks }},
-	{"env", "NAME=VALUE of the client's environment; None: IMPI_AUTH_KEY", func(s *setup) any { return &s.Env }},
+	{"env", "the client's IMPI_AUTH_KEY=N and IMPI_AUTH_NONE=; None: the key", func(s *setup) any { return &s.Env }},
 	{"swallow", "labels of the client's own are not broadcast", func(s *setup) any { return &s.Swallow }},
 	{"contribute",
 		"function(label, client, data) that returns what another client contributes to a label instead of data, bytes; " +
@@ -106,6 +106,9 @@ func (s *setup) wrong() error {
 			all++
 		}
 	}
+	if err := environment(s.Env); err != nil {
+		return fmt.Errorf("env: %w", err)
+	}
 	switch {
 	case len(s.Others) >= clients || all > 200:
 		return fmt.Errorf("others: at most %d clients and 200 hosts", clients-1)
@@ -160,10 +163,10 @@ func beginFunction() function {
 	return function{"begin(job, steps = [])",
 		"listens as server and starts the client, whose processes take the steps; returns the job, of which nothing has " +
 			"happened yet",
-		func(r *run, s *setup, steps []string) *peer.Job { return peer.Begin(r.testing(), s.of(r), steps...) }}
+		func(r *run, s *setup, steps []string) *peer.Job { return peer.Begin(r.starting(), s.of(r), steps...) }}
 }
 
 func startFunction() function {
 	return function{"start(job, steps = [])", "begin(), and the whole start-up: join, exchange, mesh",
-		func(r *run, s *setup, steps []string) *peer.Job { return peer.Start(r.testing(), s.of(r), steps...) }}
+		func(r *run, s *setup, steps []string) *peer.Job { return peer.Start(r.starting(), s.of(r), steps...) }}
 }
