@@ -9,26 +9,34 @@ import (
 	"testing"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 	"github.com/libimpi/libimpi/cmd/internal/usage"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the list in docs/conformance.md anew")
+var rewrite = flag.Bool("rewrite", false, "write the lists in docs/conformance.md anew")
 
 const (
 	document = "../../docs/conformance.md"
 	marker   = "<!-- written by: go test ./cmd/impi-conform -rewrite -->\n"
+
+	bindingsMarker = "<!-- bindings, written by: go test ./cmd/impi-conform -rewrite -->\n"
+	bindingsEnd    = "<!-- end of bindings -->\n"
 )
 
-func TestTheDocumentListsAllCases(t *testing.T) {
+// The lists of cases, and of what scripts have, are those that there are.
+func TestTheDocumentListsAllThereIs(t *testing.T) {
 	old, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	head, _, ok := strings.Cut(string(old), marker)
-	if !ok {
-		t.Fatalf("%s has no line %s", document, marker)
+	before, bindings, ok1 := strings.Cut(head, bindingsMarker)
+	_, after, ok2 := strings.Cut(bindings, bindingsEnd)
+	if !ok || !ok1 || !ok2 {
+		t.Fatalf("%s lacks one of the lines\n%s%s%s", document, marker, bindingsMarker, bindingsEnd)
 	}
-	want := head + marker + "\n| case | IMPI 0.0 | what |\n|---|---|---|\n"
+	want := before + bindingsMarker + "\n" + script.Manual() + "\n" + bindingsEnd + after + marker +
+		"\n| case | IMPI 0.0 | what |\n|---|---|---|\n"
 	for _, c := range cases.All() {
 		want += fmt.Sprintf("| %s | %s | %s |\n", c.Name, c.Rule, c.About)
 	}
@@ -39,8 +47,24 @@ func TestTheDocumentListsAllCases(t *testing.T) {
 		return
 	}
 	if string(old) != want {
-		t.Errorf("%s does not list the present cases: go test ./cmd/impi-conform -rewrite", document)
+		t.Errorf("%s does not list the present cases and bindings: go test ./cmd/impi-conform -rewrite", document)
 	}
+}
+
+// The example of the page is a case as it stands in its file.
+func TestTheExampleIsACase(t *testing.T) {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(text), "```python\n")
+	example, _, ok := strings.Cut(example, "```\n")
+	for _, f := range cases.Files() {
+		if ok && strings.Contains(strings.ReplaceAll(f.Text, "TWO", "[[1]]"), example) {
+			return
+		}
+	}
+	t.Errorf("no file has this:\n%s", example)
 }
 
 func TestEveryCaseHasANameOfItsOwnARuleAndASentence(t *testing.T) {

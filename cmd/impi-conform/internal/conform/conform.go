@@ -35,6 +35,15 @@ type Case struct {
 	About string // one sentence
 	Needs Needs
 	Run   func(t *T)
+
+	File string // where its definition stands, "": in Go
+	Line int
+
+	// Job is the configuration of a case that is one job from an orderly start-up to an orderly end: cases with the same
+	// text may follow each other in one job. "": it needs a job of its own.
+	Job    string
+	Within func(t *T, job any) // plays the case in a job that runs, a *peer.Job; nil without Job
+	Steps  []string            // what the client's processes do in it
 }
 
 // Outcome is how a case ended.
