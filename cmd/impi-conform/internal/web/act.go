@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/startup"
 )
@@ -43,7 +44,15 @@ func (s *Server) startUp(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.session.Begin("start-up", "start-up only", []conform.Case{f.Case()}, o); err != nil {
+	text := f.Script()
+	list, err := script.Parse(startup.File, text)
+	if err != nil {
+		return err
+	}
+	if err := r.session.SetDraft(startup.File, text); err != nil { // to be edited
+		return err
+	}
+	if _, err := r.session.Begin("start-up", "start-up only", text, list, o); err != nil {
 		return err
 	}
 	return seeOther(r, "/#trace")
@@ -89,7 +98,7 @@ func (s *Server) run(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.session.Begin("cases", first(title, 100), list, o); err != nil {
+	if _, err := r.session.Begin("cases", first(title, 100), "", list, o); err != nil {
 		return err
 	}
 	if back := r.PostFormValue("back"); back == "case" && len(list) == 1 {

@@ -109,12 +109,12 @@ type casePage struct {
 	line
 	Run      *session.Run
 	Trace    *trace
+	Known    bool // one of the tester's own
 	Problems []problem
 	Output   string
 	Quotes   []spec.Section // the sections that the rule names
 	File     string
 	Script   []scriptLine
-	Editable bool
 	Runs     []*session.Run // that have the case
 }
 
@@ -134,7 +134,7 @@ type scriptLine struct {
 func (s *Server) one(r *request) error {
 	name := r.PathValue("name")
 	c, known := s.byName[name]
-	p := &casePage{base: base{Title: name, Here: "/cases"}}
+	p := &casePage{base: base{Title: name, Here: "/cases"}, Known: known}
 	if r.session != nil {
 		wanted, _ := strconv.Atoi(r.FormValue("run"))
 		for _, run := range r.session.Runs() {
@@ -183,29 +183,24 @@ func (s *Server) outcome(p *casePage) {
 	}
 }
 
-// around is how many lines of a script are shown before and behind the first line of a case.
-const around = 200
-
-// source fills in the script of the case.
+// source fills in the script of the case: the one that was run, if it was edited.
 func (s *Server) source(p *casePage, c conform.Case) {
-	if s.Where == nil {
+	text, ok := s.fileOf(c.File)
+	all := s.Cases
+	if p.Run != nil && p.Run.Text != "" {
+		text, ok, all = p.Run.Text, true, p.Run.List()
+	}
+	if p.File = c.File; !ok {
 		return
 	}
-	file, at := s.Where(c)
-	p.File, p.Editable = file, s.Parse != nil
-	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Name == file })
-	if i < 0 {
-		return
-	}
-	next := 1 << 30 // where the next case begins
-	for _, other := range s.Cases {
-		if f, n := s.Where(other); f == file && n > at {
-			next = min(next, n)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	next := len(lines) + 1 // where the next case begins
+	for _, other := range all {
+		if other.File == c.File && other.Line > c.Line {
+			next = min(next, other.Line)
 		}
 	}
-	for n, text := range strings.Split(strings.TrimSuffix(s.Files[i].Text, "\n"), "\n") {
-		if n+1 >= at-around && n+1 <= at+around {
-			p.Script = append(p.Script, scriptLine{n + 1, text, n+1 >= at && n+1 < next})
-		}
+	for n, text := range lines {
+		p.Script = append(p.Script, scriptLine{n + 1, text, n+1 >= c.Line && n+1 < next})
 	}
 }

@@ -111,7 +111,7 @@ func TestThePageIsItsOwn(t *testing.T) {
 	c := s.client()
 	c.post("/run", http.StatusOK, "what", "all")
 	s.ran()
-	for _, path := range []string{"/", "/cases", "/case/toy/fails", "/records", "/hand", "/script"} {
+	for _, path := range []string{"/", "/cases", "/case/toy/fails", "/records", "/hand"} {
 		page := c.get(path, http.StatusOK)
 		hasNot(t, page, "http:", "https:", " style=", " onclick", "<style", "javascript:")
 	}

@@ -9,17 +9,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 )
 
 func TestPagesAreThereBeforeAnythingWasDone(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, func(c *Config) { c.Files = []cases.File{{Name: "a.star"}} })
 	c := s.client()
 	for path, want := range map[string]string{
 		"/": "Run start-up only", "/cases": `value="toy/passes"`, "/cases?by=chapter": "other rules",
-		"/case/toy/passes": "not run yet", "/script": "no scripts", "/hand": "-listen", "/records": "no runs yet",
+		"/case/toy/passes": "not run yet", "/script?file=a.star": "<textarea", "/hand": "-listen", "/records": "no runs yet",
 		"/spec/": "does not have the text",
 	} {
 		has(t, c.get(path, http.StatusOK), want, "<h1>", `lang="en"`)
@@ -190,44 +192,62 @@ func TestRecordsAreSentAndCompared(t *testing.T) {
 	}
 }
 
-// grammar is a script language of one word a line: the name of a case.
-func grammar(file, text string) (list []conform.Case, faults []Fault) {
-	for i, name := range strings.Fields(text) {
-		if strings.HasPrefix(name, "!") {
-			return nil, []Fault{{i + 1, 2, "no name: " + name}}
-		}
-		list = append(list, conform.Case{Name: name, About: file, Run: func(t *conform.T) { speak(t, name) }})
+// scripted is a site with scripts.
+func scripted(t *testing.T) *site {
+	text := `case(name = "a/one", rule = "3.5", about = "one", run = lambda: check(True, ""))
+case(name = "a/two", rule = "3.5", about = "two", run = lambda: fail("two"))
+`
+	list, err := script.Parse("a.star", text)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return list, nil
+	return newSite(t, func(c *Config) {
+		c.Cases, c.Files = list, []cases.File{{Name: "a.star", Text: text}, {Name: "b.star", Text: "b = 1\n"}}
+	})
 }
 
+// mine is a script of a person.
+const mine = `def play():
+    print("hello")
+
+case(name = "a/mine", rule = "3.5", about = "mine", run = play)
+case(name = "a/other", rule = "3.5", about = "other", run = play)
+`
+
 func TestAScriptIsEditedAndRun(t *testing.T) {
-	s := newSite(t, func(c *Config) {
-		c.Files = []File{{"a.star", "a/one\na/two\n"}, {"b.star", "b/one\n"}}
-		c.Parse = grammar
-		c.Where = func(x conform.Case) (string, int) { return "a.star", 2 }
-	})
+	s := scripted(t)
 	c := s.client()
-	has(t, c.get("/script", http.StatusOK), "<option selected>a.star</option>", "\na/one\na/two\n</textarea>")
+	has(t, c.get("/script", http.StatusOK), "<option selected>a.star</option>", "check(True, &#34;&#34;))\ncase(")
 	has(t, c.get("/script?file=b.star&case=b/one", http.StatusOK), `value="^b/one$"`)
-	has(t, c.get("/case/toy/passes", http.StatusOK), `<div class="here"><span class="n">2</span><code>a/two</code></div>`,
-		`href="/script?file=a.star&amp;case=toy%2fpasses"`)
-	page := c.post("/script", http.StatusUnprocessableEntity, "file", "a.star", "text", "x\r\n!"+evil, "do", "run")
-	has(t, page, `data-line="2"`, `data-column="2"`, "line 2, column 2", "no name: !", "&lt;script&gt;")
+	page := c.get("/case/a/two", http.StatusOK)
+	has(t, page, `<div class="here"><span class="n">2</span><code>case(name = &#34;a/two&#34;`,
+		`href="/script?file=a.star&amp;case=a%2ftwo"`)
+	hasNot(t, page, `<div class="here"><span class="n">1</span>`)
+	page = c.post("/script", http.StatusUnprocessableEntity, "file", "a.star", "text", "x = 1\r\n y = '"+evil, "do", "run")
+	has(t, page, `data-line="2"`, "line 2, column", "&lt;script&gt;")
 	hasNot(t, page, "<script>alert", "<img")
-	page = c.post("/script", http.StatusOK, "file", "a.star", "text", "a/mine a/other", "do", "check", "only", "mine")
+	page = c.post("/script", http.StatusOK, "file", "a.star", "text", mine, "do", "check", "only", "mine")
 	has(t, page, "No error is found; 1 cases are chosen", "(yours)")
-	c.post("/script", http.StatusOK, "file", "a.star", "text", "a/mine a/other", "do", "run", "only", "mine")
+	c.post("/script", http.StatusOK, "file", "a.star", "text", mine, "do", "run", "only", "mine")
 	if r := s.ran(); r.Kind != "script" || len(r.List()) != 1 || r.List()[0].Name != "a/mine" {
 		t.Errorf("got %+v", r)
 	}
-	has(t, c.get("/script?file=a.star", http.StatusOK), "a/mine a/other</textarea>", `href="/case/a/mine?run=1"`, "✓")
-	has(t, c.get("/case/a/mine", http.StatusOK), "<h1>a/mine</h1>")
-	hasNot(t, s.client().get("/script?file=a.star", http.StatusOK), "a/mine") // another's session
-	has(t, c.post("/script", http.StatusOK, "file", "a.star", "text", "x", "do", "revert"), "\na/one\na/two\n</textarea>")
+	has(t, c.get("/script?file=a.star", http.StatusOK), "def play():", `href="/case/a/mine?run=1"`, "✓")
+	page = c.get("/case/a/mine", http.StatusOK)
+	has(t, page, "<h1>a/mine</h1>", `<div class="here"><span class="n">4</span>`, "hello")
+	hasNot(t, page, "Run this case")
+	hasNot(t, s.client().get("/script?file=a.star", http.StatusOK), "def play") // another's session
+	has(t, c.post("/script", http.StatusOK, "file", "a.star", "text", "x", "do", "revert"), "name = &#34;a/one&#34;")
+}
+
+func TestScriptsThatCannotBeAreRefused(t *testing.T) {
+	s := scripted(t)
+	c := s.client()
+	twice := strings.Repeat(`case(name = "a/x", rule = "3.5", about = "x", run = lambda: None)`+"\n", 2)
 	for want, form := range map[string][]string{
-		"two cases are called": {"text", "a/x a/x"}, "none of its 1 cases matches": {"text", "a/x", "only", "y"},
-		"the expression": {"text", "a/x", "only", "("},
+		"there is another case a/x": {"text", twice}, "none of its 2 cases matches": {"text", mine, "only", "y"},
+		"the expression": {"text", mine, "only", "("}, "more than 1000000 steps": {"text", "while True:\n    pass\n"},
+		"no such file": {"text", `load("/etc/passwd", "x")`}, "undefined: open": {"text", `open("/etc/passwd")`},
 	} {
 		has(t, c.post("/script", http.StatusUnprocessableEntity, append(form, "file", "a.star", "do", "run")...), want)
 	}
@@ -252,4 +272,6 @@ func TestAStartUpIsConfigured(t *testing.T) {
 	if r.Kind != "start-up" || r.List()[0].Needs != conform.Server {
 		t.Errorf("got %+v", r.List())
 	}
+	has(t, c.get("/script?file=start-up.star", http.StatusOK), "CLIENTS, HOSTS, PROCS = 3, 1, 1")
+	has(t, c.get("/case/start-up/only", http.StatusOK), "def start_up():", "file=start-up.star")
 }

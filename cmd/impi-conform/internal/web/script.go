@@ -1,28 +1,30 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 )
 
 // scriptPage is where scripts are read, edited and run.
 type scriptPage struct {
 	base
-	Names    []string // of all scripts
-	File     string
-	Text     string
-	Only     string // which of its cases
-	Edited   bool   // the text is the session's
-	Faults   []Fault
-	Said     string
-	Results  []line // of the newest run of a script
-	Possible bool
+	Names   []string // of all scripts
+	File    string
+	Text    string
+	Only    string // which of its cases
+	Edited  bool   // the text is the session's
+	Faults  []script.Error
+	Said    string
+	Results []line // of the newest run of a script
 }
 
 func (s *Server) script(r *request) error {
@@ -37,7 +39,7 @@ func (s *Server) script(r *request) error {
 			p.Edited = true
 		}
 	}
-	if !ok && s.Parse != nil {
+	if !ok {
 		return fail(http.StatusNotFound, "there is no script %q", events.Clean(p.File, 100))
 	}
 	p.Text = text
@@ -49,9 +51,11 @@ func (s *Server) script(r *request) error {
 }
 
 func (s *Server) showScript(r *request, code int, p *scriptPage) {
-	p.Possible = s.Parse != nil
 	for _, f := range s.Files {
 		p.Names = append(p.Names, f.Name)
+	}
+	if !slices.Contains(p.Names, p.File) {
+		p.Names = append(p.Names, p.File)
 	}
 	if r.session != nil {
 		for _, run := range r.session.Runs() {
@@ -69,7 +73,7 @@ func (s *Server) showScript(r *request, code int, p *scriptPage) {
 }
 
 func (s *Server) fileOf(name string) (text string, ok bool) {
-	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Name == name })
+	i := slices.IndexFunc(s.Files, func(f cases.File) bool { return f.Name == name })
 	if i < 0 {
 		return "", false
 	}
@@ -78,19 +82,17 @@ func (s *Server) fileOf(name string) (text string, ok bool) {
 
 // runScript checks a script, and runs its cases.
 func (s *Server) runScript(r *request) error {
-	if s.Parse == nil {
-		return fail(http.StatusNotFound, "scripts cannot be edited here")
-	}
 	p := &scriptPage{base: base{Title: "Script", Here: "/script"}, File: r.PostFormValue("file"), Edited: true}
 	p.Text, p.Only = strings.ReplaceAll(r.PostFormValue("text"), "\r\n", "\n"), r.PostFormValue("only")
 	if len(p.Text) > maxScript {
 		return fail(http.StatusRequestEntityTooLarge, "a script has at most %d bytes", maxScript)
 	}
-	if _, ok := s.fileOf(p.File); !ok {
+	_, draft := r.session.Draft(p.File)
+	if _, ok := s.fileOf(p.File); !ok && !draft {
 		return fail(http.StatusNotFound, "there is no script %q", events.Clean(p.File, 100))
 	}
-	if r.PostFormValue("do") == "revert" {
-		p.Text, _ = s.fileOf(p.File)
+	if text, ok := s.fileOf(p.File); ok && r.PostFormValue("do") == "revert" {
+		p.Text = text
 	}
 	if err := r.session.SetDraft(p.File, p.Text); err != nil {
 		return err
@@ -109,7 +111,7 @@ func (s *Server) runScript(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.session.Begin("script", p.File, list, o); err != nil {
+	if _, err := r.session.Begin("script", p.File, p.Text, list, o); err != nil {
 		return err
 	}
 	p.Said = "The script runs."
@@ -118,24 +120,24 @@ func (s *Server) runScript(r *request) error {
 }
 
 // choose makes cases of the text of a page, those that Only matches.
-func (s *Server) choose(p *scriptPage) (list []conform.Case, faults []Fault) {
+func (s *Server) choose(p *scriptPage) (list []conform.Case, faults []script.Error) {
+	wrong := func(format string, args ...any) (list []conform.Case, faults []script.Error) {
+		return nil, []script.Error{{File: p.File, Text: fmt.Sprintf(format, args...)}}
+	}
 	only, err := regexp.Compile(p.Only)
 	if err != nil {
-		return nil, []Fault{{Text: fmt.Sprintf("the expression that chooses cases: %v", err)}}
+		return wrong("the expression that chooses cases: %v", err)
 	}
-	all, faults := s.Parse(p.File, p.Text)
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	names := map[string]bool{}
-	for _, c := range all {
-		if names[c.Name] {
-			return nil, []Fault{{Text: fmt.Sprintf("two cases are called %s", c.Name)}}
-		}
-		names[c.Name] = true
+	all, err := script.Parse(p.File, p.Text)
+	var fault *script.Error
+	switch {
+	case errors.As(err, &fault):
+		return nil, []script.Error{*fault}
+	case err != nil:
+		return wrong("%v", err)
 	}
 	if list = conform.Select(all, only); len(list) == 0 {
-		return nil, []Fault{{Text: fmt.Sprintf("none of its %d cases matches %q", len(all), p.Only)}}
+		return wrong("none of its %d cases matches %q", len(all), p.Only)
 	}
 	return list, nil
 }

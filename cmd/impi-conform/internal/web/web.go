@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
@@ -42,11 +43,7 @@ type Config struct {
 	Token   string    // who comes first must know it, "": anybody may come
 	Log     io.Writer // refused requests
 
-	Files []File // scripts
-	// Where says in which script a case stands, and in which line.
-	Where func(conform.Case) (file string, line int)
-	// Parse makes cases of a script; nil: scripts cannot be edited.
-	Parse func(file, text string) ([]conform.Case, []Fault)
+	Files []cases.File // scripts
 
 	Sections []spec.Section                // of the specification
 	Rule     func(rule string) []spec.Part // a rule, with the sections that it names
@@ -54,15 +51,6 @@ type Config struct {
 	// ByHand makes a target whose programs a person starts, who is asked by ask; nil: there is none.
 	ByHand func(templates Templates, ask Ask) (target any, err error)
 	Hints  []Templates // ready templates
-}
-
-// File is a script.
-type File struct{ Name, Text string }
-
-// Fault is an error in a script. Line and Column count from 1; 0: none.
-type Fault struct {
-	Line, Column int
-	Text         string
 }
 
 // Templates are the command lines that a person is shown.

@@ -37,6 +37,7 @@ type Run struct {
 	Title string
 	Kind  string // "cases", "start-up", "script", "record"
 	Began time.Time
+	Text  string // the script that is run, "": those of the tester
 
 	session *Session
 	cancel  context.CancelFunc
@@ -61,7 +62,7 @@ type play struct {
 }
 
 // Begin runs cases in the session. o.Trace, o.Keep, o.Began and o.Over are the session's affair.
-func (x *Session) Begin(kind, title string, cases []conform.Case, o conform.Options) (*Run, error) {
+func (x *Session) Begin(kind, title, text string, cases []conform.Case, o conform.Options) (*Run, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over {
@@ -72,7 +73,7 @@ func (x *Session) Begin(kind, title string, cases []conform.Case, o conform.Opti
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := x.add(kind, title)
-	r.cancel, r.phase = cancel, Waiting
+	r.cancel, r.phase, r.Text = cancel, Waiting, text
 	for _, c := range cases {
 		p := &play{Case: c, state: Queued}
 		r.cases, r.index[c.Name] = append(r.cases, p), p

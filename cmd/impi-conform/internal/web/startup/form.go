@@ -1,21 +1,23 @@
-// Package startup makes a case of what a person has chosen on the page: a job that starts up and ends, and nothing else
+// Package startup makes a script of what a person has chosen on the page: a job that starts up and ends, and nothing else
 // (the specification's 5.1, "Run Startup Only").
 //
-//	form.go    what can be chosen, and within which bounds
-//	client.go  the tester runs the server, the implementation is a client
-//	server.go  the implementation runs the server, the tester is all clients
+//	form.go             what can be chosen, and within which bounds
+//	text.go             its script
+//	start-up.star.tmpl  what that is made of
 package startup
 
 import (
 	"fmt"
 	"strconv"
 
-	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// Name is what the case is called.
-const Name = "start-up/only"
+// Name is what the case is called, and File its script.
+const (
+	Name = "start-up/only"
+	File = "start-up.star"
+)
 
 // Form is a configuration. A nil number is the default.
 type Form struct {
@@ -144,21 +146,4 @@ func choice(got string, list ...string) string {
 		}
 	}
 	return list[0]
-}
-
-// Case is the case of a form that was read without problems.
-func (f Form) Case() conform.Case {
-	c := conform.Case{Name: Name, Rule: "2.2, 2.3, 2.4"}
-	if f.Server == Implementation {
-		c.Needs, c.Run = conform.Server, f.asClients
-		c.About = fmt.Sprintf("the implementation's server starts a job of %d clients, and all end in order", f.Clients)
-		return c
-	}
-	c.Needs, c.Run = conform.Client, f.asServer
-	if f.XSize != nil || f.MaxLinear != nil {
-		c.Needs = conform.Values
-	}
-	c.About = fmt.Sprintf("the implementation starts up as client %d of %d with %d processes, and all end in order", f.Rank,
-		f.Clients+1, f.Own)
-	return c
 }

@@ -1,13 +1,11 @@
 package startup
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
-	"github.com/libimpi/libimpi/transport/wire"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 )
 
 // form reads a form given as names and values.
@@ -23,29 +21,48 @@ func form(words ...string) (f Form, problems string, ok bool) {
 	return f, problems, ok
 }
 
-func TestAnEmptyFormIsTheSmallestJob(t *testing.T) {
-	f, _, ok := form()
-	s := f.setup()
-	if !ok || f.Server != Tester || f.Auth != Key || s.Procs != 1 || len(s.Others) != 1 || !slices.Equal(s.Others[0], []int{1}) ||
-		s.Env != nil || s.XSize != nil || f.Case().Needs != conform.Client {
-		t.Errorf("got %+v, %+v", f, s)
+// one is the case of a form.
+func one(t *testing.T, words ...string) (c conform.Case, text string) {
+	t.Helper()
+	f, problems, ok := form(words...)
+	if !ok {
+		t.Fatalf("%v: %s", words, problems)
 	}
+	text = f.Script()
+	list, err := script.Parse(File, text)
+	if err != nil || len(list) != 1 || list[0].Name != Name {
+		t.Fatalf("%v: %v, %d cases of\n%s", words, err, len(list), text)
+	}
+	return list[0], text
 }
 
-func TestAFormIsTheJobThatItSays(t *testing.T) {
-	f, _, ok := form("clients", "3", "hosts", "2", "procs", "4", "rank", "3", "own", "5", "auth", "none", "datalen", "100",
-		"ackmark", "2", "hiwater", "4", "xsize", "0")
-	s := f.setup()
-	if !ok || s.Rank != 3 || s.Procs != 5 || len(s.Others) != 3 || !slices.Equal(s.Others[2], []int{4, 4}) || s.DataLen != 100 ||
-		s.AckMark != 2 || s.HiWater != 4 || !s.Told || *s.XSize != 0 || *s.MaxLinear != 4 ||
-		!slices.Equal(s.Env, []string{"IMPI_AUTH_NONE="}) {
-		t.Errorf("got %+v", s)
-	}
-	if c := f.Case(); c.Needs != conform.Values || !strings.Contains(c.About, "client 3 of 4 with 5 processes") {
-		t.Errorf("got %+v", c)
-	}
-	if f, _, ok := form("server", Implementation, "clients", "32"); !ok || f.Case().Needs != conform.Server {
-		t.Errorf("got %+v", f)
+func TestAFormIsAScript(t *testing.T) {
+	for _, x := range []struct {
+		words []string
+		needs conform.Needs
+		has   []string
+	}{
+		{nil, conform.Client, []string{"rank = 0,", "procs = 1,", "others = [[1]] * 1,", "j.join()", "j.mesh()",
+			"client 0 of 2 with 1 processes"}},
+		{[]string{"clients", "0"}, conform.Client, []string{"others = [[1]] * 0,", "j.fini()"}},
+		{[]string{"clients", "3", "hosts", "2", "procs", "4", "rank", "3", "own", "5", "auth", "none", "datalen", "100",
+			"ackmark", "2", "hiwater", "4", "xsize", "0"}, conform.Values, []string{"rank = 3,", "procs = 5,",
+			"others = [[4, 4]] * 3,", "datalen = 100,", "ackmark = 2,", "hiwater = 4,", "told = True,", "xsize = 0,",
+			"maxlinear = 4,", `env = ["IMPI_AUTH_NONE="],`, "j.say(i32(AUTH_NONE, 0))"}},
+		{[]string{"server", Implementation, "clients", "32", "hosts", "2", "procs", "3"}, conform.Server,
+			[]string{"CLIENTS, HOSTS, PROCS = 32, 2, 3", "start_server(CLIENTS)", "C_COLL_XSIZE: i32(-1)"}},
+		{[]string{"server", Implementation, "auth", "none", "xsize", "7"}, conform.Server,
+			[]string{"auth(AUTH_NONE_MASK)", "C_COLL_XSIZE: i32(7)"}},
+	} {
+		c, text := one(t, x.words...)
+		if c.Needs != x.needs || c.File != File {
+			t.Errorf("%v: got %+v", x.words, c)
+		}
+		for _, want := range x.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%v: there is no %q in\n%s", x.words, want, text)
+			}
+		}
 	}
 }
 
@@ -64,20 +81,5 @@ func TestNumbersThatDoNotFitAreRefused(t *testing.T) {
 		if _, problems, ok := form(words...); ok || !strings.Contains(problems, want) {
 			t.Errorf("%v: %v, %q, must have %q", words, ok, problems, want)
 		}
-	}
-}
-
-// Every contribution has the length that the protocol gives it.
-func TestContributionsHaveTheirLengths(t *testing.T) {
-	f, _, _ := form("hosts", "2", "procs", "3")
-	for _, l := range wire.Labels {
-		per, size, _ := l.Shape()
-		n := map[wire.Per]int{wire.PerClient: 1, wire.PerHost: 2, wire.PerProc: 6}[per]
-		if b := f.contribution(l, 1); l != wire.CVersion && len(b) != n*size {
-			t.Errorf("%v has %d bytes, must have %d", l, len(b), n*size)
-		}
-	}
-	if b := f.contribution(wire.PPID, 1); codec.GetU64(b[8:]) != 2001 {
-		t.Errorf("P_PID is % x", b)
 	}
 }
