@@ -358,6 +358,16 @@ add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_S
 set_tests_properties(conform/golden PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
 add_test(NAME conform/record COMMAND ${CMAKE_SOURCE_DIR}/tests/conform/record.sh ${STAGE} ${CMAKE_BINARY_DIR}/conform-record)
 set_tests_properties(conform/record PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
+# conform/page: the tester's page in a browser without a window, and pictures of it in build/screenshots.
+add_test(NAME conform/page COMMAND ${CMAKE_BINARY_DIR}/tests/conform/conform.test -test.v)
+set_tests_properties(conform/page PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2
+  ENVIRONMENT "IMPI_STAGE=${STAGE};IMPI_SCREENSHOTS=${CMAKE_BINARY_DIR}/screenshots"
+  FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
+add_custom_target(conform-tests ALL
+  COMMAND ${CMAKE_COMMAND} -E env "${like_stage}"
+    ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/conform/conform.test ./tests/conform
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c conform" VERBATIM)
+add_dependencies(conform-tests stage)
 
 # The label quick: what tells in less than a minute on two idle cores whether a change is worth the whole (make quick).
 # Its first is the Go tests of packages that need no other process, its last a job that another process's death ends.

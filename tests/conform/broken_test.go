@@ -65,7 +65,8 @@ func client(rank, server, n string, program []string) int {
 			go j.commands(to, c)
 		}
 	}()
-	cmd := exec.Command(os.Getenv("IMPI_STAGE")+"/bin/impirun", append([]string{"-client", rank, l.Addr().String(), "-n", n},
+	cmd := exec.Command(os.Getenv("IMPI_STAGE")+"/bin/impirun", append([]string{"-client", rank, l.Addr().String(),
+		"-n", n},
 		program...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {

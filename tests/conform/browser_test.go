@@ -84,6 +84,9 @@ func js[T any](b *tab, expression string) T {
 	return v
 }
 
+// run carries a statement out.
+func (b *tab) run(statement string) { b.t.Helper(); b.do(chromedp.Evaluate[chromedp.Void](statement)) }
+
 // until waits until an expression is true.
 func (b *tab) until(expression string) {
 	b.t.Helper()

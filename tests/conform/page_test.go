@@ -1,5 +1,5 @@
-// Package conform tests the page of impi-conform as a person uses it, in a browser without a window. IMPI_STAGE names the
-// stage; ctest sets it. With IMPI_SCREENSHOTS, a folder, pictures of the pages are kept there.
+// Package conform tests the page of impi-conform as a person uses it, in a browser without a window. IMPI_STAGE names
+// the stage; ctest sets it. With IMPI_SCREENSHOTS, a folder, pictures of the pages are kept there.
 package conform
 
 import (
@@ -72,7 +72,9 @@ func TestASessionOnThePage(t *testing.T) {
 	b.shot("configure")
 	b.named()
 	startUpOnly(b)
+	serverUnderTest(b)
 	chapter(b)
+	edited(b)
 	records(b)
 	b.byKeyboard()
 	smallAndDark(b)
@@ -88,15 +90,28 @@ func startUpOnly(b *tab) {
 		b.t.Errorf("the form has forgotten its values: %s clients", got)
 	}
 	b.until(`[...document.querySelectorAll('#columns .column')].some(e => e.textContent === 'process 3')`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#scroll').scrollTop = 0`))
+	b.run(`document.querySelector('#scroll').scrollTop = 0`)
 	b.until(`document.querySelector('[data-at="2"] .label')`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-at="2"]').scrollIntoView({block: 'center'})`))
+	b.run(`document.querySelector('[data-at="2"]').scrollIntoView({block: 'center'})`)
 	b.click(`[data-at="2"]`)
 	b.until(`document.querySelector('#detail table')`)
 	b.says("#detail", "AUTH")
 	b.says("#detail", "mask")
 	b.shot("start-up")
 	b.named()
+}
+
+// serverUnderTest is the same with the implementation's server.
+func serverUnderTest(b *tab) {
+	b.goTo("/")
+	b.click(`input[value=implementation]`)
+	b.click(`input[value=none]`)
+	b.click("form.configure button.main")
+	b.until(`document.querySelector('#columns').textContent.includes('server(under test)')`)
+	b.is("start-up/only", "pass")
+	b.click(`p a[href^="/case/start-up"]`)
+	b.until(`document.querySelector('.listing')`)
+	b.says(".listing", "members = [s.dial() for _ in range(CLIENTS)]")
 }
 
 // chapter runs all cases of a chapter.
@@ -125,10 +140,42 @@ func chapter(b *tab) {
 	b.named()
 }
 
+// edited changes a script, which has an error first, and runs it.
+func edited(b *tab) {
+	b.goTo("/case/client/alone")
+	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('name = "client/alone"'))`)
+	b.click(`a.button`)
+	b.until(`document.querySelector('#text').value.includes('client/alone')`)
+	own := `case(name = "mine/start", rule = "2.3", about = "a start-up of mine", job = job(others = TWO),
+    steps = ["barrier"], play = lambda j: j.comm().play(barrier(j.comm())))`
+	add := func(text string) {
+		b.run(fmt.Sprintf(`{const t = document.querySelector('#text'); t.value += %q;
+			t.dispatchEvent(new Event('input'));}`, text))
+		b.fill("input[name=only]", "^mine/")
+		b.click(`button[value=run]`)
+	}
+	lines := js[int](b, `document.querySelector('#text').value.split('\n').length`)
+	add("\nmine = )")
+	b.until(`document.querySelector('.faults')`)
+	b.says(".faults", fmt.Sprintf("line %d, column 8", lines+1))
+	b.click(".goto")
+	b.says("#position", fmt.Sprintf("line %d, column 8", lines+1))
+	b.shot("script")
+	b.named()
+	b.run(`{const t = document.querySelector('#text'); t.value = t.value.replace('mine = )', '');}`)
+	add(own)
+	b.is("mine/start", "pass")
+	b.click(`tr[data-case="mine/start"] a`)
+	b.until(`document.querySelector('h1').textContent === 'mine/start'`)
+	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('a start-up of mine'))`)
+	b.until(`document.querySelector('.row')`)
+}
+
 // records downloads a record, and compares it.
 func records(b *tab) {
 	b.goTo("/records")
 	b.named()
+	b.shot("records")
 	b.click(`a[href$="/record.json"]`)
 	path := b.downloaded(".json")
 	text, err := os.ReadFile(path)
@@ -247,7 +294,7 @@ func scrolls(b *tab) {
 	b.goTo("/case/server/count-impossible")
 	b.until(`document.querySelector('#trace-size').textContent === '100000 events.'`)
 	for _, part := range []float64{1, 0.5, 0.25} {
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector('#scroll').scrollTop = %v * 100000 * 30`, part)))
+		b.run(fmt.Sprintf(`document.querySelector('#scroll').scrollTop = %v * 100000 * 30`, part))
 		b.until(fmt.Sprintf(`document.querySelector('[data-at="%d"] .label')`, min(int(part*100_000), 99_999)))
 	}
 	b.says("#rows", "of the flood")

@@ -31,6 +31,11 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			Help: "the implementation's version in records (the first line that the first word with --version writes)"},
 		{Names: []string{"compare"}, Values: []string{"A.json", "B.json"}, Help: "instead of cases: list the cases whose " +
 			"verdict in record B is another than in record A"},
+		{Names: []string{"web"}, Values: []string{"ADDRESS"}, Joined: true, Help: "instead of running cases: show the " +
+			"tester as a page, on which people configure, run and read them, and print its address. -web alone listens on a " +
+			"free port of 127.0.0.1; another address:port needs a token"},
+		{Names: []string{"token"}, Values: []string{"FILE"}, Help: "with -web: the token is in FILE, at least 16 " +
+			"characters (for an address that other machines reach, one is made and printed)"},
 		{Names: []string{"v"}, Help: "show what the implementation wrote in failed cases"},
 		{Names: []string{"golden"}, Values: []string{"DIR"}, Help: "instead of cases: run some small jobs of libimpi, " +
 			"and compare their bytes with the traces in DIR"},

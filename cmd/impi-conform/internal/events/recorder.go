@@ -66,8 +66,8 @@ func New() *Recorder { return NewAt(time.Now) }
 
 // NewAt is New by another clock.
 func NewAt(now func() time.Time) *Recorder {
-	return &Recorder{began: now(), now: now, first: first, last: last, window: map[[2]codec.ID]int{}, procs: map[codec.ID]Party{},
-		assigned: map[string]bool{}}
+	return &Recorder{began: now(), now: now, first: first, last: last, window: map[[2]codec.ID]int{},
+		procs: map[codec.ID]Party{}, assigned: map[string]bool{}}
 }
 
 // Keep says how many events are kept, at least 5, the first four fifths and the last one. It is called before the first

@@ -101,7 +101,8 @@ func (r *Record) Add(x conform.Result) {
 
 // VerdictOf is the word for an outcome.
 func VerdictOf(o conform.Outcome) Verdict {
-	return [...]Verdict{conform.Pass: Pass, conform.Fail: Fail, conform.Skip: Skip, conform.Indeterminate: Indeterminate}[o]
+	list := [...]Verdict{conform.Pass: Pass, conform.Fail: Fail, conform.Skip: Skip, conform.Indeterminate: Indeterminate}
+	return list[o]
 }
 
 // Properties are what JUnit's files say of a run.

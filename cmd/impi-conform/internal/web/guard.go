@@ -18,8 +18,8 @@ import (
 // guard refuses requests.
 //
 //   - Host must be one of ours: a page of somebody else's, whose name was made to lead here, cannot read anything.
-//   - Whatever changes something must be a POST whose Origin is this page. All browsers say it, also of forms, and no page of
-//     another origin can: a token in each form would add nothing. Who says no Origin is refused.
+//   - Whatever changes something must be a POST whose Origin is this page. All browsers say it, also of forms, and no
+//     page of another origin can: a token in each form would add nothing. Who says no Origin is refused.
 //   - If there is a token, the first request must have it (?token=); from then on a cookie has it.
 type guard struct {
 	hosts  map[string]bool // as the header Host has them
@@ -115,8 +115,8 @@ func (g *guard) knows(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// newCookie makes a cookie for this page alone. Lax: a link from elsewhere finds the session, a form from elsewhere does
-// not have it.
+// newCookie makes a cookie for this page alone. Lax: a link from elsewhere finds the session, a form from elsewhere
+// does not have it.
 func (g *guard) newCookie(name, value string) *http.Cookie {
 	return &http.Cookie{Name: name + g.cookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }

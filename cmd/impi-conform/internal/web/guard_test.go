@@ -60,13 +60,15 @@ func TestAllAddressesOfAMachineAreOursButNotAllNames(t *testing.T) {
 func TestAFormFromElsewhereIsRefused(t *testing.T) {
 	s := newSite(t)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.url, "http://"))
-	for _, origin := range []string{"", "null", "http://evil.example", "http://localhost:" + port, "https://127.0.0.1:" + port,
+	for _, origin := range []string{"", "null", "http://evil.example", "http://localhost:" + port,
+		"https://127.0.0.1:" + port,
 		"http://127.0.0.1", "http://127.0.0.1:1", s.url + ".evil.example", s.url + "/"} {
 		header := "Origin: " + origin + "\r\n"
 		if origin == "" {
 			header = ""
 		}
-		for _, path := range []string{"/run", "/start-up", "/stop", "/clear", "/script", "/answer", "/templates", "/compare"} {
+		for _, path := range []string{"/run", "/start-up", "/stop", "/clear", "/script", "/answer", "/templates",
+			"/compare"} {
 			got := s.raw("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n" + header +
 				"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 8\r\n\r\nwhat=all")
 			if !strings.Contains(got, "403") {
@@ -116,7 +118,8 @@ func TestThePageIsItsOwn(t *testing.T) {
 		hasNot(t, page, "http:", "https:", " style=", " onclick", "<style", "javascript:")
 	}
 	for name, b := range assets {
-		for _, no := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "https:",
+		for _, no := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(",
+			"https:",
 			"@import", "url("} {
 			if bytes.Contains(b, []byte(no)) {
 				t.Errorf("%s has %s", name, no)
@@ -161,8 +164,10 @@ func TestATokenIsNeeded(t *testing.T) {
 func TestPathsLeadNowhereElse(t *testing.T) {
 	s := newSite(t)
 	host := strings.TrimPrefix(s.url, "http://")
-	for _, path := range []string{"/static/../web.go", "/static/..%2fweb.go", "/static/%2e%2e/%2e%2e/etc/passwd", "/static/",
-		"/../../../etc/passwd", "//etc/passwd", "/case/../../etc/passwd", "/spec/..%2f..%2f..%2fetc%2fpasswd", "/views/case.html",
+	for _, path := range []string{"/static/../web.go", "/static/..%2fweb.go", "/static/%2e%2e/%2e%2e/etc/passwd",
+		"/static/",
+		"/../../../etc/passwd", "//etc/passwd", "/case/../../etc/passwd", "/spec/..%2f..%2f..%2fetc%2fpasswd",
+		"/views/case.html",
 		"/static/style.css%00", "/run/..%2f1/rows/x", "/%00", "http://evil.example/"} {
 		got := s.raw("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
 		if strings.Contains(got, " 200") || strings.Contains(got, " 500") {
@@ -191,8 +196,8 @@ func TestWhatIsTooLongIsRefused(t *testing.T) {
 	if !strings.Contains(got, "413") {
 		t.Errorf("a length of 10^11 is answered by %q", got)
 	}
-	got = s.raw(fmt.Sprintf("POST /compare HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nContent-Type: multipart/form-data; boundary=x\r\n"+
-		"Content-Length: %d\r\n\r\n", host, s.url, maxUpload+1))
+	got = s.raw(fmt.Sprintf("POST /compare HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n"+
+		"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n", host, s.url, maxUpload+1))
 	if !strings.Contains(got, "413") {
 		t.Errorf("a record that is too long is answered by %q", got)
 	}

@@ -29,7 +29,8 @@ func TestPagesAreThereBeforeAnythingWasDone(t *testing.T) {
 	if n := len(s.sessions.All()); n != 0 {
 		t.Errorf("looking at pages makes %d sessions", n)
 	}
-	for _, path := range []string{"/nothing", "/case/nothing", "/spec/9.9", "/run/1/rows/toy/passes", "/run/x/record/record.json",
+	for _, path := range []string{"/nothing", "/case/nothing", "/spec/9.9", "/run/1/rows/toy/passes",
+		"/run/x/record/record.json",
 		"/static/none", "/compare?a=1&b=2"} {
 		c.get(path, http.StatusNotFound)
 	}
@@ -102,7 +103,8 @@ func TestATraceComesInPieces(t *testing.T) {
 		p.Rows[0].Gap != 0 || len(p.Columns) != 1 || !p.Columns[0].Tested || p.State != "pass" {
 		t.Errorf("got %+v", p)
 	}
-	if p := decode[rows](t, c.get("/run/1/rows/other/says?from=-5&count=10000000", http.StatusOK)); len(p.Rows) != maxRows {
+	p = decode[rows](t, c.get("/run/1/rows/other/says?from=-5&count=10000000", http.StatusOK))
+	if len(p.Rows) != maxRows {
 		t.Errorf("a piece has %d rows", len(p.Rows))
 	}
 	if p := decode[rows](t, c.get("/run/1/rows/other/says?from=5000&count=5", http.StatusOK)); len(p.Rows) != 0 {
@@ -125,7 +127,8 @@ func TestAPacketIsShownWithWhatItMustBe(t *testing.T) {
 		t.Fatalf("got %+v", p)
 	}
 	text := c.get(fmt.Sprintf("/run/1/event/other/packet?at=%d", p.Marks[0].Row), http.StatusOK)
-	has(t, text, `{"name":"pk_tag","offset":84,"length":4,"raw":"00000102","value":"258","must":"00000103","must_value":"259"}`)
+	has(t, text, `{"name":"pk_tag","offset":84,"length":4,"raw":"00000102","value":"258","must":"00000103",`+
+		`"must_value":"259"}`)
 	e := decode[packet](t, text)
 	if len(e.Fields) != 16 || len(e.Wrong) != 1 || !strings.Contains(e.Title, "this is wrong") {
 		t.Errorf("got %+v", e)
@@ -171,7 +174,8 @@ func TestRecordsAreSentAndCompared(t *testing.T) {
 	if err != nil || len(r.Cases) != 2 || r.Cases[0].Trace == nil {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	has(t, c.get("/run/1/record/record.xml", http.StatusOK), `<property name="implementation" value="toy">`, `failures="1"`)
+	has(t, c.get("/run/1/record/record.xml", http.StatusOK), `<property name="implementation" value="toy">`,
+		`failures="1"`)
 	for _, file := range []string{"record.exe", "other.json", "..%2f..%2fpasswd"} {
 		c.get("/run/1/record/"+file, http.StatusNotFound)
 	}
@@ -268,7 +272,8 @@ func TestAStartUpIsConfigured(t *testing.T) {
 	}
 	page = c.post("/start-up", http.StatusOK, "clients", "3", "server", "implementation", "auth", "none")
 	r := s.ran()
-	has(t, page, `data-name="start-up/only"`, `id="f-clients" name="clients" type="number" inputmode="numeric" min="0" max="32" value="3"`)
+	has(t, page, `data-name="start-up/only"`,
+		`id="f-clients" name="clients" type="number" inputmode="numeric" min="0" max="32" value="3"`)
 	if r.Kind != "start-up" || r.List()[0].Needs != conform.Server {
 		t.Errorf("got %+v", r.List())
 	}

@@ -49,7 +49,8 @@ func (c *client) listen() (told func() news, stop func()) {
 func TestAStreamTellsWhatChanges(t *testing.T) {
 	goOn := make(chan bool)
 	s := newSite(t, func(c *Config) {
-		c.Cases = append(c.Cases[:len(c.Cases):len(c.Cases)], conform.Case{Name: "toy/waits", Run: func(*conform.T) { <-goOn }})
+		c.Cases = append(c.Cases[:len(c.Cases):len(c.Cases)], conform.Case{Name: "toy/waits",
+			Run: func(*conform.T) { <-goOn }})
 	})
 	c := s.client()
 	c.get("/events", http.StatusNoContent) // no session: nothing to tell
@@ -125,8 +126,8 @@ func TestAStreamThatIsNotReadIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(raw, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: impi_session%s=%s\r\n\r\n", strings.TrimPrefix(s.url, "http://"),
-		s.guard.cookie, x.ID)
+	fmt.Fprintf(raw, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: impi_session%s=%s\r\n\r\n",
+		strings.TrimPrefix(s.url, "http://"), s.guard.cookie, x.ID)
 	if line, err := bufio.NewReader(raw).ReadString('\n'); !strings.Contains(line, "200") {
 		t.Fatalf("%q, %v", line, err)
 	}

@@ -62,8 +62,8 @@ func TestColoursHaveEnoughContrast(t *testing.T) {
 				}
 			}
 		}
-		for pair, least := range map[[2]string]float64{{"on-button", "button"}: 4.5, {"paper", "bad"}: 4.5, {"edge", "paper"}: 3,
-			{"link", "paper"}: 3} {
+		for pair, least := range map[[2]string]float64{{"on-button", "button"}: 4.5, {"paper", "bad"}: 4.5,
+			{"edge", "paper"}: 3, {"link", "paper"}: 3} {
 			if k := contrast(c[pair[0]], c[pair[1]]); k < least {
 				t.Errorf("%s: %s on %s has a contrast of %.2f, must be %.1f", name, pair[0], pair[1], k, least)
 			}

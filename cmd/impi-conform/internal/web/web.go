@@ -13,8 +13,9 @@
 //	rows.go     traces, in pieces
 //	records.go  records, and comparing them
 //
-// Flow: a request passes the guard, finds its session by a cookie, and shows what the session has. Only forms (POST) change
-// anything. Pages are whole without JavaScript but for what is live: static/page.js, and static/diagram.js for traces.
+// Flow: a request passes the guard, finds its session by a cookie, and shows what the session has. Only forms (POST)
+// change anything. Pages are whole without JavaScript but for what is live: static/page.js, and static/diagram.js for
+// traces.
 package web
 
 import (

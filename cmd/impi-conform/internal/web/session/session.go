@@ -5,8 +5,8 @@
 //	keep.go     how much is kept of runs that are over
 //	prompt.go   what a person is asked to do
 //
-// Locks are taken in this order: a Run's, a recorder's, a Session's; or a Set's, a Session's. Who holds a Session's takes
-// no other and does not wait.
+// Locks are taken in this order: a Run's, a recorder's, a Session's; or a Set's, a Session's. Who holds a Session's
+// takes no other and does not wait.
 package session
 
 import (

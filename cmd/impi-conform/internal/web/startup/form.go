@@ -1,5 +1,5 @@
-// Package startup makes a script of what a person has chosen on the page: a job that starts up and ends, and nothing else
-// (the specification's 5.1, "Run Startup Only").
+// Package startup makes a script of what a person has chosen on the page: a job that starts up and ends, and nothing
+// else (the specification's 5.1, "Run Startup Only").
 //
 //	form.go             what can be chosen, and within which bounds
 //	text.go             its script
