@@ -50,7 +50,8 @@ func serve(ctx context.Context, f flags, at *target.Target, chosen []conform.Cas
 		return codeUsage
 	}
 	s := web.New(web.Config{Head: head(ctx, f), Cases: chosen, Options: options(f, at), Limits: session.Defaults,
-		Token: token, Log: os.Stderr, Files: cases.Files(), Sections: spec.Sections(), Rule: spec.Rule}, l.Addr())
+		Token: token, Log: os.Stderr, Commands: f.server + f.client, Files: cases.Files(), Sections: spec.Sections(),
+		Rule: spec.Rule}, l.Addr())
 	fmt.Println(web.Address(l, shown))
 	if err := s.Serve(ctx, l); err != nil {
 		complain("-web: %v", err)

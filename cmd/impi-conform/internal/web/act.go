@@ -14,18 +14,21 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/startup"
 )
 
-// options are those of a run of the session: by hand if the form says so.
-func (s *Server) options(r *request) (conform.Options, error) {
-	o := s.Options
-	if r.FormValue("how") != "hand" {
-		return o, nil
+// order runs cases: by hand if the form says so, or if there are no commands.
+func (s *Server) order(r *request, o session.Order) (err error) {
+	switch o.Options = s.Options; {
+	case s.ByHand != nil && (s.Commands == "" || r.FormValue("how") == "hand"):
+		o.Options, o.Done, err = s.ByHand(s.templatesOf(r.session), r.session.Ask)
+	case r.FormValue("how") == "hand":
+		err = errors.New("nothing can be started by hand here")
 	}
-	if s.ByHand == nil {
-		return o, errors.New("nothing can be started by hand here")
+	if err != nil {
+		return err
 	}
-	target, err := s.ByHand(s.templatesOf(r.session), r.session.Ask)
-	o.Target, o.Jobs = target, 1 // a person does one thing at a time
-	return o, err
+	if _, err = r.session.Begin(o); err != nil && o.Done != nil {
+		o.Done()
+	}
+	return err
 }
 
 // startUp runs a start-up alone.
@@ -40,10 +43,6 @@ func (s *Server) startUp(r *request) error {
 		s.showConfiguration(r, http.StatusUnprocessableEntity, r.PostFormValue)
 		return nil
 	}
-	o, err := s.options(r)
-	if err != nil {
-		return err
-	}
 	text := f.Script()
 	list, err := script.Parse(startup.File, text)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Server) startUp(r *request) error {
 	if err := r.session.SetDraft(startup.File, text); err != nil { // to be edited
 		return err
 	}
-	if _, err := r.session.Begin("start-up", "start-up only", text, list, o); err != nil {
+	if err := s.order(r, session.Order{Kind: "start-up", Title: "start-up only", Text: text, Cases: list}); err != nil {
 		return err
 	}
 	return seeOther(r, "/#trace")
@@ -94,11 +93,7 @@ func (s *Server) run(r *request) error {
 	if len(list) == 0 {
 		return fail(http.StatusUnprocessableEntity, "no case is picked")
 	}
-	o, err := s.options(r)
-	if err != nil {
-		return err
-	}
-	if _, err := r.session.Begin("cases", first(title, 100), "", list, o); err != nil {
+	if err := s.order(r, session.Order{Kind: "cases", Title: first(title, 100), Cases: list}); err != nil {
 		return err
 	}
 	if back := r.PostFormValue("back"); back == "case" && len(list) == 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
 )
 
 // scriptPage is where scripts are read, edited and run.
@@ -107,11 +108,7 @@ func (s *Server) runScript(r *request) error {
 		s.showScript(r, http.StatusOK, p)
 		return nil
 	}
-	o, err := s.options(r)
-	if err != nil {
-		return err
-	}
-	if _, err := r.session.Begin("script", p.File, p.Text, list, o); err != nil {
+	if err := s.order(r, session.Order{Kind: "script", Title: p.File, Text: p.Text, Cases: list}); err != nil {
 		return err
 	}
 	p.Said = "The script runs."

@@ -13,12 +13,13 @@ import (
 
 // base is what all pages have.
 type base struct {
-	Title   string
-	Here    string // the page's path
-	Message string // an error
-	Head    record.Record
-	Now     news
-	ByHand  bool
+	Title    string
+	Here     string // the page's path
+	Message  string // an error
+	Head     record.Record
+	Now      news
+	ByHand   bool // programs can be started by hand
+	Commands bool // and by commands
 }
 
 // shown is a page.
@@ -27,7 +28,7 @@ type shown interface{ common() *base }
 func (b *base) common() *base { return b }
 
 func (s *Server) fill(r *request, b *base) {
-	b.Head, b.ByHand = s.Head, s.ByHand != nil
+	b.Head, b.ByHand, b.Commands = s.Head, s.ByHand != nil, s.Commands != ""
 	if b.Here == "" {
 		b.Here = r.URL.Path
 	}

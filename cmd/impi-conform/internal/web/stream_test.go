@@ -144,11 +144,12 @@ func TestAStreamThatIsNotReadIsLeft(t *testing.T) {
 
 func TestPromptsAreOnThePage(t *testing.T) {
 	var shown Templates
+	over := make(chan bool, 1)
 	s := newSite(t, func(c *Config) {
 		c.Hints = []Templates{{"one", "serve {clients}", "join {rank}"}, {"two", "s {clients}", "j {rank}"}}
-		c.ByHand = func(templates Templates, ask Ask) (any, error) {
+		c.ByHand = func(templates Templates, ask Ask) (conform.Options, func(), error) {
 			shown = templates
-			return ask, nil
+			return conform.Options{Target: ask, Timeout: time.Minute}, func() { over <- true }, nil
 		}
 		c.Cases = []conform.Case{{Name: "hand/asks", Run: func(t *conform.T) {
 			got, err := t.Target().(Ask)(t.Context(), session.Prompt{What: "server " + evil, Command: shown.Server + evil,
@@ -184,4 +185,5 @@ func TestPromptsAreOnThePage(t *testing.T) {
 	if snap := s.ran().Snapshot(0); snap.Count["pass"] != 2 {
 		t.Errorf("got %+v", snap)
 	}
+	<-over
 }

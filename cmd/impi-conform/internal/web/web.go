@@ -49,8 +49,10 @@ type Config struct {
 	Sections []spec.Section                // of the specification
 	Rule     func(rule string) []spec.Part // a rule, with the sections that it names
 
-	// ByHand makes a target whose programs a person starts, who is asked by ask; nil: there is none.
-	ByHand func(templates Templates, ask Ask) (target any, err error)
+	Commands string // by which programs are started, "": none
+	// ByHand says how to run cases whose programs a person starts, who is asked by ask, and what to do when the run is
+	// over; nil: that is not possible.
+	ByHand func(templates Templates, ask Ask) (o conform.Options, done func(), err error)
 	Hints  []Templates // ready templates
 }
 

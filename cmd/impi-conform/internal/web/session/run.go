@@ -61,8 +61,16 @@ type play struct {
 	live   *events.Recorder
 }
 
-// Begin runs cases in the session. o.Trace, o.Keep, o.Began and o.Over are the session's affair.
-func (x *Session) Begin(kind, title, text string, cases []conform.Case, o conform.Options) (*Run, error) {
+// Order is what is to be run.
+type Order struct {
+	Kind, Title, Text string // as of a Run
+	Cases             []conform.Case
+	Options           conform.Options // but Trace, Keep, Began and Over, which are the session's affair
+	Done              func()          // called when the run is over, nil: nothing
+}
+
+// Begin runs cases in the session.
+func (x *Session) Begin(order Order) (*Run, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over {
@@ -72,14 +80,15 @@ func (x *Session) Begin(kind, title, text string, cases []conform.Case, o confor
 		return nil, ErrRunning
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := x.add(kind, title)
-	r.cancel, r.phase, r.Text = cancel, Waiting, text
-	for _, c := range cases {
+	r := x.add(order.Kind, order.Title)
+	r.cancel, r.phase, r.Text = cancel, Waiting, order.Text
+	for _, c := range order.Cases {
 		p := &play{Case: c, state: Queued}
 		r.cases, r.index[c.Name] = append(r.cases, p), p
 	}
+	o := order.Options
 	o.Trace, o.Keep, o.Began, o.Over = true, x.set.limits.Keep, r.began, r.ended
-	go r.run(ctx, o)
+	go r.run(ctx, o, order.Done)
 	x.tell()
 	return r, nil
 }
@@ -161,10 +170,13 @@ func (r *Run) Over() bool {
 // Wait waits until it is.
 func (r *Run) Wait() { <-r.over }
 
-func (r *Run) run(ctx context.Context, o conform.Options) {
+func (r *Run) run(ctx context.Context, o conform.Options, done func()) {
 	defer r.session.changed()
 	defer close(r.over)
 	defer r.cancel()
+	if done != nil {
+		defer done()
+	}
 	select {
 	case r.session.set.slots <- struct{}{}:
 		defer func() { <-r.session.set.slots }()

@@ -60,7 +60,7 @@ var quick = conform.Options{Timeout: time.Minute, Jobs: 2}
 
 func begin(t *testing.T, x *Session, cases ...conform.Case) *Run {
 	t.Helper()
-	r, err := x.Begin("cases", "some", "", cases, quick)
+	r, err := x.Begin(Order{Kind: "cases", Title: "some", Cases: cases, Options: quick})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestSessionsAreFewAndEndWhenIdle(t *testing.T) {
 	if s.Find(a.ID) != nil || s.Find(b.ID) != nil || !a.Over() || s.Find(c.ID) != c {
 		t.Error("idle sessions are there")
 	}
-	if _, err := a.Begin("cases", "", "", nil, quick); err == nil {
+	if _, err := a.Begin(Order{Kind: "cases", Options: quick}); err == nil {
 		t.Error("a session that is over begins a run")
 	}
 	if _, _, err := a.Listen(); err == nil {
@@ -207,7 +207,7 @@ func TestWhatWasNotBegunWhenARunIsStoppedHasNoVerdict(t *testing.T) {
 	r := begin(t, x, c, d, says("b/next", 1, false))
 	<-began
 	<-began2
-	if _, err := x.Begin("cases", "more", "", nil, quick); !errors.Is(err, ErrRunning) {
+	if _, err := x.Begin(Order{Kind: "cases", Options: quick}); !errors.Is(err, ErrRunning) {
 		t.Errorf("two runs at a time: %v", err)
 	}
 	x.Stop()
