@@ -129,6 +129,7 @@ func run(f flags) int {
 		complain("%v", err)
 		return codeUsage
 	}
+	defer at.Close()
 	if f.golden != "" {
 		return golden(ctx, f, at)
 	}

@@ -2,8 +2,6 @@ package cases
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
@@ -160,24 +158,11 @@ func throttled(t t, j *peer.Job, n int) {
 
 // computing sends n messages to a program that is not in MPI.
 func computing(t t, n int) {
-	file := filepath.Join(dir(t), "go")
-	j := peer.Start(t, setup{Others: two}, "await "+file, fmt.Sprintf("recvs 1 7 8 %d", n))
+	j := peer.Start(t, setup{Others: two}, "compute", fmt.Sprintf("recvs 1 7 8 %d", n))
 	for range n {
 		j.Send(j.Data(1, 0, 7, 8))
 	}
 	j.Acks(1, 0, n/int(j.AckMark))
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatalf("%v", err)
-	}
+	j.Go()
 	j.Finish()
-}
-
-// dir is a folder that goes with the case.
-func dir(t t) string {
-	d, err := os.MkdirTemp("", "impi-conform")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() { os.RemoveAll(d) })
-	return d
 }

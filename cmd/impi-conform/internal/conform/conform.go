@@ -131,9 +131,9 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 		return Result{Case: c, Outcome: Indeterminate, Problems: []Problem{{Text: "interrupted"}}}
 	}
 	began := time.Now()
-	within, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	t := &T{ctx: within, target: o.Target, events: events.New()}
+	within, clock := newClock(ctx, o.Timeout)
+	defer clock.end()
+	t := &T{name: c.Name, ctx: within, clock: clock, target: o.Target, events: events.New()}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -141,8 +141,12 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 	}()
 	select {
 	case <-over:
-	case <-time.After(o.Timeout + grace):
-		t.Errorf("the case did not end at its deadline")
+	case <-within.Done():
+		select {
+		case <-over:
+		case <-time.After(grace):
+			t.Errorf("the case did not end at its deadline")
+		}
 	}
 	r := t.result(c, time.Since(began))
 	if why := t.indeterminate(ctx); r.Outcome == Fail && why != "" {

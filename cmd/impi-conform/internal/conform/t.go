@@ -16,7 +16,9 @@ import (
 
 // T is what a running case sees.
 type T struct {
+	name   string
 	ctx    context.Context
+	clock  *clock
 	target any
 	events *events.Recorder
 
@@ -71,11 +73,20 @@ func (t *T) result(c Case, took time.Duration) Result {
 	return r
 }
 
+// Name is the case's.
+func (t *T) Name() string { return t.name }
+
 // Context ends at the case's deadline.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Deadline is when it does.
-func (t *T) Deadline() time.Time { d, _ := t.ctx.Deadline(); return d }
+// Deadline is when it does; the zero time while the clock is stopped.
+func (t *T) Deadline() time.Time { return t.clock.deadline() }
+
+// StopClock lets the case wait for a person: no deadline passes until StartClock.
+func (t *T) StopClock() { t.clock.stop() }
+
+// StartClock lets the rest of the case's time begin to pass.
+func (t *T) StartClock() { t.clock.start() }
 
 // Target is the implementation under test.
 func (t *T) Target() any { return t.target }

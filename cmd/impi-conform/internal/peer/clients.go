@@ -30,11 +30,19 @@ func StartServer(t *conform.T, n int, env []string, more ...string) *Server {
 		env = target.KeyEnv()
 	}
 	s := LaunchServer(t, fmt.Sprint(n), env, more...)
-	err := s.Main.Until(t.Context(), func(out, _ string) bool { return strings.Contains(out, "\n") })
-	if err != nil {
-		t.Fatalf("the server says no address: %v", err)
+	if s.Main.ByHand() {
+		var err error
+		if s.Addr, err = s.Main.Answer(t.Context()); err != nil {
+			t.Fatalf("the server's address is not known: %v", err)
+		}
+		t.StartClock()
+	} else {
+		err := s.Main.Until(t.Context(), func(out, _ string) bool { return strings.Contains(out, "\n") })
+		if err != nil {
+			t.Fatalf("the server says no address: %v", err)
+		}
+		s.Addr, _, _ = strings.Cut(s.Main.Stdout(), "\n")
 	}
-	s.Addr, _, _ = strings.Cut(s.Main.Stdout(), "\n")
 	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
 		t.Fatalf("the server's first line is %q, must be address:port", s.Addr)
 	}
@@ -47,16 +55,16 @@ func LaunchServer(t *conform.T, clients string, env []string, more ...string) *S
 	if err != nil {
 		t.Fatalf("the server cannot be started: %v", err)
 	}
-	t.Cleanup(func() {
-		p.Kill()
-		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", p.Stdout(), p.Stderr()))
-	})
-	watch(t, p, "server")
+	started(t, p, "server", func() {})
 	return &Server{T: t, Main: p}
 }
 
-// Exit waits for the server's end. ok: it must be exit code 0; else another, with a report.
+// Exit waits for the server's end. ok: it must be exit code 0; else another, with a report. One that was started by
+// hand is not seen to end.
 func (s *Server) Exit(ok bool) {
+	if s.Main.ByHand() {
+		return
+	}
 	code, err := s.Main.Wait(s.T.Context())
 	switch {
 	case err != nil:

@@ -1,7 +1,9 @@
 // Package peer is the rest of an IMPI job around a client under test: the server, and the hosts and processes
 // of all other clients.
 //
-//	job.go     what a job looks like; starting the client; the end
+//	job.go     what a job looks like; starting the client
+//	player.go  what the client's processes are told to do, and what they say
+//	ending.go  the end
 //	server.go  the server's side of the start-up (IMPI 0.0, 2.3)
 //	mesh.go    the sockets between hosts (2.3.8)
 //	link.go    one socket: every packet that arrives is checked (chapter 3), flow control is kept on both sides
@@ -20,12 +22,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/control"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/events"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/transport/wire"
@@ -81,6 +82,8 @@ type Job struct {
 	T     *conform.T
 	Setup Setup
 	Main  *target.Process // the client under test
+
+	players *control.Job // its processes
 
 	Clients   int
 	Hosts     []Host
@@ -140,7 +143,7 @@ func (j *Job) hostName(h int) string {
 // Target is the implementation under test.
 func Target(t *conform.T) *target.Target { return t.Target().(*target.Target) }
 
-// Begin listens as server and starts the client under test, whose processes play the steps.
+// Begin listens as server and starts the client under test, whose processes play the steps and finish.
 func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	if s.Procs == 0 {
 		s.Procs = 1
@@ -155,14 +158,7 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	if s.IPv6 {
 		at = "[::1]:0"
 	}
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		t.Disturbed(err)
-		t.Fatalf("the tester cannot listen: %v", err)
-	}
-	t.Cleanup(func() { l.Close() })
-	l.(*net.TCPListener).SetDeadline(t.Deadline())
-	j.listener = l
+	j.listener = j.listen(at)
 	env := s.Env
 	if env == nil {
 		env = target.KeyEnv()
@@ -170,16 +166,51 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	if s.Told {
 		env = append(env, Target(t).Values(*s.XSize, *s.MaxLinear)...)
 	}
-	j.Main, err = Target(t).Client(s.Rank, l.Addr().String(), s.Procs, env, steps...)
+	j.players = Target(t).Control.Job(s.Procs, j.handler())
+	t.Cleanup(func() { j.players.Close() })
+	j.players.Begin(t.Name())
+	j.players.Do(steps...)
+	j.players.End()
+	j.players.Exit()
+	var err error
+	j.Main, err = Target(t).Client(target.Client{Rank: s.Rank, Server: j.listener.Addr().String(), N: s.Procs, Env: env,
+		Players: j.players})
 	if err != nil {
 		t.Fatalf("the client cannot be started: %v", err)
 	}
-	t.Cleanup(func() {
-		j.Main.Kill()
-		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", j.Main.Stdout(), j.Main.Stderr()))
-	})
-	watch(t, j.Main, clientName(s.Rank))
+	started(t, j.Main, clientName(s.Rank), func() { j.listener.Close() })
 	return j
+}
+
+// listen listens for the client under test.
+func (j *Job) listen(at string) net.Listener {
+	l, err := Target(j.T).Listen(at)
+	if err != nil {
+		j.T.Disturbed(err)
+		j.T.Fatalf("the tester cannot listen: %v", err)
+	}
+	j.T.Cleanup(func() { l.Close() })
+	l.(*net.TCPListener).SetDeadline(j.T.Deadline())
+	return l
+}
+
+// started sees to a process of the implementation: it is recorded, and ended with the case. The clock stands while a
+// person is to start it; if the person gives up, the case is indeterminate, and ends.
+func started(t *conform.T, p *target.Process, name string, end func()) {
+	t.Cleanup(func() {
+		p.Kill()
+		if !p.ByHand() {
+			t.Output(fmt.Sprintf("--- %s, stdout\n%s--- stderr\n%s", name, p.Stdout(), p.Stderr()))
+		}
+	})
+	watch(t, p, name)
+	if p.ByHand() {
+		t.StopClock()
+		p.GivesUp(func(err error) {
+			t.Disturbed(err)
+			end()
+		})
+	}
 }
 
 // Start is Begin and the whole start-up.
@@ -206,46 +237,6 @@ func (j *Job) World() []int {
 	return ranks
 }
 
-// Line waits until rank has said a line.
-func (j *Job) Line(rank int, text string) {
-	want := fmt.Sprintf("[%d] %s\n", rank, text)
-	err := j.Main.Until(j.T.Context(), func(out, _ string) bool { return strings.Contains(out, want) })
-	if err != nil {
-		j.T.Stop()
-		j.T.Fatalf("rank %d should have said %q: %v", rank, text, err)
-	}
-}
-
-// Said reports whether rank has said a line.
-func (j *Job) Said(rank int, text string) bool {
-	return strings.Contains(j.Main.Stdout(), fmt.Sprintf("[%d] %s\n", rank, text))
-}
-
-// Exit waits for the end of the client under test and wants this exit code.
-func (j *Job) Exit(code int) {
-	got, err := j.Main.Wait(j.T.Context())
-	if err != nil {
-		j.T.Fatalf("the client has not ended in time")
-	}
-	j.T.Check(got == code, "the client ended with exit code %d, must be %d", got, code)
-}
-
-// ExitBadly waits for the end of the client under test and wants an exit code other than 0, and a message.
-func (j *Job) ExitBadly() {
-	got, err := j.Main.Wait(j.T.Context())
-	switch {
-	case err != nil:
-		j.T.Fatalf("the client has not ended in time")
-	case got == 0:
-		j.T.Errorf("the client ended with exit code 0, as if nothing had happened")
-	case strings.TrimSpace(j.Main.Stderr()) == "":
-		j.T.Errorf("the client ended with exit code %d and said nothing on stderr", got)
-	}
-	for _, crash := range []string{"panic:", "fatal error:", "SIGSEGV", "core dumped", "Segmentation fault"} {
-		j.T.Check(!strings.Contains(j.Main.Stderr(), crash), "the client crashed (%q)", crash)
-	}
-}
-
 // errOver is a wait that the deadline ended.
 var errOver = errors.New("nothing has come until the deadline")
 
@@ -270,22 +261,5 @@ func (j *Job) await(cond func() bool, format string, args ...any) {
 	if err := j.wait(cond); err != nil {
 		j.T.Stop()
 		j.T.Fatalf(format+": %v", append(args, err)...)
-	}
-}
-
-// GoesOn waits until the client under test has sent something to be taken, or ended with a code.
-func (j *Job) GoesOn() (code int, ended bool) {
-	for {
-		if j.queued() > 0 {
-			return 0, false
-		}
-		select {
-		case <-j.Main.Ended():
-			code, _ = j.Main.Wait(j.T.Context())
-			return code, true
-		case <-j.T.Context().Done():
-			j.T.Fatalf("the client neither goes on nor ends")
-		case <-time.After(5 * time.Millisecond):
-		}
 	}
 }

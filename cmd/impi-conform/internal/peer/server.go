@@ -31,6 +31,9 @@ func (j *Job) Accept() {
 			tcp.Close()
 			continue
 		}
+		j.Main.Connected()
+		j.T.StartClock()
+		tcp.SetDeadline(j.T.Deadline())
 		j.server = j.T.Events().FromClient(tcp, clientName(j.Setup.Rank))
 		j.T.Cleanup(func() { j.server.Close() })
 		return
@@ -268,13 +271,7 @@ func (j *Job) layOut() {
 				if j.Setup.IPv6 {
 					at = "[::1]:0"
 				}
-				var err error
-				if l, err = net.Listen("tcp", at); err != nil {
-					j.T.Disturbed(err)
-					j.T.Fatalf("the tester cannot listen: %v", err)
-				}
-				j.T.Cleanup(func() { l.Close() })
-				l.(*net.TCPListener).SetDeadline(j.T.Deadline())
+				l = j.listen(at)
 				h.Addr = l.Addr().String()
 			}
 			j.listeners = append(j.listeners, l)
@@ -419,6 +416,13 @@ func (j *Job) tables() {
 	}
 	j.T.Events().Processes(ids, func(rank int) bool { return !j.Ours(rank) })
 	j.T.Events().Negotiated(j.AckMark, j.HiWater)
+	var theirs []int
+	for r := range j.Procs {
+		if !j.Ours(r) {
+			theirs = append(theirs, r)
+		}
+	}
+	j.players.Expect(theirs, len(j.Procs))
 }
 
 // Fini reads the client's FINI at the server, and the end of the connection.
