@@ -24,7 +24,8 @@ type T struct {
 
 	mu        sync.Mutex // guards what follows
 	problems  []Problem
-	disturbed error // why the tester could not do its part
+	disturbed error  // why the tester could not do its part
+	skipped   string // why the rest cannot be tested, "" if it can
 	output    []string
 	cleanups  []func()
 }
@@ -67,8 +68,11 @@ func (t *T) result(c Case, took time.Duration) Result {
 	for _, o := range t.output {
 		r.Output += o
 	}
-	if len(r.Problems) > 0 {
+	switch {
+	case len(r.Problems) > 0:
 		r.Outcome = Fail
+	case t.skipped != "":
+		r.Outcome, r.Problems = Skip, []Problem{{Text: t.skipped}}
 	}
 	return r
 }
@@ -159,6 +163,14 @@ func disturbs(err error) bool {
 // Fatalf is Errorf, and ends the case. Only the case's own goroutine may call it.
 func (t *T) Fatalf(format string, args ...any) {
 	t.Errorf(format, args...)
+	panic(stopped{})
+}
+
+// Skip ends the case, which cannot be tested here. Only the case's own goroutine may call it.
+func (t *T) Skip(format string, args ...any) {
+	t.mu.Lock()
+	t.skipped = fmt.Sprintf(format, args...)
+	t.mu.Unlock()
 	panic(stopped{})
 }
 

@@ -54,9 +54,8 @@ func (j *Job) vanishes(badly bool) {
 		j.T.Stop()
 		j.T.Fatalf("the players do not end: %v", err)
 	}
-	if j.server == nil { // it need not have connected
-		j.T.StartClock()
-		return
+	if j.server == nil {
+		j.T.Skip("the client was started by hand: of one that need not connect nothing is seen")
 	}
 	for badly {
 		c, err := codec.ReadCmd(j.server, maxCmd)

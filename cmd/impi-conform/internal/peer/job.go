@@ -148,6 +148,9 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	if s.Procs == 0 {
 		s.Procs = 1
 	}
+	if s.Env != nil && len(s.Env) == 0 && Target(t).ByHand() {
+		t.Skip("the client is started by hand: of one that is not to connect nothing is seen")
+	}
 	j := &Job{T: t, Setup: s, Clients: len(s.Others) + 1, Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
 		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
 	j.cond = sync.NewCond(&j.mu)
@@ -205,11 +208,14 @@ func started(t *conform.T, p *target.Process, name string, end func()) {
 	})
 	watch(t, p, name)
 	if p.ByHand() {
+		p.Unseen = func() { t.Skip("%s was started by hand: its output is not seen", name) }
 		t.StopClock()
 		p.GivesUp(func(err error) {
 			t.Disturbed(err)
 			end()
 		})
+		stop := context.AfterFunc(t.Context(), end)
+		t.Cleanup(func() { stop() })
 	}
 }
 

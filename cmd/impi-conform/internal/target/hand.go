@@ -28,9 +28,6 @@ type hand struct {
 	err      error // the person gives up
 }
 
-// ErrUnseen is what waiting for the end of a process ends with that was started by hand.
-var ErrUnseen = errors.New("it was started by hand: its output and its end are not seen")
-
 // NewByHand makes a target whose commands a person types. The player is compiled there; {prog} becomes its name and
 // arguments. The tester listens at place.
 func NewByHand(serverCmd, clientCmd, values, player string, place *Place,
@@ -76,7 +73,7 @@ func (t *Target) byHand(what string, words, env []string, answer string) *Proces
 			h.err = nil
 		}
 	}()
-	return &Process{hand: h, ended: make(chan struct{}), news: make(chan struct{})}
+	return &Process{hand: h, Unseen: func() {}, ended: make(chan struct{}), news: make(chan struct{})}
 }
 
 // quoted is a word as a shell takes it.

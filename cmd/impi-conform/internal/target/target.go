@@ -93,8 +93,8 @@ func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (
 func (t *Target) AddClient(cmd string) error {
 	words := strings.Fields(cmd)
 	for _, what := range []string{"{rank}", "{server}", "{n}", "{prog}"} {
-		split := what == "{prog}" && slices.Contains(words, "{player}") && slices.Contains(words, "{args}")
-		if !slices.Contains(words, what) && !split {
+		apart := what == "{prog}" && slices.Contains(words, "{args}") // with {player}, or its name there
+		if !slices.Contains(words, what) && !apart {
 			return fmt.Errorf("the client command has no word %s", what)
 		}
 	}
@@ -128,8 +128,11 @@ func (t *Target) Values(xsize, maxLinear int32) (env []string) {
 	return env
 }
 
-// HasIPv6 reports whether this machine can connect to itself by IPv6.
-func HasIPv6() bool {
+// HasIPv6 reports whether this machine can connect to itself by IPv6 or, if the tester has a place, that is by IPv6.
+func (t *Target) HasIPv6() bool {
+	if t.place != nil {
+		return t.place.Address.Is6()
+	}
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
 		return false
@@ -194,6 +197,9 @@ func KeyEnv() []string { return []string{"IMPI_AUTH_KEY=" + strconv.Itoa(Key)} }
 
 // Process is a running command.
 type Process struct {
+	// Unseen is called when somebody asks for the output of a process that was started by hand.
+	Unseen func()
+
 	cmd   *exec.Cmd // nil: started by hand
 	hand  *hand     // nil: started here
 	mark  string
@@ -263,9 +269,18 @@ func (s stream) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stdout and Stderr are what the process has written so far.
-func (p *Process) Stdout() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stdout.String() }
-func (p *Process) Stderr() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stderr.String() }
+// Stdout and Stderr are what the process has written so far. They call Unseen if nobody can know.
+func (p *Process) Stdout() string { return p.written(&p.stdout) }
+func (p *Process) Stderr() string { return p.written(&p.stderr) }
+
+func (p *Process) written(stream *bytes.Buffer) string {
+	if p.hand != nil {
+		p.Unseen()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return stream.String()
+}
 
 // ErrEnded is what waiting for output ends with when none can come any more.
 var ErrEnded = errors.New("the implementation has ended")
