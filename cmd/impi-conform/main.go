@@ -20,6 +20,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/report"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/cmd/internal/usage"
@@ -177,8 +178,12 @@ func newTarget(ctx context.Context, f *flags, dir string, quit func()) (*target.
 // test runs the cases and reports.
 func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
 	text, out := &report.Text{W: os.Stdout, Verbose: f.verbose}, newFiles(ctx, f)
-	count := conform.Run(ctx, chosen, conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
-		Skip: func(c conform.Case) string { return missing(c, at) }, Trace: out.traces()}, func(r conform.Result) {
+	options := conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
+		Skip: func(c conform.Case) string { return missing(c, at) }, Trace: out.traces()}
+	if at.ByHand() {
+		options.Queue = peer.Queue{}
+	}
+	count := conform.Run(ctx, chosen, options, func(r conform.Result) {
 		text.Ended(r)
 		out.ended(r)
 	})

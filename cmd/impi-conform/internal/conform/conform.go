@@ -35,6 +35,12 @@ type Case struct {
 	About string // one sentence
 	Needs Needs
 	Run   func(t *T)
+
+	// Job is the configuration of a case that is one job from an orderly start-up to an orderly end, as canonical text:
+	// cases with the same one may follow each other in one job. "": it needs a job of its own.
+	Job    string
+	Within func(t *T, job any) // plays the case in a running job; nil without Job
+	Steps  []string            // what the player does in it
 }
 
 // Outcome is how a case ended.
@@ -76,6 +82,7 @@ type Options struct {
 	Target  any               // what T.Target answers
 	Skip    func(Case) string // why a case cannot be run, "" if it can
 	Trace   bool              // results have traces
+	Queue   Queue             // if not nil, cases of one Job are played in one job, and one case runs at a time
 }
 
 // Select returns the cases whose name matches.
@@ -93,6 +100,9 @@ const grace = 10 * time.Second
 
 // Run runs the cases, and calls ended for each, in the order of the list. It returns how many ended in each outcome.
 func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (count Count) {
+	if o.Queue != nil {
+		return runQueue(ctx, cases, o, ended)
+	}
 	results := make([]chan Result, len(cases))
 	for i := range results {
 		results[i] = make(chan Result, 1)
@@ -121,7 +131,10 @@ func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (coun
 	return count
 }
 
-func runOne(ctx context.Context, c Case, o Options) Result {
+func runOne(ctx context.Context, c Case, o Options) Result { return play(ctx, c, o, c.Run) }
+
+// play runs a case by a function.
+func play(ctx context.Context, c Case, o Options, run func(*T)) Result {
 	if o.Skip != nil {
 		if why := o.Skip(c); why != "" {
 			return Result{Case: c, Outcome: Skip, Problems: []Problem{{Text: why}}}
@@ -137,7 +150,7 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		t.run(c.Run)
+		t.run(run)
 	}()
 	select {
 	case <-over:

@@ -63,7 +63,7 @@ func launchServer(t *conform.T, clients string, env []string, more ...string) *S
 	if err != nil {
 		t.Fatalf("the server cannot be started: %v", err)
 	}
-	started(t, p, "server", func() {})
+	started(t, p, "server", t.Cleanup, func() {})
 	return &Server{T: t, Main: p}
 }
 

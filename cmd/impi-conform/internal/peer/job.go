@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
@@ -51,15 +52,15 @@ type Setup struct {
 	IPv6 bool // all listen at ::1, the server, too
 
 	// Contribute changes what another client contributes to a label; nil removes it.
-	Contribute func(label wire.Label, client int, data []byte) []byte
+	Contribute func(label wire.Label, client int, data []byte) []byte `json:"-"`
 	// Around adds bytes before and behind the broadcast of a label.
-	Around func(label wire.Label) (before, behind []byte)
+	Around func(label wire.Label) (before, behind []byte) `json:"-"`
 
 	Swallow bool // labels of the client's own are not broadcast, as some servers do
 	// Invent says what is broadcast under a label of the client's own, instead of its data alone.
-	Invent func(own []byte) (mask uint32, data []byte)
-	Manual bool // messages are delivered packet by packet, and nothing is answered but by the case
-	NoAcks bool // no PROTOACK is sent but by the case
+	Invent func(own []byte) (mask uint32, data []byte) `json:"-"`
+	Manual bool                                        // messages are delivered packet by packet, and nothing is answered but by the case
+	NoAcks bool                                        // no PROTOACK is sent but by the case
 	Env    []string
 }
 
@@ -83,7 +84,11 @@ type Job struct {
 	Setup Setup
 	Main  *target.Process // the client under test
 
-	players *control.Job // its processes
+	players *control.Job              // its processes
+	current atomic.Pointer[conform.T] // T, for the readers of links
+	lasting bool                      // it outlives a case (queue.go), and has what follows
+	undo    []func()                  // in reverse order
+	conns   []*events.Conn            // to the implementation
 
 	Clients   int
 	Hosts     []Host
@@ -145,18 +150,56 @@ func Target(t *conform.T) *target.Target { return t.Target().(*target.Target) }
 
 // Begin listens as server and starts the client under test, whose processes play the steps and finish.
 func Begin(t *conform.T, s Setup, steps ...string) *Job {
+	j := newJob(t, s)
+	j.players.Begin(t.Name())
+	j.players.Do(steps...)
+	j.players.End()
+	j.players.Exit()
+	j.start()
+	return j
+}
+
+// newJob is a job whose processes have nothing to do yet.
+func newJob(t *conform.T, s Setup) *Job {
 	if s.Procs == 0 {
 		s.Procs = 1
 	}
 	if s.Env != nil && len(s.Env) == 0 && Target(t).ByHand() {
 		t.Skip("the client is started by hand: of one that is not to connect nothing is seen")
 	}
-	j := &Job{T: t, Setup: s, Clients: len(s.Others) + 1, Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
+	j := &Job{Setup: s, Clients: len(s.Others) + 1, Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
 		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
 	j.cond = sync.NewCond(&j.mu)
+	j.playFor(t)
+	j.players = Target(t).Control.Job(s.Procs, j.handler())
+	return j
+}
+
+// playFor makes the job that of a case.
+func (j *Job) playFor(t *conform.T) {
+	j.T = t
+	j.current.Store(t)
 	//lint:ignore SA2001 who holds the lock is about to wait, and the broadcast must come after that
 	stop := context.AfterFunc(t.Context(), func() { j.mu.Lock(); j.mu.Unlock(); j.cond.Broadcast() })
 	t.Cleanup(func() { stop() })
+}
+
+// now is the running case, for goroutines that are not the case's.
+func (j *Job) now() *conform.T { return j.current.Load() }
+
+// cleanup calls f when the job is over; the last one first.
+func (j *Job) cleanup(f func()) {
+	if j.lasting {
+		j.undo = append(j.undo, f)
+	} else {
+		j.T.Cleanup(f)
+	}
+}
+
+// start starts the client under test.
+func (j *Job) start() {
+	s, t := &j.Setup, j.T
+	j.cleanup(func() { j.players.Close() })
 	at := "127.0.0.1:0"
 	if s.IPv6 {
 		at = "[::1]:0"
@@ -169,20 +212,13 @@ func Begin(t *conform.T, s Setup, steps ...string) *Job {
 	if s.Told {
 		env = append(env, Target(t).Values(*s.XSize, *s.MaxLinear)...)
 	}
-	j.players = Target(t).Control.Job(s.Procs, j.handler())
-	t.Cleanup(func() { j.players.Close() })
-	j.players.Begin(t.Name())
-	j.players.Do(steps...)
-	j.players.End()
-	j.players.Exit()
 	var err error
 	j.Main, err = Target(t).Client(target.Client{Rank: s.Rank, Server: j.listener.Addr().String(), N: s.Procs, Env: env,
 		Players: j.players})
 	if err != nil {
 		t.Fatalf("the client cannot be started: %v", err)
 	}
-	started(t, j.Main, clientName(s.Rank), func() { j.listener.Close() })
-	return j
+	started(t, j.Main, clientName(s.Rank), j.cleanup, func() { j.listener.Close() })
 }
 
 // listen listens for the client under test.
@@ -192,15 +228,15 @@ func (j *Job) listen(at string) net.Listener {
 		j.T.Disturbed(err)
 		j.T.Fatalf("the tester cannot listen: %v", err)
 	}
-	j.T.Cleanup(func() { l.Close() })
+	j.cleanup(func() { l.Close() })
 	l.(*net.TCPListener).SetDeadline(j.T.Deadline())
 	return l
 }
 
-// started sees to a process of the implementation: it is recorded, and ended with the case. The clock stands while a
+// started sees to a process of the implementation: it is recorded, and ended by what cleanup gets. The clock stands while a
 // person is to start it; if the person gives up, the case is indeterminate, and ends.
-func started(t *conform.T, p *target.Process, name string, end func()) {
-	t.Cleanup(func() {
+func started(t *conform.T, p *target.Process, name string, cleanup func(func()), end func()) {
+	cleanup(func() {
 		p.Kill()
 		if !p.ByHand() {
 			t.Output(fmt.Sprintf("--- %s, stdout\n%s--- stderr\n%s", name, p.Stdout(), p.Stderr()))
@@ -257,9 +293,22 @@ func (j *Job) wait(cond func() bool) error {
 		if j.broken {
 			return errors.New("a rule was broken")
 		}
+		if j.apart() {
+			return errors.New("the client has closed all connections")
+		}
 		j.cond.Wait()
 	}
 	return nil
+}
+
+// apart reports whether there were connections between hosts, and all have ended. The lock is held.
+func (j *Job) apart() bool {
+	for _, l := range j.links {
+		if l.ended == nil {
+			return false
+		}
+	}
+	return len(j.links) > 0
 }
 
 // await is wait for what must come; if it does not, the case ends with a text, and why.

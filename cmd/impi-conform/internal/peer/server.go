@@ -35,7 +35,7 @@ func (j *Job) Accept() {
 		j.T.StartClock()
 		tcp.SetDeadline(j.T.Deadline())
 		j.server = j.T.Events().FromClient(tcp, clientName(j.Setup.Rank))
-		j.T.Cleanup(func() { j.server.Close() })
+		j.adopted(j.server)
 		return
 	}
 }

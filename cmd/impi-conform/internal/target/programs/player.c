@@ -944,6 +944,8 @@ static int others(const struct step *s)
         attributes();
     else if (is(w, "say"))
         say("%s", s->text + 4);
+    else if (is(w, "fence")) /* behind all that it has sent to that process's host */
+        MPI_Send(NULL, 0, MPI_BYTE, a, 32767, MPI_COMM_WORLD);
     else if (is(w, "compute"))
         compute();
     else if (is(w, "abort"))
