@@ -15,6 +15,12 @@ var errEnded = errors.New("the implementation has ended")
 // Exit waits for the end of the client under test and wants this exit code. One that was started by hand is not seen
 // to end; its players are.
 func (j *Job) Exit(code int) {
+	for _, f := range j.further {
+		f.Exit(code)
+	}
+	if j.Main.ByHand() && j.index > 0 {
+		return // its players are those of the first
+	}
 	if j.Main.ByHand() {
 		j.vanishes(code != 0)
 		return

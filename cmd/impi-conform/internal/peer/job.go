@@ -4,7 +4,10 @@
 //	job.go     what a job looks like; starting the client
 //	player.go  what the client's processes are told to do, and what they say
 //	ending.go  the end
+//	queue.go   a job that outlives a case
 //	server.go  the server's side of the start-up (IMPI 0.0, 2.3)
+//	tables.go  the values of the labels
+//	several.go further clients under test
 //	mesh.go    the sockets between hosts (2.3.8)
 //	link.go    one socket: every packet that arrives is checked (chapter 3), flow control is kept on both sides
 //	pt2pt.go   messages
@@ -37,7 +40,9 @@ import (
 type Setup struct {
 	Rank   int     // the client under test among the clients
 	Procs  int     // its processes; 0: 1
-	Others [][]int // the other clients in ascending rank: the processes of each of their hosts
+	Others [][]int // the tester's clients in ascending rank: the processes of each of their hosts
+	// Further are other clients under test (several.go).
+	Further []Further
 
 	DataLen   uint32 // what the others contribute
 	TagUB     int32
@@ -85,6 +90,8 @@ type Job struct {
 	Main  *target.Process // the client under test
 
 	players *control.Job              // its processes
+	further []*Job                    // the other clients under test
+	index   int                       // 0: the first of them
 	current atomic.Pointer[conform.T] // T, for the readers of links
 	lasting bool                      // it outlives a case (queue.go), and has what follows
 	undo    []func()                  // in reverse order
@@ -167,11 +174,12 @@ func newJob(t *conform.T, s Setup) *Job {
 	if s.Env != nil && len(s.Env) == 0 && Target(t).ByHand() {
 		t.Skip("the client is started by hand: of one that is not to connect nothing is seen")
 	}
-	j := &Job{Setup: s, Clients: len(s.Others) + 1, Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
+	j := &Job{Setup: s, Clients: 1 + len(s.Further) + len(s.Others), Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
 		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
 	j.cond = sync.NewCond(&j.mu)
 	j.playFor(t)
-	j.players = Target(t).Control.Job(s.Procs, j.handler())
+	j.addFurther()
+	j.players = Target(t).Control.Job(j.processes(), j.handler())
 	return j
 }
 
@@ -196,15 +204,20 @@ func (j *Job) cleanup(f func()) {
 	}
 }
 
-// start starts the client under test.
+// start listens as server, unless that is done, and starts the client under test.
 func (j *Job) start() {
 	s, t := &j.Setup, j.T
-	j.cleanup(func() { j.players.Close() })
-	at := "127.0.0.1:0"
-	if s.IPv6 {
-		at = "[::1]:0"
+	if j.index == 0 {
+		j.cleanup(func() { j.players.Close() })
+		at := "127.0.0.1:0"
+		if s.IPv6 {
+			at = "[::1]:0"
+		}
+		j.listener = j.listen(at)
+		for _, f := range j.further {
+			f.listener, f.players, f.lasting = j.listener, j.players, j.lasting
+		}
 	}
-	j.listener = j.listen(at)
 	env := s.Env
 	if env == nil {
 		env = target.KeyEnv()
@@ -214,7 +227,7 @@ func (j *Job) start() {
 	}
 	var err error
 	j.Main, err = Target(t).Client(target.Client{Rank: s.Rank, Server: j.listener.Addr().String(), N: s.Procs, Env: env,
-		Players: j.players})
+		Players: j.players, Further: j.index})
 	if err != nil {
 		t.Fatalf("the client cannot be started: %v", err)
 	}
@@ -265,7 +278,7 @@ func Start(t *conform.T, s Setup, steps ...string) *Job {
 }
 
 // ours reports whether a client is one of the tester's.
-func (j *Job) ours(client int) bool { return client != j.Setup.Rank }
+func (j *Job) ours(client int) bool { return j.testedAt(client) == nil }
 
 // Ours reports whether a process is one of the tester's.
 func (j *Job) Ours(proc int) bool { return j.ours(j.Procs[proc].Client) }

@@ -71,23 +71,25 @@ func (j *Job) Done() {
 	j.T.Check(level < control.WrongOne, "the processes have taken all steps with an error of level %d", level)
 }
 
-// whileRunning ends with the case, and soon after the client has ended: what its processes have said is on its way.
+// whileRunning ends with the case, and soon after a client has ended: what its processes have said is on its way.
 func (j *Job) whileRunning() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(j.T.Context())
-	if j.Main.ByHand() {
-		return ctx, func() { cancel(nil) }
+	for _, x := range j.tested() {
+		if x.Main == nil || x.Main.ByHand() {
+			continue
+		}
+		go func() {
+			select {
+			case <-x.Main.Ended():
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(time.Second):
+				cancel(errEnded)
+			case <-ctx.Done():
+			}
+		}()
 	}
-	go func() {
-		select {
-		case <-j.Main.Ended():
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-time.After(time.Second):
-			cancel(errEnded)
-		case <-ctx.Done():
-		}
-	}()
 	return ctx, func() { cancel(nil) }
 }
