@@ -204,7 +204,7 @@ func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case
 // missing is what a case needs and there is not, "" if nothing.
 func missing(c conform.Case, at *target.Target) string {
 	switch {
-	case c.Needs == conform.Server && !at.HasServer():
+	case (c.Needs == conform.Server || c.Needs == conform.Both) && !at.HasServer():
 		return "no -server-cmd"
 	case c.Needs != conform.Server && !at.HasClient():
 		return "no -client-cmd"

@@ -7,7 +7,7 @@ import "github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 func All() (list []conform.Case) {
 	for _, group := range [][]conform.Case{
 		serverAuth, serverExchange, serverBad, client, tables(), mesh, packets, flow, cancel,
-		collectives(), communicators, finish, hostile(), several,
+		collectives(), communicators, finish, hostile(), several, joint,
 	} {
 		list = append(list, group...)
 	}

@@ -26,6 +26,7 @@ const (
 	Client              // a client; the tester plays the server and all other clients
 	Values              // a client that can be told values to contribute
 	IPv6                // a client, and this machine must have IPv6
+	Both                // its server and a client
 )
 
 // Case is one rule, or one way to break it.

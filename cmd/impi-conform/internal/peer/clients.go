@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,6 +23,9 @@ type Server struct {
 	T    *conform.T
 	Main *target.Process
 	Addr string
+
+	mu    sync.Mutex // guards what follows
+	conns []*events.Conn
 }
 
 // StartServer starts the server for n clients and reads its address. env nil: authentication by key.
@@ -117,7 +121,19 @@ func (s *Server) Connect() (*Member, error) {
 	c := s.T.Events().ToServer(tcp.(*net.TCPConn))
 	s.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(s.T.Deadline())
+	s.mu.Lock()
+	s.conns = append(s.conns, c)
+	s.mu.Unlock()
 	return &Member{c, s, -1}, nil
+}
+
+// leave closes all connections to the server.
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		c.Close()
+	}
 }
 
 // watch records what a program does.

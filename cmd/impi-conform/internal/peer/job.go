@@ -8,6 +8,7 @@
 //	server.go  the server's side of the start-up (IMPI 0.0, 2.3)
 //	tables.go  the values of the labels
 //	several.go further clients under test
+//	joint.go   their server
 //	mesh.go    the sockets between hosts (2.3.8)
 //	link.go    one socket: every packet that arrives is checked (chapter 3), flow control is kept on both sides
 //	pt2pt.go   messages
@@ -43,6 +44,8 @@ type Setup struct {
 	Others [][]int // the tester's clients in ascending rank: the processes of each of their hosts
 	// Further are other clients under test (several.go).
 	Further []Further
+	// TheirServer: all join the implementation's server, and not ours (joint.go).
+	TheirServer bool
 
 	DataLen   uint32 // what the others contribute
 	TagUB     int32
@@ -90,6 +93,8 @@ type Job struct {
 	Main  *target.Process // the client under test
 
 	players *control.Job              // its processes
+	theirs  *Server                   // their server, nil: ours
+	members []*Member                 // our clients at their server
 	further []*Job                    // the other clients under test
 	index   int                       // 0: the first of them
 	current atomic.Pointer[conform.T] // T, for the readers of links
@@ -209,11 +214,7 @@ func (j *Job) start() {
 	s, t := &j.Setup, j.T
 	if j.index == 0 {
 		j.cleanup(func() { j.players.Close() })
-		at := "127.0.0.1:0"
-		if s.IPv6 {
-			at = "[::1]:0"
-		}
-		j.listener = j.listen(at)
+		j.open()
 		for _, f := range j.further {
 			f.listener, f.players, f.lasting = j.listener, j.players, j.lasting
 		}
@@ -226,12 +227,41 @@ func (j *Job) start() {
 		env = append(env, Target(t).Values(*s.XSize, *s.MaxLinear)...)
 	}
 	var err error
-	j.Main, err = Target(t).Client(target.Client{Rank: s.Rank, Server: j.listener.Addr().String(), N: s.Procs, Env: env,
+	j.Main, err = Target(t).Client(target.Client{Rank: s.Rank, Server: j.address(), N: s.Procs, Env: env,
 		Players: j.players, Further: j.index})
 	if err != nil {
 		t.Fatalf("the client cannot be started: %v", err)
 	}
-	started(t, j.Main, clientName(s.Rank), j.cleanup, func() { j.listener.Close() })
+	started(t, j.Main, clientName(s.Rank), j.cleanup, j.hangUp)
+}
+
+// open listens as server, or starts theirs.
+func (j *Job) open() {
+	switch s := &j.Setup; {
+	case s.TheirServer:
+		j.theirs = StartServer(j.T, j.Clients, s.Env)
+	case s.IPv6:
+		j.listener = j.listen("[::1]:0")
+	default:
+		j.listener = j.listen("127.0.0.1:0")
+	}
+}
+
+// address is that of the server.
+func (j *Job) address() string {
+	if j.theirs != nil {
+		return j.theirs.Addr
+	}
+	return j.listener.Addr().String()
+}
+
+// hangUp ends the start-up.
+func (j *Job) hangUp() {
+	if j.theirs != nil {
+		j.theirs.leave()
+		return
+	}
+	j.listener.Close()
 }
 
 // listen listens for the client under test.
@@ -257,7 +287,7 @@ func started(t *conform.T, p *target.Process, name string, cleanup func(func()),
 	})
 	watch(t, p, name)
 	if p.ByHand() {
-		p.Unseen = func() { t.Skip("%s was started by hand: its output is not seen", name) }
+		p.Unseen = func() { t.Skip("the %s was started by hand: its output is not seen", name) }
 		t.StopClock()
 		p.GivesUp(func(err error) {
 			t.Disturbed(err)

@@ -12,10 +12,10 @@ import (
 
 // Text is the configuration as canonical text, conform.Case.Job. It is "" for one that is not just values, or in which
 // a case cannot begin where another has ended: the windows are not where they were at the start of the job if the
-// case acknowledges, the environment is the job's, and further clients have to be started one by one.
+// case acknowledges, the environment is the job's, and so are further clients and their server.
 func (s Setup) Text() string {
 	if s.Contribute != nil || s.Around != nil || s.Invent != nil || s.Swallow || s.NoAcks || s.Env != nil ||
-		s.Further != nil {
+		s.Further != nil || s.TheirServer {
 		return ""
 	}
 	text, err := json.Marshal(s)

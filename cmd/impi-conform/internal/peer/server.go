@@ -103,6 +103,10 @@ func (j *Job) Authenticate() {
 // Join authenticates the clients under test, reads their ranks and tells them how many clients there are. A further one
 // is started when the one before it has said its rank, so that it is known who connects.
 func (j *Job) Join() {
+	if j.theirs != nil {
+		j.joinTheirs()
+		return
+	}
 	j.Authenticate()
 	j.ReadRank()
 	for _, f := range j.further {
@@ -125,6 +129,10 @@ func (j *Job) ReadRank() {
 
 // Exchange takes the client's labels in ascending order, broadcasts each, and ends with DONE (2.3.5, 2.3.6).
 func (j *Job) Exchange() {
+	if j.theirs != nil {
+		j.exchangeAtTheirs()
+		return
+	}
 	j.ExchangeUntil(wire.PPID + 1)
 	j.finishExchange()
 }
@@ -223,7 +231,11 @@ func (j *Job) Submit(l wire.Label) {
 	if got := wire.Label(codec.GetU32(c.Data)); got != l {
 		j.T.Fatalf("the client submitted %v, must be %v", got, l)
 	}
-	data := c.Data[4:]
+	j.contributed(l, c.Data[4:])
+}
+
+// contributed checks the shape of what the client has contributed, and keeps it.
+func (j *Job) contributed(l wire.Label, data []byte) {
 	hosts, procs := 1, j.Setup.Procs
 	if n := j.Labels[wire.CNHosts]; n != nil {
 		hosts = int(codec.GetU32(n))
@@ -271,6 +283,10 @@ func (j *Job) broadcast(l wire.Label) (mask uint32, all []byte) {
 
 // Fini reads FINI of the clients under test at the server, and the end of the connections.
 func (j *Job) Fini() {
+	if j.theirs != nil {
+		j.leaveTheirs()
+		return
+	}
 	for _, x := range j.tested() {
 		if c := x.Expect(wire.CmdFini); len(c.Data) != 0 {
 			j.T.Errorf("FINI has %d bytes, must have none", len(c.Data))
