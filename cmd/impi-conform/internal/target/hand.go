@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/control"
 )
@@ -121,6 +122,13 @@ func (p *Process) GivesUp(f func(error)) {
 type Place struct {
 	Address  netip.Addr
 	Low, Top uint16 // ports; 0: any
+	last     atomic.Uint32
+}
+
+// port is the next one in turn: a client of an earlier case that comes too late must not meet a later case.
+func (p *Place) port() uint16 {
+	n := uint32(p.Top) - uint32(p.Low) + 1
+	return p.Low + uint16((p.last.Add(1)-1)%n)
 }
 
 // ParsePlace reads ADDRESS or ADDRESS:PORT, and LO-HI, "" for any port. All that the tester publishes must be
@@ -163,9 +171,9 @@ func (t *Target) Listen(at string) (net.Listener, error) {
 		return net.Listen("tcp", netip.AddrPortFrom(p.Address, 0).String())
 	default:
 		var err error
-		for port := int(p.Low); port <= int(p.Top); port++ {
+		for range int(p.Top) - int(p.Low) + 1 {
 			var l net.Listener
-			l, err = net.Listen("tcp", netip.AddrPortFrom(p.Address, uint16(port)).String())
+			l, err = net.Listen("tcp", netip.AddrPortFrom(p.Address, p.port()).String())
 			if err == nil {
 				return l, nil
 			}

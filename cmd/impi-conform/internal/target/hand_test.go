@@ -68,6 +68,15 @@ func TestAllListensAtThePlaceWithinItsPorts(t *testing.T) {
 	}
 }
 
+func TestAPortIsUsedAgainAsLateAsPossible(t *testing.T) {
+	p := &Place{Low: 65534, Top: 65535}
+	for _, want := range []uint16{65534, 65535, 65534} {
+		if got := p.port(); got != want {
+			t.Errorf("port %d, must be %d", got, want)
+		}
+	}
+}
+
 // asked makes a target by hand whose prompts are passed on, and answered with an error.
 func asked(t *testing.T, server, client string) (*Target, chan Prompt) {
 	t.Helper()
