@@ -17,7 +17,8 @@ func TestAnImplementationOnAnotherMachineIsTestedByHand(t *testing.T) {
 	n := newNetwork(t, ipv4, 2)
 	bin, dir := filepath.Join(stage(t), "bin"), t.TempDir()
 	tester := filepath.Join(bin, "impi-conform")
-	for _, c := range [][]string{{tester, "-player", "player.c"}, {filepath.Join(bin, "mpicc"), "-o", "player", "player.c"}} {
+	for _, c := range [][]string{{tester, "-player", "player.c"},
+		{filepath.Join(bin, "mpicc"), "-o", "player", "player.c"}} {
 		cmd := exec.Command(c[0], c[1:]...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,8 +11,8 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"{clients} is how many clients it serves (\"impirun -server {clients}\")"},
 		{Names: []string{"client-cmd"}, Values: []string{"COMMAND"}, Help: "the command that starts a client under test; " +
 			"{rank} is its rank, {server} the server's address:port, {n} its number of processes, {prog} the program and its " +
-			"arguments (\"impirun -client {rank} {server} -n {n} {prog}\"). Given several times, the further ones start, in turn, " +
-			"the further clients under test of a case"},
+			"arguments (\"impirun -client {rank} {server} -n {n} {prog}\"). Given several times, the further ones start, in " +
+			"turn, the further clients under test of a case"},
 		{Names: []string{"values"}, Values: []string{"VARS"}, Help: "variables that tell a client which values to " +
 			"contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR (\"IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}\"); without " +
 			"them the cases that need it are skipped"},
@@ -20,12 +20,12 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"machines, which reach this one at ADDRESS: instead of being run, the commands are shown, to be typed there; with " +
 			"PORT, ports are counted up from there"},
 		{Names: []string{"ports"}, Values: []string{"LO-HI"}, Help: "with -listen: the ports at which the tester listens"},
-		{Names: []string{"template"}, Values: []string{"NAME|TEXT"}, Help: "with -listen: the commands of libimpi or lam, or " +
-			"the command of a client with place holders as in -client-cmd; {player} {args} are the two parts of {prog}. " +
+		{Names: []string{"template"}, Values: []string{"NAME|TEXT"}, Help: "with -listen: the commands of libimpi or " +
+			"lam, or the command of a client with place holders as in -client-cmd; {player} {args} are the two parts of {prog}. " +
 			"-server-cmd and -client-cmd are templates, too (the one that was remembered, or libimpi)"},
 		{Names: []string{"remember"}, Help: "with -listen: keep the templates in the user's configuration folder"},
-		{Names: []string{"player"}, Values: []string{"FILE"}, Help: "instead of cases: write the source of the program that " +
-			"a client under test runs, to be compiled there"},
+		{Names: []string{"player"}, Values: []string{"FILE"}, Help: "instead of cases: write the source of the program " +
+			"that a client under test runs, to be compiled there"},
 		{Names: []string{"mpicc"}, Values: []string{"COMMAND"},
 			Help: "the compiler of the program that a client under test runs (mpicc)"},
 		{Names: []string{"run"}, Values: []string{"REGEXP"}, Help: "run only cases whose name matches"},

@@ -1,8 +1,8 @@
 // Package console asks a person, at a terminal or through pipes, to type commands on other machines.
 //
 // Flow: Ask shows a command, and waits until the tester sees that it runs, or until the person answers. A line is an
-// answer for the prompt that has waited longest for one, or a word: "skip" gives up the case, "quit" gives up all cases.
-// The end of the input is "quit".
+// answer for the prompt that has waited longest for one, or a word: "skip" gives up the case, "quit" gives up all
+// cases. The end of the input is "quit".
 package console
 
 import (

@@ -67,8 +67,9 @@ type Setup struct {
 	Swallow bool // labels of the client's own are not broadcast, as some servers do
 	// Invent says what is broadcast under a label of the client's own, instead of its data alone.
 	Invent func(own []byte) (mask uint32, data []byte) `json:"-"`
-	Manual bool                                        // messages are delivered packet by packet, and nothing is answered but by the case
-	NoAcks bool                                        // no PROTOACK is sent but by the case
+	// Manual: messages are delivered packet by packet, and nothing is answered but by the case.
+	Manual bool
+	NoAcks bool // no PROTOACK is sent but by the case
 	Env    []string
 }
 
@@ -179,8 +180,8 @@ func newJob(t *conform.T, s Setup) *Job {
 	if s.Env != nil && len(s.Env) == 0 && Target(t).ByHand() {
 		t.Skip("the client is started by hand: of one that is not to connect nothing is seen")
 	}
-	j := &Job{Setup: s, Clients: 1 + len(s.Further) + len(s.Others), Labels: map[wire.Label][]byte{}, links: map[[2]int]*Link{},
-		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
+	j := &Job{Setup: s, Clients: 1 + len(s.Further) + len(s.Others), Labels: map[wire.Label][]byte{},
+		links: map[[2]int]*Link{}, syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, nextID: 1 << 40}
 	j.cond = sync.NewCond(&j.mu)
 	j.playFor(t)
 	j.addFurther()
@@ -276,8 +277,8 @@ func (j *Job) listen(at string) net.Listener {
 	return l
 }
 
-// started sees to a process of the implementation: it is recorded, and ended by what cleanup gets. The clock stands while a
-// person is to start it; if the person gives up, the case is indeterminate, and ends.
+// started sees to a process of the implementation: it is recorded, and ended by what cleanup gets. The clock stands
+// while a person is to start it; if the person gives up, the case is indeterminate, and ends.
 func started(t *conform.T, p *target.Process, name string, cleanup func(func()), end func()) {
 	cleanup(func() {
 		p.Kill()

@@ -24,7 +24,6 @@ type fake struct {
 	us, them     codec.ID
 	control      *bufio.Reader
 	tester       net.Conn
-	queue        []codec.Packet
 }
 
 // run is the whole life of the client that a command line starts.
@@ -173,8 +172,8 @@ func faked(t *testing.T, cases []conform.Case, skip func(conform.Case) string) (
 		t.Fatal(err)
 	}
 	defer at.Close()
-	conform.Run(t.Context(), cases, conform.Options{Timeout: 10 * time.Second, Target: at, Trace: true, Skip: skip, Queue: Queue{}},
-		func(r conform.Result) { results = append(results, r) })
+	conform.Run(t.Context(), cases, conform.Options{Timeout: 10 * time.Second, Target: at, Trace: true, Skip: skip,
+		Queue: Queue{}}, func(r conform.Result) { results = append(results, r) })
 	return results, int(n.Load())
 }
 
