@@ -21,7 +21,7 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"PORT, ports are counted up from there"},
 		{Names: []string{"ports"}, Values: []string{"LO-HI"}, Help: "with -listen: the ports at which the tester listens"},
 		{Names: []string{"template"}, Values: []string{"NAME|TEXT"}, Help: "with -listen: the commands of libimpi or " +
-			"lam, or the command of a client with place holders as in -client-cmd; {player} {args} are the two parts of {prog}. " +
+			"lam, or that of a client with place holders as in -client-cmd; {player} {args} are the two parts of {prog}. " +
 			"-server-cmd and -client-cmd are templates, too (the one that was remembered, or libimpi)"},
 		{Names: []string{"remember"}, Help: "with -listen: keep the templates in the user's configuration folder"},
 		{Names: []string{"player"}, Values: []string{"FILE"}, Help: "instead of cases: write the source of the program " +

@@ -240,7 +240,7 @@ func (j *Job) start() {
 func (j *Job) open() {
 	switch s := &j.Setup; {
 	case s.TheirServer:
-		j.theirs = StartServer(j.T, j.Clients, s.Env)
+		j.joinTheirs()
 	case s.IPv6:
 		j.listener = j.listen("[::1]:0")
 	default:

@@ -10,14 +10,20 @@ import (
 // Their server: the client under test and all of ours join it. What the client says to it is not seen, and follows
 // from what the server broadcasts. Every client of ours reads the same, and its own contributions back.
 
-// joinTheirs joins our clients. The server answers them when the client under test has come, too.
+// joinTheirs starts their server, and joins our clients.
 func (j *Job) joinTheirs() {
+	j.theirs = StartServer(j.T, j.Clients, j.Setup.Env)
 	for c := range j.Clients {
 		if j.ours(c) {
 			j.members = append(j.members, j.theirs.Join(c))
 		}
 	}
+}
+
+// admitted awaits the server's answer, which comes when the client under test has come, too.
+func (j *Job) admitted() {
 	for _, m := range j.members {
+		m.SetDeadline(j.T.Deadline()) // a person may take any time
 		m.Reads(codec.Impi(int32(j.Clients)))
 		j.Main.Connected()
 		j.T.StartClock()

@@ -152,7 +152,15 @@ func (f *fake) finish() {
 }
 
 // faked runs cases one after the other with fakes, and returns how they ended, and how many fakes were started.
-func faked(t *testing.T, cases []conform.Case, skip func(conform.Case) string) (results []conform.Result, started int) {
+func faked(t *testing.T, cases []conform.Case, skip func(conform.Case) string) (results []conform.Result,
+	started int) {
+	t.Helper()
+	return fakedBy(t, cases, skip, 10*time.Second, func() {})
+}
+
+// fakedBy is faked by a person who does something first, with this deadline of a case.
+func fakedBy(t *testing.T, cases []conform.Case, skip func(conform.Case) string, deadline time.Duration,
+	first func()) (results []conform.Result, started int) {
 	t.Helper()
 	place, err := target.ParsePlace("127.0.0.1", "")
 	if err != nil {
@@ -164,6 +172,7 @@ func faked(t *testing.T, cases []conform.Case, skip func(conform.Case) string) (
 			if n.Add(1) > 10 {
 				return "", errors.New("there are too many")
 			}
+			first()
 			go new(fake).run(strings.Fields(strings.TrimPrefix(p.Command, "IMPI_AUTH_KEY=5678 ")))
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -172,8 +181,8 @@ func faked(t *testing.T, cases []conform.Case, skip func(conform.Case) string) (
 		t.Fatal(err)
 	}
 	defer at.Close()
-	conform.Run(t.Context(), cases, conform.Options{Timeout: 10 * time.Second, Target: at, Trace: true, Skip: skip,
-		Queue: Queue{}}, func(r conform.Result) { results = append(results, r) })
+	options := conform.Options{Timeout: deadline, Target: at, Trace: true, Skip: skip, Queue: Queue{}}
+	conform.Run(t.Context(), cases, options, func(r conform.Result) { results = append(results, r) })
 	return results, int(n.Load())
 }
 
@@ -222,6 +231,16 @@ func TestCasesOfOneConfigurationAreOneJob(t *testing.T) {
 		if want := map[string]string{"a": "1 32767 ", "c": "3 1 32767 "}[r.Case.Name]; tags != want {
 			t.Errorf("the trace of %s has messages with tags %s, must have %s", r.Case.Name, tags, want)
 		}
+	}
+}
+
+func TestAPersonMayTakeLongerThanTheDeadline(t *testing.T) {
+	const deadline = time.Second
+	got, _ := fakedBy(t, []conform.Case{queued("a", pair, "send 1 10")}, nil, deadline, func() {
+		<-time.After(deadline + deadline/10)
+	})
+	if s := outcomes(got); s != "a:pass" {
+		t.Errorf("got %s\n%+v", s, got)
 	}
 }
 

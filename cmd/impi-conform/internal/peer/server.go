@@ -18,6 +18,7 @@ const maxCmd = 1 << 20
 // Accept waits for the client's connection to the server. One that ends before it has said anything, by which a
 // client may have measured the way, is nobody's.
 func (j *Job) Accept() {
+	j.listener.(*net.TCPListener).SetDeadline(j.T.Deadline()) // a person may take any time
 	for {
 		c, err := j.listener.Accept()
 		if err != nil {
@@ -104,7 +105,7 @@ func (j *Job) Authenticate() {
 // is started when the one before it has said its rank, so that it is known who connects.
 func (j *Job) Join() {
 	if j.theirs != nil {
-		j.joinTheirs()
+		j.admitted()
 		return
 	}
 	j.Authenticate()
@@ -115,6 +116,7 @@ func (j *Job) Join() {
 		f.ReadRank()
 	}
 	for _, x := range j.tested() {
+		x.server.SetDeadline(j.T.Deadline()) // the clock may have stood for the others
 		x.Say(codec.Impi(int32(j.Clients)))
 	}
 }
