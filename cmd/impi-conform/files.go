@@ -33,7 +33,7 @@ func newFiles(ctx context.Context, f flags) *files {
 	if !o.traces() && f.junit == "" {
 		return o
 	}
-	first := strings.Fields(f.client + " " + f.server)[0]
+	first := strings.Fields(strings.Join(append(f.client, f.server), " "))[0]
 	host, _ := os.Hostname() // "" says that it is not known
 	o.record = record.Record{Date: o.began.Round(time.Second), Tester: version.Text(), Specification: "IMPI 0.0",
 		Implementation: f.name, Version: f.version,
@@ -41,17 +41,24 @@ func newFiles(ctx context.Context, f flags) *files {
 	if f.name == "" {
 		o.record.Implementation = filepath.Base(first)
 	}
-	if f.version == "" {
+	if f.version == "" && f.listen == "" {
 		o.record.Version = said(ctx, first)
+	}
+	unseen, compiler := "", f.mpicc
+	if f.listen != "" {
+		unseen = "not seen: the commands were typed by hand"
+		compiler = ""
 	}
 	for _, s := range []record.Setting{
 		{Name: "server command", Value: f.server},
-		{Name: "client command", Value: f.client},
+		{Name: "client command", Value: f.client.String()},
 		{Name: "values", Value: f.values},
-		{Name: "compiler", Value: f.mpicc},
+		{Name: "compiler", Value: compiler},
 		{Name: "cases", Value: f.run},
 		{Name: "deadline", Value: f.timeout.String()},
 		{Name: "cases at a time", Value: fmt.Sprint(f.jobs)},
+		{Name: "listening at", Value: strings.TrimSpace(f.listen + " " + f.ports)},
+		{Name: "exit codes and output", Value: unseen},
 	} {
 		if s.Value != "" {
 			o.record.Configuration = append(o.record.Configuration, s)
