@@ -68,9 +68,9 @@ case(name = "b/function", rule = "1", about = "x", job = job(around = lambda lab
 	if got := strings.Join(names, " "); got != "a/first a/n-1 a/n-2 b/fresh b/told b/function" {
 		t.Errorf("the cases are %s", got)
 	}
-	first := cases[0]
+	first, same := cases[0], peer.Setup{Procs: 1, Others: [][]int{{1}, {2, 1}}, DataLen: 1000, Manual: true}
 	if first.File != "f.star" || first.Line != 2 || first.Needs != conform.Client || first.Within == nil ||
-		first.Job != (peer.Setup{Procs: 1, Others: [][]int{{1}, {2, 1}}, DataLen: 1000, Manual: true}).Text() || first.Steps[0] != "send 1 7 10" {
+		first.Job != same.Text() || first.Steps[0] != "send 1 7 10" {
 		t.Errorf("got %+v", first)
 	}
 	if c := cases[1]; c.Line != 15 || c.Needs != conform.Server || c.Job != "" || c.Within != nil {
