@@ -344,7 +344,7 @@ add_custom_target(launcher-tests ALL
 add_dependencies(launcher-tests stage)
 
 # conform/*: libimpi as an IMPI server and client, compared with the protocol by a tester that has an implementation of its own.
-foreach(group server client table mesh packet flow cancel collective comm finish hostile)
+foreach(group server client table mesh packet flow cancel collective comm finish hostile several joint)
   add_test(NAME conform/${group} COMMAND ${STAGE}/bin/impi-conform -run "^${group}/"
     -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
     -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}"

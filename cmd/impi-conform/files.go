@@ -43,24 +43,31 @@ func newFiles(ctx context.Context, f flags) *files {
 
 // head is a record before the first case.
 func head(ctx context.Context, f flags) record.Record {
-	first := strings.Fields(f.client + " " + f.server)[0]
+	first := strings.Fields(strings.Join(append(f.client, f.server), " "))[0]
 	host, _ := os.Hostname() // "" says that it is not known
 	r := record.Record{Tester: version.Text(), Specification: "IMPI 0.0", Implementation: f.name, Version: f.version,
 		Machine: fmt.Sprintf("%s, %s/%s, %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 	if f.name == "" {
 		r.Implementation = filepath.Base(first)
 	}
-	if f.version == "" {
+	if f.version == "" && f.listen == "" {
 		r.Version = said(ctx, first)
+	}
+	unseen, compiler := "", f.mpicc
+	if f.listen != "" {
+		unseen = "not seen: the commands were typed by hand"
+		compiler = ""
 	}
 	for _, s := range []record.Setting{
 		{Name: "server command", Value: f.server},
-		{Name: "client command", Value: f.client},
+		{Name: "client command", Value: f.client.String()},
 		{Name: "values", Value: f.values},
-		{Name: "compiler", Value: f.mpicc},
+		{Name: "compiler", Value: compiler},
 		{Name: "cases", Value: f.run},
 		{Name: "deadline", Value: f.timeout.String()},
 		{Name: "cases at a time", Value: fmt.Sprint(f.jobs)},
+		{Name: "listening at", Value: strings.TrimSpace(f.listen + " " + f.ports)},
+		{Name: "exit codes and output", Value: unseen},
 	} {
 		if s.Value != "" {
 			r.Configuration = append(r.Configuration, s)

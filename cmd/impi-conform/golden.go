@@ -14,8 +14,8 @@ import (
 
 // golden records every job and compares it with its trace, or writes the trace.
 func golden(ctx context.Context, f flags, at *target.Target) int {
-	if !at.HasServer() || !at.HasClient() {
-		complain("-golden needs -server-cmd and -client-cmd")
+	if !at.HasServer() || !at.HasClient() || at.ByHand() {
+		complain("-golden needs -server-cmd and -client-cmd, and not -listen")
 		return codeUsage
 	}
 	bad := 0

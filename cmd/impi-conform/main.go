@@ -15,13 +15,16 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/report"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web"
 	"github.com/libimpi/libimpi/cmd/internal/usage"
 )
 
@@ -33,14 +36,27 @@ const (
 )
 
 type flags struct {
-	server, client, mpicc, values, run, junit string
-	golden, print                             string
-	json, html, name, version, compare        string
-	list, verbose, rewrite                    bool
-	timeout                                   time.Duration
-	jobs                                      int
-	web                                       webFlag
-	token                                     string
+	server, mpicc, values, run, junit  string
+	client                             commands
+	golden, print                      string
+	json, html, name, version, compare string
+	listen, ports, template, player    string
+	list, verbose, rewrite, remember   bool
+	timeout                            time.Duration
+	jobs                               int
+	web                                webFlag
+	token                              string
+}
+
+// commands are those of an option that may be given several times.
+type commands []string
+
+func (c *commands) String() string { return strings.Join(*c, " | ") }
+
+// Set adds a command.
+func (c *commands) Set(text string) error {
+	*c = append(*c, text)
+	return nil
 }
 
 // set are the flags as the command line gives them; usage.Conform says what they mean.
@@ -48,7 +64,7 @@ func (f *flags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("impi-conform", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.server, "server-cmd", "", "")
-	set.StringVar(&f.client, "client-cmd", "", "")
+	set.Var(&f.client, "client-cmd", "")
 	set.StringVar(&f.mpicc, "mpicc", "mpicc", "")
 	set.StringVar(&f.values, "values", "", "")
 	set.StringVar(&f.run, "run", "", "")
@@ -60,6 +76,11 @@ func (f *flags) set() *flag.FlagSet {
 	set.StringVar(&f.compare, "compare", "", "")
 	set.StringVar(&f.golden, "golden", "", "")
 	set.StringVar(&f.print, "print", "", "")
+	set.StringVar(&f.listen, "listen", "", "")
+	set.StringVar(&f.ports, "ports", "", "")
+	set.StringVar(&f.template, "template", "", "")
+	set.StringVar(&f.player, "player", "", "")
+	set.BoolVar(&f.remember, "remember", false, "")
 	set.BoolVar(&f.rewrite, "rewrite", false, "")
 	set.BoolVar(&f.list, "list", false, "")
 	set.BoolVar(&f.verbose, "v", false, "")
@@ -98,8 +119,11 @@ func complain(format string, args ...any) {
 }
 
 func run(f flags) int {
-	if f.print != "" {
+	switch {
+	case f.print != "":
 		return show(f.print, os.Stdout)
+	case f.player != "":
+		return writePlayer(f.player)
 	}
 	name, err := regexp.Compile(f.run)
 	if err != nil {
@@ -117,8 +141,8 @@ func run(f flags) int {
 		complain("no case matches %q", f.run)
 		return codeUsage
 	}
-	if f.server == "" && f.client == "" {
-		complain("nothing to test: give -server-cmd, -client-cmd or both; impi-conform -help")
+	if f.server == "" && len(f.client) == 0 && f.listen == "" {
+		complain("nothing to test: give -server-cmd, -client-cmd, both or -listen; impi-conform -help")
 		return codeUsage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -129,18 +153,38 @@ func run(f flags) int {
 		return codeUsage
 	}
 	defer os.RemoveAll(dir)
-	at, err := target.New(ctx, f.server, f.client, f.values, f.mpicc, dir)
+	if f.web != "" && f.listen != "" {
+		return serveByHand(ctx, f, chosen)
+	}
+	at, err := newTarget(ctx, &f, dir, stop)
 	if err != nil {
 		complain("%v", err)
 		return codeUsage
 	}
+	defer at.Close()
 	if f.golden != "" {
 		return golden(ctx, f, at)
 	}
 	if f.web != "" {
-		return serve(ctx, f, at, chosen)
+		return serve(ctx, f, web.Config{Cases: chosen, Options: options(f, at)})
 	}
 	return test(ctx, f, at, chosen)
+}
+
+// newTarget is what is tested: commands that are started here, or that a person types elsewhere, until quit.
+func newTarget(ctx context.Context, f *flags, dir string, quit func()) (*target.Target, error) {
+	first := ""
+	if f.listen != "" {
+		return byHand(f, quit)
+	}
+	if len(f.client) > 0 {
+		first = f.client[0]
+	}
+	at, err := target.New(ctx, f.server, first, f.values, f.mpicc, dir)
+	for i := 1; i < len(f.client) && err == nil; i++ {
+		err = at.AddClient(f.client[i])
+	}
+	return at, err
 }
 
 // test runs the cases and reports.
@@ -166,22 +210,27 @@ func test(ctx context.Context, f flags, at *target.Target, chosen []conform.Case
 	return 0
 }
 
+// options say how the cases are run.
 func options(f flags, at *target.Target) conform.Options {
-	return conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
+	o := conform.Options{Timeout: f.timeout, Jobs: f.jobs, Target: at,
 		Skip: func(c conform.Case) string { return missing(c, at) }}
+	if at.ByHand() {
+		o.Queue = peer.Queue{}
+	}
+	return o
 }
 
 // missing is what a case needs and there is not, "" if nothing.
 func missing(c conform.Case, at *target.Target) string {
 	switch {
-	case c.Needs == conform.Server && !at.HasServer():
+	case (c.Needs == conform.Server || c.Needs == conform.Both) && !at.HasServer():
 		return "no -server-cmd"
 	case c.Needs != conform.Server && !at.HasClient():
 		return "no -client-cmd"
 	case c.Needs == conform.Values && !at.HasValues():
 		return "no -values"
-	case c.Needs == conform.IPv6 && !target.HasIPv6():
-		return "no IPv6 on this machine"
+	case c.Needs == conform.IPv6 && !at.HasIPv6():
+		return "no IPv6 here"
 	}
 	return ""
 }

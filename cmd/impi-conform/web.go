@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
@@ -37,7 +39,7 @@ func (w *webFlag) Set(value string) error {
 }
 
 // serve shows the page until it is interrupted.
-func serve(ctx context.Context, f flags, at *target.Target, chosen []conform.Case) int {
+func serve(ctx context.Context, f flags, c web.Config) int {
 	l, err := net.Listen("tcp", string(f.web))
 	if err != nil {
 		complain("-web: %v", err)
@@ -49,15 +51,56 @@ func serve(ctx context.Context, f flags, at *target.Target, chosen []conform.Cas
 		complain("-token: %v", err)
 		return codeUsage
 	}
-	s := web.New(web.Config{Head: head(ctx, f), Cases: chosen, Options: options(f, at), Limits: session.Defaults,
-		Token: token, Log: os.Stderr, Commands: f.server + f.client, Files: cases.Files(), Sections: spec.Sections(),
-		Rule: spec.Rule}, l.Addr())
+	c.Head, c.Limits, c.Token, c.Log = head(ctx, f), session.Defaults, token, os.Stderr
+	c.Files, c.Sections, c.Rule = cases.Files(), spec.Sections(), spec.Rule
+	s := web.New(c, l.Addr())
 	fmt.Println(web.Address(l, shown))
 	if err := s.Serve(ctx, l); err != nil {
 		complain("-web: %v", err)
 		return codeUsage
 	}
 	return 0
+}
+
+// serveByHand is serve for an implementation that people start on other machines: each of the session's runs has a
+// target of its own.
+func serveByHand(ctx context.Context, f flags, chosen []conform.Case) int {
+	place, err := target.ParsePlace(f.listen, f.ports)
+	if err != nil {
+		complain("%v", err)
+		return codeUsage
+	}
+	template, err := f.chosen()
+	if err != nil {
+		complain("%v", err)
+		return codeUsage
+	}
+	f.jobs, f.server = 1, template.Server
+	if len(f.client) == 0 {
+		f.client = commands{template.Client}
+	}
+	c := web.Config{Cases: chosen, Ready: []web.Templates{{Name: "this tester", Server: f.server, Client: f.client[0]}}}
+	for _, name := range slices.Sorted(maps.Keys(target.Templates)) {
+		t := target.Templates[name]
+		c.Ready = append(c.Ready, web.Templates{Name: name, Server: t.Server, Client: t.Client})
+	}
+	c.ByHand = func(t web.Templates, ask web.Ask) (conform.Options, func(), error) {
+		at, err := target.NewByHand(t.Server, t.Client, f.values, "./player", place,
+			func(ctx context.Context, p target.Prompt) (string, error) {
+				return ask(ctx, session.Prompt{What: p.What, Command: p.Command, Answer: p.Answer})
+			})
+		if err != nil {
+			return conform.Options{}, nil, err
+		}
+		for _, more := range f.client[1:] {
+			if err := at.AddClient(more); err != nil {
+				at.Close()
+				return conform.Options{}, nil, err
+			}
+		}
+		return options(f, at), at.Close, nil
+	}
+	return serve(ctx, f, c)
 }
 
 // tokenOf is the token of the page, and as it is printed: one that is in a file is not.

@@ -11,10 +11,21 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"{clients} is how many clients it serves (\"impirun -server {clients}\")"},
 		{Names: []string{"client-cmd"}, Values: []string{"COMMAND"}, Help: "the command that starts a client under test; " +
 			"{rank} is its rank, {server} the server's address:port, {n} its number of processes, {prog} the program and its " +
-			"arguments (\"impirun -client {rank} {server} -n {n} {prog}\")"},
+			"arguments (\"impirun -client {rank} {server} -n {n} {prog}\"). Given several times, the further ones start, in " +
+			"turn, the further clients under test of a case"},
 		{Names: []string{"values"}, Values: []string{"VARS"}, Help: "variables that tell a client which values to " +
 			"contribute to C_COLL_XSIZE and C_COLL_MAXLINEAR (\"IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}\"); without " +
 			"them the cases that need it are skipped"},
+		{Names: []string{"listen"}, Values: []string{"ADDRESS[:PORT]"}, Help: "play for implementations on other " +
+			"machines, which reach this one at ADDRESS: instead of being run, the commands are shown, to be typed there; with " +
+			"PORT, ports are counted up from there"},
+		{Names: []string{"ports"}, Values: []string{"LO-HI"}, Help: "with -listen: the ports at which the tester listens"},
+		{Names: []string{"template"}, Values: []string{"NAME|TEXT"}, Help: "with -listen: the commands of libimpi or " +
+			"lam, or that of a client with place holders as in -client-cmd; {player} {args} are the two parts of {prog}. " +
+			"-server-cmd and -client-cmd are templates, too (the one that was remembered, or libimpi)"},
+		{Names: []string{"remember"}, Help: "with -listen: keep the templates in the user's configuration folder"},
+		{Names: []string{"player"}, Values: []string{"FILE"}, Help: "instead of cases: write the source of the program " +
+			"that a client under test runs, to be compiled there"},
 		{Names: []string{"mpicc"}, Values: []string{"COMMAND"},
 			Help: "the compiler of the program that a client under test runs (mpicc)"},
 		{Names: []string{"run"}, Values: []string{"REGEXP"}, Help: "run only cases whose name matches"},
@@ -44,6 +55,8 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 	},
 	Notes: []Note{
 		{"Commands", "Words are separated by blanks. If one of the two commands is missing, its cases are skipped."},
+		{"By hand", "With -listen a line of standard input answers what the tester asks for; \"skip\" gives up the case, " +
+			"\"quit\" or the end of the input all cases. Output and exit codes of these commands are not seen."},
 		{"Verdicts", "A case passes, fails, is skipped, or is indeterminate: nothing was seen of the implementation, or " +
 			"the tester was disturbed (interrupted, no ports, no memory)."},
 		{"Exit code", "0 if no case failed, 1 if one did, 2 if the tester could not run, 3 if none failed and one is " +

@@ -14,7 +14,8 @@ var files embed.FS
 
 // order is that of the files, in which their cases are run.
 var order = []string{"server-auth", "server-exchange", "server-bad", "client", "table", "mesh", "packet-sent",
-	"packet-received", "packet-more", "flow", "cancel", "collective", "comm", "comm-inter", "finish", "hostile"}
+	"packet-received", "packet-more", "flow", "cancel", "collective", "comm", "comm-inter", "finish", "hostile",
+	"several", "joint"}
 
 // File is the text of some cases, or of what they load.
 type File struct{ Name, Text string }

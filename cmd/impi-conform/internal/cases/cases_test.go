@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
 )
 
@@ -46,8 +47,8 @@ func TestCasesShareJobs(t *testing.T) {
 		}
 		of[c.Job]++
 	}
-	if n := of["job(others = [[1]], manual = True)"]; n < 2 {
-		t.Errorf("%d cases share the job of cancel/short-standard: %v", n, of)
+	if n := of[(peer.Setup{Procs: 1, Others: [][]int{{1}}, Manual: true}).Text()]; n < 2 {
+		t.Errorf("%d cases share the job of cancel/short-standard", n)
 	}
 }
 

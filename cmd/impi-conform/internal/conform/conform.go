@@ -26,6 +26,7 @@ const (
 	Client              // a client; the tester plays the server and all other clients
 	Values              // a client that can be told values to contribute
 	IPv6                // a client, and this machine must have IPv6
+	Both                // its server and a client
 )
 
 // Case is one rule, or one way to break it.
@@ -86,6 +87,7 @@ type Options struct {
 	Skip    func(Case) string // why a case cannot be run, "" if it can
 	Trace   bool              // results have traces
 	Keep    int               // of a trace: how many events; 0: as many as a recorder keeps by itself
+	Queue   Queue             // if not nil, cases of one Job are played in one job, and one case runs at a time
 
 	// Began, if set, is called when a case begins, with what records it, and Over as soon as it is over; by any goroutine.
 	Began func(Case, *events.Recorder)
@@ -107,6 +109,9 @@ const grace = 10 * time.Second
 
 // Run runs the cases, and calls ended for each, in the order of the list. It returns how many ended in each outcome.
 func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (count Count) {
+	if o.Queue != nil {
+		return runQueue(ctx, cases, o, ended)
+	}
 	results := make([]chan Result, len(cases))
 	for i := range results {
 		results[i] = make(chan Result, 1)
@@ -116,11 +121,7 @@ func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (coun
 	for range max(o.Jobs, 1) {
 		workers.Go(func() {
 			for i := range next {
-				r := runOne(ctx, cases[i], o)
-				if o.Over != nil {
-					o.Over(r)
-				}
-				results[i] <- r
+				results[i] <- runOne(ctx, cases[i], o)
 			}
 		})
 	}
@@ -139,7 +140,18 @@ func Run(ctx context.Context, cases []Case, o Options, ended func(Result)) (coun
 	return count
 }
 
-func runOne(ctx context.Context, c Case, o Options) Result {
+func runOne(ctx context.Context, c Case, o Options) Result { return play(ctx, c, o, c.Run) }
+
+// play runs a case by a function, and tells.
+func play(ctx context.Context, c Case, o Options, run func(*T)) Result {
+	r := played(ctx, c, o, run)
+	if o.Over != nil {
+		o.Over(r)
+	}
+	return r
+}
+
+func played(ctx context.Context, c Case, o Options, run func(*T)) Result {
 	if o.Skip != nil {
 		if why := o.Skip(c); why != "" {
 			return Result{Case: c, Outcome: Skip, Problems: []Problem{{Text: why}}}
@@ -149,9 +161,9 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 		return Result{Case: c, Outcome: Indeterminate, Problems: []Problem{{Text: "interrupted"}}}
 	}
 	began := time.Now()
-	within, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	t := &T{ctx: within, target: o.Target, events: events.New()}
+	within, clock := newClock(ctx, o.Timeout)
+	defer clock.end()
+	t := &T{name: c.Name, ctx: within, clock: clock, target: o.Target, events: events.New()}
 	if o.Keep > 0 {
 		t.events.Keep(o.Keep)
 	}
@@ -161,12 +173,16 @@ func runOne(ctx context.Context, c Case, o Options) Result {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		t.run(c.Run)
+		t.run(run)
 	}()
 	select {
 	case <-over:
-	case <-time.After(o.Timeout + grace):
-		t.Errorf("the case did not end at its deadline")
+	case <-within.Done():
+		select {
+		case <-over:
+		case <-time.After(grace):
+			t.Errorf("the case did not end at its deadline")
+		}
 	}
 	r := t.result(c, time.Since(began))
 	if why := t.indeterminate(ctx); r.Outcome == Fail && why != "" {

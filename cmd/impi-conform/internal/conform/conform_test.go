@@ -183,3 +183,33 @@ func TestWhoWatchesSeesCasesBeginAndEndAtOnce(t *testing.T) {
 		t.Errorf("%d events are kept", n)
 	}
 }
+
+func TestADeadlineDoesNotPassWhileTheClockStands(t *testing.T) {
+	const limit = 20 * time.Millisecond
+	var got list
+	Run(context.Background(), []Case{{Name: "x", Run: func(t *T) {
+		t.StopClock()
+		t.Check(t.Deadline().IsZero(), "there is a deadline, %v", t.Deadline())
+		<-time.After(2 * limit)
+		t.Check(t.Context().Err() == nil, "it has passed")
+		t.StartClock()
+		t.Check(!t.Deadline().IsZero(), "there is none")
+		<-t.Context().Done()
+		t.StopClock()
+		t.StartClock()
+	}}}, Options{Timeout: limit}, got.Ended)
+	if got[0].Outcome != Pass {
+		t.Error(got)
+	}
+}
+
+func TestACaseThatIsSkippedWhileItRunsHasItsReason(t *testing.T) {
+	r := one(context.Background(), func(t *T) { t.Skip("not %s", "here"); t.Errorf("not reached") })
+	if r.Outcome != Skip || r.Problems[0].Text != "not here" {
+		t.Errorf("got %+v", r)
+	}
+	r = one(context.Background(), func(t *T) { seen(t); t.Errorf("wrong"); t.Skip("not here") })
+	if r.Outcome != Fail {
+		t.Errorf("a problem is skipped: %+v", r)
+	}
+}

@@ -16,13 +16,16 @@ import (
 
 // T is what a running case sees.
 type T struct {
+	name   string
 	ctx    context.Context
+	clock  *clock
 	target any
 	events *events.Recorder
 
 	mu        sync.Mutex // guards what follows
 	problems  []Problem
-	disturbed error // why the tester could not do its part
+	disturbed error  // why the tester could not do its part
+	skipped   string // why the rest cannot be tested, "" if it can
 	output    []string
 	cleanups  []func()
 }
@@ -65,17 +68,29 @@ func (t *T) result(c Case, took time.Duration) Result {
 	for _, o := range t.output {
 		r.Output += o
 	}
-	if len(r.Problems) > 0 {
+	switch {
+	case len(r.Problems) > 0:
 		r.Outcome = Fail
+	case t.skipped != "":
+		r.Outcome, r.Problems = Skip, []Problem{{Text: t.skipped}}
 	}
 	return r
 }
 
+// Name is the case's.
+func (t *T) Name() string { return t.name }
+
 // Context ends at the case's deadline.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Deadline is when it does.
-func (t *T) Deadline() time.Time { d, _ := t.ctx.Deadline(); return d }
+// Deadline is when it does; the zero time while the clock is stopped.
+func (t *T) Deadline() time.Time { return t.clock.deadline() }
+
+// StopClock lets the case wait for a person: no deadline passes until StartClock.
+func (t *T) StopClock() { t.clock.stop() }
+
+// StartClock lets the rest of the case's time begin to pass.
+func (t *T) StartClock() { t.clock.start() }
 
 // Target is the implementation under test.
 func (t *T) Target() any { return t.target }
@@ -148,6 +163,14 @@ func disturbs(err error) bool {
 // Fatalf is Errorf, and ends the case. Only the case's own goroutine may call it.
 func (t *T) Fatalf(format string, args ...any) {
 	t.Errorf(format, args...)
+	panic(stopped{})
+}
+
+// Skip ends the case, which cannot be tested here. Only the case's own goroutine may call it.
+func (t *T) Skip(format string, args ...any) {
+	t.mu.Lock()
+	t.skipped = fmt.Sprintf(format, args...)
+	t.mu.Unlock()
 	panic(stopped{})
 }
 

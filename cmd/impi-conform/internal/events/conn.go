@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
@@ -16,14 +17,16 @@ import (
 // what it reads, after it was read.
 type Conn struct {
 	*net.TCPConn
+
+	mu          sync.Mutex // guards what follows; the recorder's is taken after it
 	r           *Recorder
 	ours, other Party
-
-	in, out *codec.Framer // guarded by r.mu, like what follows
-	lastIn  int           // number of the last event that came in
-	closed  bool
-	ended   bool                  // the other side has
-	host    func(rank int) string // the name of a host, "" if there is none
+	lasts       bool          // it outlives the recorder's case
+	in, out     *codec.Framer // what follows is guarded by r.mu, too
+	lastIn      int           // number of the last event that came in
+	closed      bool
+	ended       bool                  // the other side has
+	host        func(rank int) string // the name of a host, "" if there is none
 }
 
 // ToServer is a connection that the tester, as a client, has made to a server under test.
@@ -63,9 +66,7 @@ func (r *Recorder) conn(c *Conn, byUs bool) *Conn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.r = r
-	if len(r.conns) < maxConns {
-		r.conns = append(r.conns, c)
-	}
+	r.keep(c)
 	from, to := c.other, c.ours
 	if byUs {
 		from, to = to, from
@@ -74,11 +75,43 @@ func (r *Recorder) conn(c *Conn, byUs bool) *Conn {
 	return c
 }
 
+// Lasts makes a connection one that outlives the case: MoveTo gives it the next one's recorder.
+func (c *Conn) Lasts() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lasts = true
+}
+
+// MoveTo lets another case's recorder record from now on, in which the parties have the same names.
+func (c *Conn) MoveTo(r *Recorder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.r.mu.Lock()
+	ours, other := c.r.columns[c.ours], c.r.columns[c.other]
+	c.r.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.ours, c.other = r.party(ours.Name, ours.Implementation), r.party(other.Name, other.Implementation)
+	c.r, c.lastIn = r, 0
+	r.seen = true // the implementation is there: it has connected
+	r.keep(c)
+}
+
+// lock locks the connection and its recorder.
+func (c *Conn) lock() (unlock func()) {
+	c.mu.Lock()
+	r := c.r
+	r.mu.Lock()
+	return func() {
+		r.mu.Unlock()
+		c.mu.Unlock()
+	}
+}
+
 // Read reads, and records what has come.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.TCPConn.Read(b)
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
+	defer c.lock()()
 	c.in.Feed(b[:n], c.came)
 	if err != nil && !c.ended && !c.closed && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.ended = true
@@ -90,9 +123,9 @@ func (c *Conn) Read(b []byte) (int, error) {
 
 // Write records, and writes.
 func (c *Conn) Write(b []byte) (int, error) {
-	c.r.mu.Lock()
+	unlock := c.lock()
 	c.out.Feed(b, c.goes)
-	c.r.mu.Unlock()
+	unlock()
 	return c.TCPConn.Write(b)
 }
 
@@ -102,20 +135,19 @@ func (c *Conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.
 
 // Close closes the connection.
 func (c *Conn) Close() error {
-	c.r.mu.Lock()
+	unlock := c.lock()
 	if !c.closed {
 		c.closed = true
 		c.flush()
 		c.r.note(c.ours, c.other, Event{Kind: Closed})
 	}
-	c.r.mu.Unlock()
+	unlock()
 	return c.TCPConn.Close()
 }
 
 // LastIn is the number of the event that came last.
 func (c *Conn) LastIn() int {
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
+	defer c.lock()()
 	return c.lastIn
 }
 

@@ -211,6 +211,13 @@ func (r *Recorder) count(h codec.Header) *int {
 	return &n
 }
 
+// Outstanding says how many packets from one process to another count and are not acknowledged, from an earlier case.
+func (r *Recorder) Outstanding(from, to codec.ID, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.window[[2]codec.ID{from, to}] = n
+}
+
 // Started notes that a program was started, by its words.
 func (r *Recorder) Started(p Party, words []string) {
 	r.mu.Lock()
@@ -265,11 +272,26 @@ func (r *Recorder) Seen() bool {
 // Freeze ends the recording: what comes is the tester's tidying up, of which only the ends of programs are noted.
 func (r *Recorder) Freeze() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.conns {
-		c.flush()
+	conns := r.conns
+	r.conns = nil
+	r.mu.Unlock()
+	for _, c := range conns {
+		unlock := c.lock()
+		if !c.lasts {
+			c.flush()
+		}
+		unlock()
 	}
-	r.conns, r.frozen = nil, true
+	r.mu.Lock()
+	r.frozen = true
+	r.mu.Unlock()
+}
+
+// keep notes a connection that is to be flushed at the end. The lock is held.
+func (r *Recorder) keep(c *Conn) {
+	if len(r.conns) < maxConns {
+		r.conns = append(r.conns, c)
+	}
 }
 
 // Trace returns what was recorded.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,6 +23,9 @@ type Server struct {
 	T    *conform.T
 	Main *target.Process
 	Addr string
+
+	mu    sync.Mutex // guards what follows
+	conns []*events.Conn
 }
 
 // StartServer starts the server for n clients and reads its address. env nil: authentication by key.
@@ -29,12 +33,21 @@ func StartServer(t *conform.T, n int, env []string, more ...string) *Server {
 	if env == nil {
 		env = target.KeyEnv()
 	}
-	s := LaunchServer(t, fmt.Sprint(n), env, more...)
-	err := s.Main.Until(t.Context(), func(out, _ string) bool { return strings.Contains(out, "\n") })
-	if err != nil {
-		t.Fatalf("the server says no address: %v", err)
+	s := launchServer(t, fmt.Sprint(n), env, more...)
+	if s.Main.ByHand() {
+		var err error
+		if s.Addr, err = s.Main.Answer(t.Context()); err != nil {
+			t.Disturbed(err)
+			t.Fatalf("the server's address is not known: %v", err)
+		}
+		t.StartClock()
+	} else {
+		err := s.Main.Until(t.Context(), func(out, _ string) bool { return strings.Contains(out, "\n") })
+		if err != nil {
+			t.Fatalf("the server says no address: %v", err)
+		}
+		s.Addr, _, _ = strings.Cut(s.Main.Stdout(), "\n")
 	}
-	s.Addr, _, _ = strings.Cut(s.Main.Stdout(), "\n")
 	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
 		t.Fatalf("the server's first line is %q, must be address:port", s.Addr)
 	}
@@ -43,20 +56,27 @@ func StartServer(t *conform.T, n int, env []string, more ...string) *Server {
 
 // LaunchServer starts the server and waits for nothing.
 func LaunchServer(t *conform.T, clients string, env []string, more ...string) *Server {
+	if Target(t).ByHand() {
+		t.Skip("the server is started by hand: its output and its exit code are not seen")
+	}
+	return launchServer(t, clients, env, more...)
+}
+
+func launchServer(t *conform.T, clients string, env []string, more ...string) *Server {
 	p, err := Target(t).Server(clients, env, more...)
 	if err != nil {
 		t.Fatalf("the server cannot be started: %v", err)
 	}
-	t.Cleanup(func() {
-		p.Kill()
-		t.Output(fmt.Sprintf("--- stdout\n%s--- stderr\n%s", p.Stdout(), p.Stderr()))
-	})
-	watch(t, p, "server")
+	started(t, p, "server", t.Cleanup, func() {})
 	return &Server{T: t, Main: p}
 }
 
-// Exit waits for the server's end. ok: it must be exit code 0; else another, with a report.
+// Exit waits for the server's end. ok: it must be exit code 0; else another, with a report. One that was started by
+// hand is not seen to end.
 func (s *Server) Exit(ok bool) {
+	if s.Main.ByHand() {
+		return
+	}
 	code, err := s.Main.Wait(s.T.Context())
 	switch {
 	case err != nil:
@@ -101,7 +121,19 @@ func (s *Server) Connect() (*Member, error) {
 	c := s.T.Events().ToServer(tcp.(*net.TCPConn))
 	s.T.Cleanup(func() { c.Close() })
 	c.SetDeadline(s.T.Deadline())
+	s.mu.Lock()
+	s.conns = append(s.conns, c)
+	s.mu.Unlock()
 	return &Member{c, s, -1}, nil
+}
+
+// leave closes all connections to the server.
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		c.Close()
+	}
 }
 
 // watch records what a program does.

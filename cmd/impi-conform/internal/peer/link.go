@@ -83,8 +83,8 @@ func (l *Link) end(err error) {
 	defer j.mu.Unlock()
 	l.ended = err
 	if !l.cut && err != io.EOF && !errors.Is(err, net.ErrClosed) && !(isReset(err) && l.finiIn) &&
-		j.T.Context().Err() == nil {
-		j.T.Wrong(recorded(l.Conn.LastIn()), nil, "host %d to host %d: %v", l.Theirs, l.Ours, err)
+		j.now().Context().Err() == nil {
+		j.now().Wrong(recorded(l.Conn.LastIn()), nil, "host %d to host %d: %v", l.Theirs, l.Ours, err)
 		j.broken = true
 	}
 	j.cond.Broadcast()
@@ -103,7 +103,7 @@ func (l *Link) take(p codec.Packet) error {
 	defer j.cond.Broadcast()
 	if p.Type == wire.PkFini {
 		if l.finiIn {
-			j.T.Errorf("host %d sends a second FINI", l.Theirs)
+			j.now().Errorf("host %d sends a second FINI", l.Theirs)
 		}
 		l.finiIn = true
 		return nil
@@ -256,7 +256,7 @@ func (p pausable) Read(b []byte) (n int, err error) {
 		p.l.reading.Lock()
 		n, err = p.l.Conn.Read(b)
 		p.l.reading.Unlock()
-		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(p.l.job.T.Deadline()) {
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(p.l.job.now().Deadline()) {
 			return n, err
 		}
 	}

@@ -18,6 +18,7 @@ func linked(t *conform.T) (j *Job, theirs net.Conn) {
 		syncs: map[uint64]uint64{}, window: map[[2]int]*window{}, Hosts: []Host{{Client: 0, N: 1}, {Client: 1, N: 1}},
 		Procs: []Proc{{ID: codec.ID{PID: 1}}, {ID: codec.ID{PID: 2}, Host: 1, Client: 1}}}
 	j.cond = sync.NewCond(&j.mu)
+	j.current.Store(t)
 	t.Events().Processes([]codec.ID{j.Procs[0].ID, j.Procs[1].ID}, func(rank int) bool { return rank == 0 })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

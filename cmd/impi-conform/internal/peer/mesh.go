@@ -33,9 +33,18 @@ func (j *Job) Dial(ours, theirs int) *events.Conn {
 // dialled records what happens on a connection from a host of ours, -1 for none, to one of theirs.
 func (j *Job) dialled(tcp *net.TCPConn, ours, theirs int) *events.Conn {
 	c := j.T.Events().ToHost(tcp, j.hostName(ours), j.hostName(theirs))
-	j.T.Cleanup(func() { c.Close() })
+	j.adopted(c)
 	c.SetDeadline(j.T.Deadline())
 	return c
+}
+
+// adopted keeps a connection until the end of the job.
+func (j *Job) adopted(c *events.Conn) {
+	if j.lasting {
+		c.Lasts()
+		j.conns = append(j.conns, c)
+	}
+	j.cleanup(func() { c.Close() })
 }
 
 // DialEarly is Dial before the tables are complete, to a port that the client under test has submitted.
@@ -98,7 +107,7 @@ func (j *Job) accept(a int) (host int, c *events.Conn) {
 		j.T.Fatalf("host %d waits in vain for a higher host: %v", a, err)
 	}
 	c = j.T.Events().FromHost(tcp.(*net.TCPConn), j.hostName(a), j.hostName)
-	j.T.Cleanup(func() { c.Close() })
+	j.adopted(c)
 	c.SetDeadline(j.T.Deadline())
 	b := make([]byte, 4)
 	if _, err := io.ReadFull(c, b); err != nil {

@@ -187,6 +187,7 @@ func (j *Job) End() {
 	j.AwaitEnd()
 	j.Fini()
 	j.Exit(0)
+	j.Done()
 }
 
 // AwaitFini waits for FINI on every link; nothing else may be left then.

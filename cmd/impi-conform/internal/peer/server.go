@@ -2,9 +2,7 @@ package peer
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"time"
@@ -20,6 +18,7 @@ const maxCmd = 1 << 20
 // Accept waits for the client's connection to the server. One that ends before it has said anything, by which a
 // client may have measured the way, is nobody's.
 func (j *Job) Accept() {
+	j.listener.(*net.TCPListener).SetDeadline(j.T.Deadline()) // a person may take any time
 	for {
 		c, err := j.listener.Accept()
 		if err != nil {
@@ -31,8 +30,11 @@ func (j *Job) Accept() {
 			tcp.Close()
 			continue
 		}
+		j.Main.Connected()
+		j.T.StartClock()
+		tcp.SetDeadline(j.T.Deadline())
 		j.server = j.T.Events().FromClient(tcp, clientName(j.Setup.Rank))
-		j.T.Cleanup(func() { j.server.Close() })
+		j.adopted(j.server)
 		return
 	}
 }
@@ -99,11 +101,24 @@ func (j *Job) Authenticate() {
 	}
 }
 
-// Join authenticates the client, reads its rank and tells it how many clients there are.
+// Join authenticates the clients under test, reads their ranks and tells them how many clients there are. A further one
+// is started when the one before it has said its rank, so that it is known who connects.
 func (j *Job) Join() {
+	if j.theirs != nil {
+		j.admitted()
+		return
+	}
 	j.Authenticate()
 	j.ReadRank()
-	j.Say(codec.Impi(int32(j.Clients)))
+	for _, f := range j.further {
+		f.start()
+		f.Authenticate()
+		f.ReadRank()
+	}
+	for _, x := range j.tested() {
+		x.server.SetDeadline(j.T.Deadline()) // the clock may have stood for the others
+		x.Say(codec.Impi(int32(j.Clients)))
+	}
 }
 
 // ReadRank reads the client's IMPI command.
@@ -116,20 +131,28 @@ func (j *Job) ReadRank() {
 
 // Exchange takes the client's labels in ascending order, broadcasts each, and ends with DONE (2.3.5, 2.3.6).
 func (j *Job) Exchange() {
+	if j.theirs != nil {
+		j.exchangeAtTheirs()
+		return
+	}
 	j.ExchangeUntil(wire.PPID + 1)
 	j.finishExchange()
 }
 
 // finishExchange is DONE, and the tables.
 func (j *Job) finishExchange() {
-	done := j.own()
-	if done.Cmd != int32(wire.CmdDone) {
-		j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
+	for _, x := range j.tested() {
+		done := x.own()
+		if done.Cmd != int32(wire.CmdDone) {
+			j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
+		}
+		if len(done.Data) != 0 {
+			j.T.Errorf("DONE has %d bytes, must have none", len(done.Data))
+		}
 	}
-	if len(done.Data) != 0 {
-		j.T.Errorf("DONE has %d bytes, must have none", len(done.Data))
+	for _, x := range j.tested() {
+		x.Say(codec.Cmd{Cmd: int32(wire.CmdDone), Data: j.DoneData}.Bytes())
 	}
-	j.Say(codec.Cmd{Cmd: int32(wire.CmdDone), Data: j.DoneData}.Bytes())
 	j.tables()
 }
 
@@ -139,7 +162,9 @@ func (j *Job) ExchangeUntil(end wire.Label) {
 		if l >= end {
 			return
 		}
-		j.Submit(l)
+		for _, x := range j.tested() {
+			x.Submit(l)
+		}
 		j.Broadcast(l)
 	}
 }
@@ -152,7 +177,10 @@ func (j *Job) Broadcast(l wire.Label) {
 		before, behind = j.Setup.Around(l)
 	}
 	b := append([]byte(nil), before...)
-	j.Say(append(append(b, codec.Broadcast(uint32(l), mask, data)...), behind...))
+	b = append(append(b, codec.Broadcast(uint32(l), mask, data)...), behind...)
+	for _, x := range j.tested() {
+		x.Say(b)
+	}
 }
 
 // Resume broadcasts a label that has been submitted, and goes on with the exchange from there.
@@ -205,7 +233,11 @@ func (j *Job) Submit(l wire.Label) {
 	if got := wire.Label(codec.GetU32(c.Data)); got != l {
 		j.T.Fatalf("the client submitted %v, must be %v", got, l)
 	}
-	data := c.Data[4:]
+	j.contributed(l, c.Data[4:])
+}
+
+// contributed checks the shape of what the client has contributed, and keeps it.
+func (j *Job) contributed(l wire.Label, data []byte) {
 	hosts, procs := 1, j.Setup.Procs
 	if n := j.Labels[wire.CNHosts]; n != nil {
 		hosts = int(codec.GetU32(n))
@@ -235,7 +267,7 @@ func (j *Job) broadcast(l wire.Label) (mask uint32, all []byte) {
 	}
 	k := 0
 	for c := range j.Clients {
-		data := j.Labels[l]
+		data := j.labelsOf(c)[l]
 		if j.ours(c) {
 			data = j.contribution(l, c, j.Setup.Others[k])
 			if j.Setup.Contribute != nil {
@@ -251,182 +283,18 @@ func (j *Job) broadcast(l wire.Label) (mask uint32, all []byte) {
 	return mask, all
 }
 
-// layOut makes the tables of hosts and processes, now that the client's hosts are known, and listens for ours.
-func (j *Job) layOut() {
-	k := 0
-	for c := range j.Clients {
-		n := make([]int, codec.GetU32(j.Labels[wire.CNHosts])) // not known before H_NPROCS
-		if j.ours(c) {
-			n = j.Setup.Others[k]
-			k++
-		}
-		for _, procs := range n {
-			h := Host{Client: c, N: procs}
-			var l net.Listener
-			if j.ours(c) {
-				at := fmt.Sprintf("127.0.%d.1:0", len(j.Hosts)+1)
-				if j.Setup.IPv6 {
-					at = "[::1]:0"
-				}
-				var err error
-				if l, err = net.Listen("tcp", at); err != nil {
-					j.T.Disturbed(err)
-					j.T.Fatalf("the tester cannot listen: %v", err)
-				}
-				j.T.Cleanup(func() { l.Close() })
-				l.(*net.TCPListener).SetDeadline(j.T.Deadline())
-				h.Addr = l.Addr().String()
-			}
-			j.listeners = append(j.listeners, l)
-			j.Hosts = append(j.Hosts, h)
-		}
-	}
-}
-
-func def[N uint32 | int32](v, d N) N {
-	if v == 0 {
-		return d
-	}
-	return v
-}
-
-func word(v *int32) []byte {
-	if v == nil {
-		return codec.I32(-1)
-	}
-	return codec.I32(*v)
-}
-
-// pid is the P_PID of the process i of one of our clients.
-func pid(client, i int) uint64 { return uint64(1000*(client+1) + i) }
-
-// contribution is what one of our clients submits.
-func (j *Job) contribution(l wire.Label, c int, hosts []int) (b []byte) {
-	procs := 0
-	for _, n := range hosts {
-		procs += n
-	}
-	s := &j.Setup
-	switch l {
-	case wire.CVersion:
-		if s.Versions == nil {
-			return codec.U32(0, 0)
-		}
-		return codec.U32(s.Versions...)
-	case wire.CNHosts:
-		return codec.U32(uint32(len(hosts)))
-	case wire.CNProcs:
-		return codec.U32(uint32(procs))
-	case wire.CDataLen:
-		return codec.U32(def(s.DataLen, 65536))
-	case wire.CTagUB:
-		return codec.I32(def(s.TagUB, wire.MaxTagUB))
-	case wire.CCollXSize:
-		return word(s.XSize)
-	case wire.CCollMaxLinear:
-		return word(s.MaxLinear)
-	}
-	i := 0
-	for h, host := range j.Hosts {
-		if host.Client != c {
-			continue
-		}
-		switch l {
-		case wire.HIPv6:
-			b = append(b, j.listeners[h].Addr().(*net.TCPAddr).IP.To16()...)
-		case wire.HPort:
-			b = append(b, codec.U32(uint32(j.listeners[h].Addr().(*net.TCPAddr).Port))...)
-		case wire.HNProcs:
-			b = append(b, codec.U32(uint32(host.N))...)
-		case wire.HAckMark:
-			b = append(b, codec.U32(def(s.AckMark, 10))...)
-		case wire.HHiWater:
-			b = append(b, codec.U32(def(s.HiWater, 20))...)
-		case wire.PIPv6, wire.PPID:
-			for range host.N {
-				switch {
-				case l == wire.PPID:
-					b = append(b, codec.U64(pid(c, i))...)
-				case s.HostID != nil:
-					b = append(b, s.HostID[:]...)
-				default:
-					b = append(b, j.listeners[h].Addr().(*net.TCPAddr).IP.To16()...)
-				}
-				i++
-			}
-		}
-	}
-	return b
-}
-
-// tables negotiates the values and makes the tables complete, by the rules of 2.3.5 (notes A.3).
-func (j *Job) tables() {
-	s, u32 := &j.Setup, func(l wire.Label, i int) uint32 { return binary.BigEndian.Uint32(j.Labels[l][4*i:]) }
-	j.Own = u32(wire.CDataLen, 0)
-	j.DataLen = min(j.Own, def(s.DataLen, 65536))
-	j.AckMark, j.HiWater = def(s.AckMark, 10), def(s.HiWater, 20)
-	j.XSize, j.MaxLinear = int(wire.DefaultXSize), int(wire.DefaultMaxLinear)
-	if x := s.XSize; x != nil && *x >= 0 {
-		j.XSize = int(*x)
-	}
-	if x := s.MaxLinear; x != nil && *x >= 0 {
-		j.MaxLinear = int(*x)
-	}
-	mine, proc := 0, 0
-	for h := range j.Hosts {
-		host := &j.Hosts[h]
-		if !j.ours(host.Client) {
-			host.N = int(u32(wire.HNProcs, mine))
-			ip := net.IP(j.Labels[wire.HIPv6][16*mine:][:16])
-			if ip[10] == 0 && ip[11] == 0 && bytes.Equal(ip[:10], make([]byte, 10)) && !ip.IsLoopback() {
-				ip = ip[12:] // ::a.b.c.d
-			}
-			host.Addr = net.JoinHostPort(ip.String(), fmt.Sprint(u32(wire.HPort, mine)))
-			j.AckMark, j.HiWater = min(j.AckMark, u32(wire.HAckMark, mine)), min(j.HiWater, u32(wire.HHiWater, mine))
-			mine++
-		}
-		for range host.N {
-			j.Procs = append(j.Procs, Proc{Host: h, Client: host.Client})
-		}
-	}
-	counts := make([]int, j.Clients)
-	for r := range j.Procs {
-		p := &j.Procs[r]
-		i := counts[p.Client]
-		counts[p.Client]++
-		if !j.ours(p.Client) {
-			if proc >= j.Setup.Procs {
-				j.T.Fatalf("H_NPROCS adds up to more than C_NPROCS")
-			}
-			copy(p.ID.HostID[:], j.Labels[wire.PIPv6][16*proc:])
-			p.ID.PID = int64(codec.GetU64(j.Labels[wire.PPID][8*proc:]))
-			proc++
-			continue
-		}
-		p.ID.PID = int64(pid(p.Client, i))
-		if s.HostID != nil {
-			p.ID.HostID = *s.HostID
-		} else {
-			copy(p.ID.HostID[:], j.listeners[p.Host].Addr().(*net.TCPAddr).IP.To16())
-		}
-	}
-	if proc != j.Setup.Procs {
-		j.T.Fatalf("H_NPROCS adds up to %d, C_NPROCS is %d", proc, j.Setup.Procs)
-	}
-	ids := make([]codec.ID, len(j.Procs))
-	for r, p := range j.Procs {
-		ids[r] = p.ID
-	}
-	j.T.Events().Processes(ids, func(rank int) bool { return !j.Ours(rank) })
-	j.T.Events().Negotiated(j.AckMark, j.HiWater)
-}
-
-// Fini reads the client's FINI at the server, and the end of the connection.
+// Fini reads FINI of the clients under test at the server, and the end of the connections.
 func (j *Job) Fini() {
-	if c := j.Expect(wire.CmdFini); len(c.Data) != 0 {
-		j.T.Errorf("FINI has %d bytes, must have none", len(c.Data))
+	if j.theirs != nil {
+		j.leaveTheirs()
+		return
 	}
-	j.server.Close()
+	for _, x := range j.tested() {
+		if c := x.Expect(wire.CmdFini); len(c.Data) != 0 {
+			j.T.Errorf("FINI has %d bytes, must have none", len(c.Data))
+		}
+		x.server.Close()
+	}
 }
 
 // Refused goes on serving a client that has been told something impossible. It may notice at once, or when it has

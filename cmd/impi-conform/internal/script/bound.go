@@ -27,6 +27,7 @@ const (
 	maxHeap       = 512 << 20 // bytes by which the memory of the tester grows
 	betweenLooks  = 50        // steps
 	maxStarts     = 100       // programs that a case starts
+	maxProcs      = 64        // of a host, or of a client under test
 	afterDeadline = time.Second
 )
 

@@ -72,7 +72,7 @@ type definition struct {
 }
 
 var needs = map[string]conform.Needs{"server": conform.Server, "client": conform.Client, "values": conform.Values,
-	"ipv6": conform.IPv6}
+	"ipv6": conform.IPv6, "both": conform.Both}
 
 func caseFunction() function {
 	return function{
@@ -81,7 +81,7 @@ func caseFunction() function {
 			"`job`, the client starts, its processes take `steps`, `play(j)` is called, and the job ends in order (3.8). A " +
 			"job with `fresh` serves this case alone: for cases that assume its first context ids, or count from its start. " +
 			"With `run`, `run()` does everything. `needs` is what is tested: \"client\" (the default), \"server\" (the " +
-			"tester plays all clients), \"values\" (a client that can be told values) or \"ipv6\" (a client, with IPv6)",
+			"tester plays all clients), \"values\" (a client that can be told values), \"both\" (server and client) or \"ipv6\" (a client, with IPv6)",
 		call: func(r *run, name, rule, about string, job *setup, steps []string, play starlark.Callable, fresh bool,
 			runs starlark.Callable, needs *string) {
 			d := definition{name: name, rule: rule, about: about, job: job, steps: steps, play: play, run: runs, fresh: fresh}
@@ -117,8 +117,11 @@ func (r *run) define(d definition) {
 	pos := r.thread.CallFrame(1).Pos
 	c := conform.Case{Name: d.name, Rule: d.rule, About: d.about, Needs: needs[d.needs], File: pos.Filename(),
 		Line: int(pos.Line), Run: func(t *conform.T) { invoke(t, d.name, d.whole) }}
-	if d.job != nil && !d.fresh && d.job.plain() {
-		c.Job, c.Steps = d.job.String(), d.steps
+	if d.job != nil && !d.fresh {
+		c.Job = d.job.text()
+	}
+	if c.Job != "" {
+		c.Steps = d.steps
 		c.Within = func(t *conform.T, job any) {
 			invoke(t, d.name, func(r *run) error { return d.within(r, job.(*peer.Job)) })
 		}
@@ -136,7 +139,7 @@ func (d *definition) wrong() error {
 	case d.rule == "" || d.about == "" || strings.ContainsAny(d.rule+d.about, "|\n"):
 		return errors.New("rule and about must be one line each, without |")
 	case !known:
-		return fmt.Errorf("needs: %q is none of client, server, values, ipv6", d.needs)
+		return fmt.Errorf("needs: %q is none of client, server, both, values, ipv6", d.needs)
 	case (d.job == nil) == (d.run == nil):
 		return errors.New("a case has either job or run")
 	case d.run != nil && (d.play != nil || d.steps != nil || d.fresh):

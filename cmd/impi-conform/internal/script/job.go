@@ -34,8 +34,6 @@ func jobAttributes() []attribute {
 		{"done_data", "the payload of the server's DONE, bytes; can be changed",
 			func(j *peer.Job) []byte { return j.DoneData },
 			func(j *peer.Job, b []byte) { j.DoneData = b }},
-		{"stdout", "what the client has written, text", func(j *peer.Job) string { return j.Main.Stdout() }, nil},
-		{"stderr", "the same of stderr", func(j *peer.Job) string { return j.Main.Stderr() }, nil},
 	}
 }
 
@@ -84,6 +82,8 @@ func startMethods() []function {
 		{"server_silent()", "the client must not have said anything to the server since", job.ServerSilent},
 		{"line(rank, text)", "waits until a rank has written a line", job.Line},
 		{"said(rank, text)", "whether a rank has written a line", job.Said},
+		{"times(rank, text)", "how often a rank has written a line", job.Times},
+		{"go()", "ends the player's step `compute`", job.Go},
 	}
 }
 

@@ -56,7 +56,7 @@ func kinds() map[reflect.Type]*kind {
 // allKinds are all kinds, in the order of the manual.
 func allKinds() []*kind {
 	return []*kind{jobKind(), settingsKind(), processKind(), hostKind(), packetKind(), commandKind(), linkKind(),
-		connectionKind(), commKind(), messageKind(), serverKind(), memberKind(), gateKind()}
+		connectionKind(), commKind(), messageKind(), serverKind(), memberKind()}
 }
 
 // object is a Go value of a kind.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 )
 
 // play runs statements in a case, and returns what became of it.
@@ -67,9 +68,9 @@ case(name = "b/function", rule = "1", about = "x", job = job(around = lambda lab
 	if got := strings.Join(names, " "); got != "a/first a/n-1 a/n-2 b/fresh b/told b/function" {
 		t.Errorf("the cases are %s", got)
 	}
-	first := cases[0]
+	first, same := cases[0], peer.Setup{Procs: 1, Others: [][]int{{1}, {2, 1}}, DataLen: 1000, Manual: true}
 	if first.File != "f.star" || first.Line != 2 || first.Needs != conform.Client || first.Within == nil ||
-		first.Job != "job(others = [[1], [2, 1]], datalen = 1000, manual = True)" || first.Steps[0] != "send 1 7 10" {
+		first.Job != same.Text() || first.Steps[0] != "send 1 7 10" {
 		t.Errorf("got %+v", first)
 	}
 	if c := cases[1]; c.Line != 15 || c.Needs != conform.Server || c.Job != "" || c.Within != nil {
@@ -118,7 +119,8 @@ func TestAnErrorOfAFileHasItsPosition(t *testing.T) {
 		"pattern(1, tag = 2)":                         `tag is given twice`,
 		"def f(x):\n    return x.y\n\nf(3)":           `^f.star:2:13: int has no .y field or method, called at f.star:4:2`,
 		"def f():\n    return f()\n\nf()":             `called recursively`,
-		"gate().path = \"x\"":                         `is for a case that runs`,
+		"job(further = [(0, 1)])":                     `further: .0 1. must be a rank of its own`,
+		"free_port() + 1":                             `is for a case that runs`,
 		"job().x = 1":                                 `settings has no attribute x`,
 		"x = packet()\nx.tag = \"7\"":                 `^f.star:2:2: tag: got string, want int`,
 		"zeros(1)[0] += 2":                            `^f.star:1:13: =: a call on the left`,

@@ -27,7 +27,7 @@ func (r *run) starting() *conform.T {
 func environment(env []string) error {
 	for _, v := range env {
 		if name, _, ok := strings.Cut(v, "="); !ok || name != "IMPI_AUTH_KEY" && name != "IMPI_AUTH_NONE" {
-			return fmt.Errorf("%q is neither IMPI_AUTH_KEY= nor IMPI_AUTH_NONE=", v)
+			return fmt.Errorf("env: %q is neither IMPI_AUTH_KEY= nor IMPI_AUTH_NONE=", v)
 		}
 	}
 	return nil

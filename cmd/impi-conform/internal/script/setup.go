@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 
@@ -15,6 +14,7 @@ import (
 type setup struct {
 	peer.Setup
 	contribute, around, invent starlark.Callable
+	further                    [][]int // rank and processes
 }
 
 // setting is a parameter of job().
@@ -28,6 +28,9 @@ var settings = []setting{
 	{"procs", "its processes; 0 is 1", func(s *setup) any { return &s.Procs }},
 	{"others", "the other clients in ascending rank, for each the processes of its hosts: `[[1], [2, 1]]`",
 		func(s *setup) any { return &s.Others }},
+	{"further", "further clients under test: for each its rank among the clients and its processes, `[(2, 1)]`",
+		func(s *setup) any { return &s.further }},
+	{"their_server", "all join the server under test, and not ours", func(s *setup) any { return &s.TheirServer }},
 	{"datalen", "what the others contribute to C_DATALEN, bytes; 0 is 65536", func(s *setup) any { return &s.DataLen }},
 	{"tagub", "to C_TAGUB; 0 is the highest", func(s *setup) any { return &s.TagUB }},
 	{"ackmark", "to H_ACKMARK, packets; 0 is 10", func(s *setup) any { return &s.AckMark }},
@@ -68,6 +71,7 @@ func jobFunction() function {
 			if err := s.wrong(); err != nil {
 				return nil, err
 			}
+			s.Procs = max(s.Procs, 1)
 			return wrap(s), nil
 		})}
 }
@@ -93,7 +97,7 @@ func (s *setup) set(r *run, name string, v starlark.Value) error {
 
 // wrong says what cannot be.
 func (s *setup) wrong() error {
-	const clients, procs = 32, 64
+	const clients, procs = 32, maxProcs
 	all := 0
 	for _, hosts := range s.Others {
 		if len(hosts) == 0 {
@@ -106,18 +110,32 @@ func (s *setup) wrong() error {
 			all++
 		}
 	}
-	if err := environment(s.Env); err != nil {
-		return fmt.Errorf("env: %w", err)
+	if err := errors.Join(environment(s.Env), s.join()); err != nil {
+		return err
 	}
 	switch {
-	case len(s.Others) >= clients || all > 200:
+	case len(s.Others)+len(s.further) >= clients || all > 200:
 		return fmt.Errorf("others: at most %d clients and 200 hosts", clients-1)
 	case s.Procs < 0 || s.Procs > procs:
 		return fmt.Errorf("procs is %d, must be at most %d", s.Procs, procs)
-	case s.Rank < 0 || s.Rank > len(s.Others):
-		return fmt.Errorf("rank is %d, must be 0 to %d", s.Rank, len(s.Others))
+	case s.Rank < 0 || s.Rank > len(s.Others)+len(s.further):
+		return fmt.Errorf("rank is %d, must be 0 to %d", s.Rank, len(s.Others)+len(s.further))
 	case s.Told && (s.XSize == nil || s.MaxLinear == nil):
 		return errors.New("told needs xsize and maxlinear")
+	}
+	return nil
+}
+
+// join makes the further clients.
+func (s *setup) join() error {
+	taken := map[int]bool{s.Rank: true}
+	s.Further = nil
+	for _, f := range s.further {
+		if len(f) != 2 || taken[f[0]] || f[0] < 0 || f[0] > len(s.Others)+len(s.further) || f[1] < 1 || f[1] > maxProcs {
+			return fmt.Errorf("further: %v must be a rank of its own and a number of processes", f)
+		}
+		taken[f[0]] = true
+		s.Further = append(s.Further, peer.Further{Rank: f[0], Procs: f[1]})
 	}
 	return nil
 }
@@ -125,17 +143,12 @@ func (s *setup) wrong() error {
 // plain reports whether the settings are all values.
 func (s *setup) plain() bool { return s.contribute == nil && s.around == nil && s.invent == nil }
 
-// String is the settings that are not the usual ones, in one order, as in a script: jobs with the same text are alike.
-func (s *setup) String() string {
-	var list []string
-	for _, f := range settings {
-		x := reflect.ValueOf(f.in(s)).Elem()
-		if x.IsZero() || f.name == "procs" && s.Procs == 1 {
-			continue
-		}
-		list = append(list, f.name+" = "+new(run).fromGo(x).String())
+// text is conform.Case.Job.
+func (s *setup) text() string {
+	if !s.plain() {
+		return ""
 	}
-	return "job(" + strings.Join(list, ", ") + ")"
+	return s.Text()
 }
 
 // of is the setup for a run.

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"reflect"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
@@ -80,7 +77,6 @@ func verdictFunctions() []function {
 			return fmt.Sprintf("%x", b)
 		}},
 		{"free_port()", "a port that nobody listens at, int", freePort},
-		{"gate()", "a gate that the step `await PATH` of the player waits for", newGate},
 	}
 }
 
@@ -117,29 +113,4 @@ func freePort(r *run) int {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
-}
-
-// gate is a file for which the player waits.
-type gate struct{ path string }
-
-func newGate(r *run) *gate {
-	t := r.testing()
-	dir, err := os.MkdirTemp("", "impi-conform")
-	if err != nil {
-		t.Disturbed(err)
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return &gate{filepath.Join(dir, "go")}
-}
-
-func gateKind() *kind {
-	return &kind{Name: "gate", About: "A gate for the player's step `await PATH`.", of: reflect.TypeFor[*gate](),
-		Attributes: []attribute{{Name: "path", About: "where it is, text", get: func(g *gate) string { return g.path }}},
-		Methods: []function{{"open()", "opens it: the player goes on", func(r *run, g *gate) {
-			if err := os.WriteFile(g.path, nil, 0o644); err != nil {
-				r.testing().Disturbed(err)
-				r.testing().Fatalf("%v", err)
-			}
-		}}}}
 }

@@ -1,7 +1,9 @@
 // Package target starts the implementation under test, by the commands its user gave, and ends it again.
 //
 //	"impirun -server {clients}"                                server: prints address:port
-//	"impirun -client {rank} {server} -n {n} {prog}"            client: {prog} becomes the player and its steps
+//	"impirun -client {rank} {server} -n {n} {prog}"            client: {prog} becomes the player and its arguments
+//
+// By hand (hand.go) a person gets the commands to type, and nothing is started.
 //
 // Every process is started in a group of its own with a mark in its environment. When a case ends the group is
 // killed, and whoever else carries the mark: a launcher's ranks, too, if it left some behind.
@@ -25,6 +27,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/control"
 )
 
 //go:embed programs/player.c
@@ -35,9 +39,17 @@ const Key = 5678
 
 // Target is an implementation under test.
 type Target struct {
-	server, client []string // words of the commands, nil: not given
-	values         []string // variables that tell a client values
-	player         string   // the compiled program
+	Control *control.Control // where players connect; nil: there is no client
+
+	// Ask, if set, is called instead of starting a command. ctx ends when it is no longer needed: the client has
+	// connected, or the case has ended.
+	Ask func(ctx context.Context, p Prompt) (answer string, err error)
+
+	server  []string   // words of the command, nil: not given
+	clients [][]string // of the client under test, and of further ones in turn
+	values  []string   // variables that tell a client values
+	player  string     // the compiled program
+	place   *Place     // where the tester listens; nil: on this machine's loopback
 }
 
 // mark names the environment variable by which the processes of a case are found.
@@ -48,18 +60,21 @@ var serial atomic.Int64
 // New makes a target of the commands. In dir it compiles the player with the command mpicc, if there is a client
 // command.
 func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (*Target, error) {
-	t := &Target{server: strings.Fields(serverCmd), client: strings.Fields(clientCmd), values: strings.Fields(values)}
+	t := &Target{server: strings.Fields(serverCmd), values: strings.Fields(values)}
 	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
 		return nil, errors.New("the server command has no {clients}")
 	}
-	if len(t.client) == 0 {
+	if strings.TrimSpace(clientCmd) == "" {
 		return t, nil
 	}
-	for _, what := range []string{"{rank}", "{server}", "{n}", "{prog}"} {
-		if !slices.Contains(t.client, what) {
-			return nil, fmt.Errorf("the client command has no word %s", what)
-		}
+	if err := t.AddClient(clientCmd); err != nil {
+		return nil, err
 	}
+	l, err := t.Listen("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	t.Control = control.New(l)
 	t.player = filepath.Join(dir, "player")
 	source := t.player + ".c"
 	if err := os.WriteFile(source, playerSource, 0o644); err != nil {
@@ -73,9 +88,33 @@ func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (
 	return t, nil
 }
 
+// AddClient adds the command of a client: the first is that of the client under test, others are those of further
+// ones.
+func (t *Target) AddClient(cmd string) error {
+	words := strings.Fields(cmd)
+	for _, what := range []string{"{rank}", "{server}", "{n}", "{prog}"} {
+		apart := what == "{prog}" && slices.Contains(words, "{args}") // with {player}, or its name there
+		if !slices.Contains(words, what) && !apart {
+			return fmt.Errorf("the client command has no word %s", what)
+		}
+	}
+	t.clients = append(t.clients, words)
+	return nil
+}
+
+// Close ends what New has begun.
+func (t *Target) Close() {
+	if t.Control != nil {
+		t.Control.Close()
+	}
+}
+
+// PlayerSource is the program that clients under test run.
+func PlayerSource() []byte { return playerSource }
+
 // HasServer and HasClient say which commands were given.
 func (t *Target) HasServer() bool { return len(t.server) > 0 }
-func (t *Target) HasClient() bool { return len(t.client) > 0 }
+func (t *Target) HasClient() bool { return len(t.clients) > 0 }
 
 // HasValues reports whether it is known how to tell a client values.
 func (t *Target) HasValues() bool { return len(t.values) > 0 }
@@ -89,8 +128,11 @@ func (t *Target) Values(xsize, maxLinear int32) (env []string) {
 	return env
 }
 
-// HasIPv6 reports whether this machine can connect to itself by IPv6.
-func HasIPv6() bool {
+// HasIPv6 reports whether this machine can connect to itself by IPv6 or, if the tester has a place, that is by IPv6.
+func (t *Target) HasIPv6() bool {
+	if t.place != nil {
+		return t.place.Address.Is6()
+	}
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
 		return false
@@ -106,27 +148,48 @@ func (t *Target) Server(clients string, env []string, more ...string) (*Process,
 	for _, w := range t.server {
 		words = append(words, strings.ReplaceAll(w, "{clients}", clients))
 	}
-	return start(append(words, more...), env)
+	words = append(words, more...)
+	if t.Ask != nil {
+		return t.byHand("server", words, env, "the server's address:port"), nil
+	}
+	return start(words, env)
 }
 
-// Client starts a client of n processes, which play the steps.
-func (t *Target) Client(rank int, server string, n int, env []string, steps ...string) (*Process, error) {
+// Client is a client to be started.
+type Client struct {
+	Rank    int
+	Server  string // its address:port
+	N       int    // processes
+	Env     []string
+	Players *control.Job // which tells the processes what to do
+	Further int          // 0: the client under test; k: the k-th of the further ones
+}
+
+// Client starts a client.
+func (t *Target) Client(c Client) (*Process, error) {
 	var words []string
-	for _, w := range t.client {
+	for _, w := range t.clients[c.Further%len(t.clients)] {
 		switch w {
 		case "{rank}":
-			words = append(words, strconv.Itoa(rank))
+			words = append(words, strconv.Itoa(c.Rank))
 		case "{server}":
-			words = append(words, server)
+			words = append(words, c.Server)
 		case "{n}":
-			words = append(words, strconv.Itoa(n))
+			words = append(words, strconv.Itoa(c.N))
 		case "{prog}":
-			words = append(append(words, t.player), steps...)
+			words = append(append(words, t.player), c.Players.Arguments()...)
+		case "{player}":
+			words = append(words, t.player)
+		case "{args}":
+			words = append(words, c.Players.Arguments()...)
 		default:
 			words = append(words, w)
 		}
 	}
-	return start(words, env)
+	if t.Ask != nil {
+		return t.byHand(fmt.Sprintf("client %d", c.Rank), words, c.Env, ""), nil
+	}
+	return start(words, c.Env)
 }
 
 // KeyEnv enables authentication by Key.
@@ -134,7 +197,11 @@ func KeyEnv() []string { return []string{"IMPI_AUTH_KEY=" + strconv.Itoa(Key)} }
 
 // Process is a running command.
 type Process struct {
-	cmd   *exec.Cmd
+	// Unseen is called when somebody asks for the output of a process that was started by hand.
+	Unseen func()
+
+	cmd   *exec.Cmd // nil: started by hand
+	hand  *hand     // nil: started here
 	mark  string
 	ended chan struct{} // closed when it has been waited for
 	code  int
@@ -178,7 +245,12 @@ func start(words, env []string) (*Process, error) {
 }
 
 // Words are the command.
-func (p *Process) Words() []string { return p.cmd.Args }
+func (p *Process) Words() []string {
+	if p.hand != nil {
+		return strings.Fields(p.hand.prompt.Command)
+	}
+	return p.cmd.Args
+}
 
 type stream struct {
 	p    *Process
@@ -197,9 +269,18 @@ func (s stream) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stdout and Stderr are what the process has written so far.
-func (p *Process) Stdout() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stdout.String() }
-func (p *Process) Stderr() string { p.mu.Lock(); defer p.mu.Unlock(); return p.stderr.String() }
+// Stdout and Stderr are what the process has written so far. They call Unseen if nobody can know.
+func (p *Process) Stdout() string { return p.written(&p.stdout) }
+func (p *Process) Stderr() string { return p.written(&p.stderr) }
+
+func (p *Process) written(stream *bytes.Buffer) string {
+	if p.hand != nil {
+		p.Unseen()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return stream.String()
+}
 
 // ErrEnded is what waiting for output ends with when none can come any more.
 var ErrEnded = errors.New("the implementation has ended")
@@ -239,11 +320,12 @@ func (p *Process) Wait(ctx context.Context) (int, error) {
 	}
 }
 
-// Signal sends a signal to the started process, not to its children.
-func (p *Process) Signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
-
 // Kill ends everything that belongs to the process. It returns when the process itself has been waited for.
 func (p *Process) Kill() {
+	if p.hand != nil {
+		p.hand.cancel()
+		return
+	}
 	group := -p.cmd.Process.Pid
 	select {
 	case <-p.ended:

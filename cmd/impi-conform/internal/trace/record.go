@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/control"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -62,7 +63,14 @@ func Record(ctx context.Context, at *target.Target, job Job) (*Trace, error) {
 	}
 	processes := []*target.Process{server}
 	for i := range job.Clients {
-		p, err := at.Client(i, r.door[i].Addr().String(), 1, env, job.Steps...)
+		players := at.Control.Job(1, control.Handler{Said: func(int, string) {},
+			Wrong: func(text string) { r.fail(errors.New(text)) }, Undelivered: func(text string) { r.fail(errors.New(text)) }})
+		defer players.Close()
+		players.Begin(job.Name)
+		players.Do(job.Steps...)
+		players.End()
+		players.Exit()
+		p, err := at.Client(target.Client{Rank: i, Server: r.door[i].Addr().String(), N: 1, Env: env, Players: players})
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,16 +13,13 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/startup"
 )
 
-// order runs cases: by hand if the form says so, or if there are no commands.
+// order runs cases.
 func (s *Server) order(r *request, o session.Order) (err error) {
-	switch o.Options = s.Options; {
-	case s.ByHand != nil && (s.Commands == "" || r.FormValue("how") == "hand"):
-		o.Options, o.Done, err = s.ByHand(s.templatesOf(r.session), r.session.Ask)
-	case r.FormValue("how") == "hand":
-		err = errors.New("nothing can be started by hand here")
-	}
-	if err != nil {
-		return err
+	o.Options = s.Options
+	if s.ByHand != nil {
+		if o.Options, o.Done, err = s.ByHand(s.templatesOf(r.session), r.session.Ask); err != nil {
+			return err
+		}
 	}
 	if _, err = r.session.Begin(o); err != nil && o.Done != nil {
 		o.Done()
@@ -143,7 +139,7 @@ const maxTemplate = 2000
 // templates keeps the templates of command lines, which are shown and never carried out.
 func (s *Server) templates(r *request) error {
 	t := Templates{Server: r.PostFormValue("server"), Client: r.PostFormValue("client")}
-	for _, x := range s.Hints {
+	for _, x := range s.Ready {
 		if r.PostFormValue("ready") == x.Name {
 			t = x
 		}
@@ -159,8 +155,8 @@ func (s *Server) templates(r *request) error {
 
 // templatesOf are a session's templates; without any, the first ready ones.
 func (s *Server) templatesOf(x *session.Session) (t Templates) {
-	if len(s.Hints) > 0 {
-		t = s.Hints[0]
+	if len(s.Ready) > 0 {
+		t = s.Ready[0]
 	}
 	if x == nil {
 		return t

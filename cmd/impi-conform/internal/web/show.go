@@ -13,13 +13,12 @@ import (
 
 // base is what all pages have.
 type base struct {
-	Title    string
-	Here     string // the page's path
-	Message  string // an error
-	Head     record.Record
-	Now      news
-	ByHand   bool // programs can be started by hand
-	Commands bool // and by commands
+	Title   string
+	Here    string // the page's path
+	Message string // an error
+	Head    record.Record
+	Now     news
+	ByHand  bool // programs are started by hand
 }
 
 // shown is a page.
@@ -28,7 +27,7 @@ type shown interface{ common() *base }
 func (b *base) common() *base { return b }
 
 func (s *Server) fill(r *request, b *base) {
-	b.Head, b.ByHand, b.Commands = s.Head, s.ByHand != nil, s.Commands != ""
+	b.Head, b.ByHand = s.Head, s.ByHand != nil
 	if b.Here == "" {
 		b.Here = r.URL.Path
 	}
@@ -120,11 +119,11 @@ type handPage struct {
 	base
 	Prompts   []session.Prompt
 	Templates Templates
-	Hints     []Templates
+	Ready     []Templates
 }
 
 func (s *Server) hand(r *request) error {
-	p := &handPage{base: base{Title: "By hand"}, Hints: s.Hints, Templates: s.templatesOf(r.session)}
+	p := &handPage{base: base{Title: "By hand"}, Ready: s.Ready, Templates: s.templatesOf(r.session)}
 	if r.session != nil {
 		p.Prompts = r.session.Prompts()
 	}

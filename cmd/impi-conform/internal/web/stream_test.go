@@ -146,7 +146,7 @@ func TestPromptsAreOnThePage(t *testing.T) {
 	var shown Templates
 	over := make(chan bool, 1)
 	s := newSite(t, func(c *Config) {
-		c.Hints = []Templates{{"one", "serve {clients}", "join {rank}"}, {"two", "s {clients}", "j {rank}"}}
+		c.Ready = []Templates{{"one", "serve {clients}", "join {rank}"}, {"two", "s {clients}", "j {rank}"}}
 		c.ByHand = func(templates Templates, ask Ask) (conform.Options, func(), error) {
 			shown = templates
 			return conform.Options{Target: ask, Timeout: time.Minute}, func() { over <- true }, nil
@@ -165,7 +165,7 @@ func TestPromptsAreOnThePage(t *testing.T) {
 	c.post("/templates", http.StatusUnprocessableEntity, "server", "a\nb")
 	has(t, c.post("/templates", http.StatusOK, "ready", "two"), `value="s {clients}"`)
 	has(t, c.post("/templates", http.StatusOK, "server", "mine "+evil, "client", "x"), "mine &#34;")
-	c.post("/run", http.StatusOK, "what", "all", "how", "hand")
+	c.post("/run", http.StatusOK, "what", "all")
 	x := s.only()
 	told, _ := c.listen()
 	for len(x.Prompts()) == 0 {

@@ -49,11 +49,10 @@ type Config struct {
 	Sections []spec.Section                // of the specification
 	Rule     func(rule string) []spec.Part // a rule, with the sections that it names
 
-	Commands string // by which programs are started, "": none
 	// ByHand says how to run cases whose programs a person starts, who is asked by ask, and what to do when the run is
-	// over; nil: that is not possible.
+	// over; nil: they are started by Options.Target.
 	ByHand func(templates Templates, ask Ask) (o conform.Options, done func(), err error)
-	Hints  []Templates // ready templates
+	Ready  []Templates // templates, the first of which is used if none is chosen
 }
 
 // Templates are the command lines that a person is shown.

@@ -1,50 +1,194 @@
-/* player: plays the MPI side of a conformance case. A plain MPI program; each argument is one step:
+/* player: plays the MPI side of conformance cases. A plain MPI program, which the tester's command line starts:
  *
- *     player "barrier" "@0 send 2 7 100" "@1 recv 2 7 100"
+ *     player ADDRESS:PORT TOKEN
+ *
+ * After MPI_Init each process connects to the tester at ADDRESS:PORT, and says the token, its rank and the size of
+ * MPI_COMM_WORLD. Then it takes what the tester sends, line by line:
+ *
+ *     text LENGTH TEXT   a test of the connection: it returns the line, with the length that it has found
+ *     begin NAME         a case begins
+ *     do STEP            a step, "barrier" or "@0 send 2 7 100"
+ *     go                 the step compute is over
+ *     end                the case is over: it answers "done LEVEL", its worst error
+ *     exit               MPI_Finalize
  *
  * "@R" in front of a step leaves it to rank R of MPI_COMM_WORLD, "@R-S" to ranks R to S. Numbers are decimal.
- * What happens is said on stdout, one line a fact, beginning with "[rank] ". Values that arrive are checked
- * against the rules below; a wrong one ends the job with a message and code 3.
+ * What happens is said to the tester, a line "say ..." for each fact. Values that arrive are checked against the rules
+ * below; a wrong one is reported to the tester, and ends the job with a message and code 3. stdout is for people.
  *
  * The values: byte i of a message with tag t is (t + 7i) mod 251. In collectives element i of rank r is
  * 1000r + i; what p has for q in alltoall is 10000p + 100q + i.
+ *
+ * It needs C99, sockets (POSIX.1-2001) and MPI, and nothing else: compile it with the compiler of the implementation,
+ *
+ *     mpicc -o player player.c
+ *
+ * and, where sockets are in a library of their own, with that.
  */
+#define _XOPEN_SOURCE 600
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <mpi.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 #include <unistd.h>
 #include <wchar.h>
 
-enum { SLOTS = 16, REQUESTS = 4096 };
+enum { SLOTS = 16,
+       REQUESTS = 4096,
+       LINE = 1024 };
+enum { RETURNED = 1,
+       WRONG,
+       UNKNOWN }; /* levels: MPI has returned an error; a wrong value; no such step */
 static MPI_Comm slot[SLOTS], comm;
 static int in_place; /* collectives get MPI_IN_PLACE where they can */
 static int world_rank, rank, size; /* rank and size are those of comm */
 static MPI_Request request[REQUESTS];
-static struct { unsigned char *data; int n, tag, receive; } pending[REQUESTS];
+static struct {
+    unsigned char *data;
+    int n, tag, receive;
+} pending[REQUESTS];
 static int requests;
+static int level; /* the worst error of this case */
+static char case_name[LINE] = "the start";
+
+/* The connection to the tester. */
+
+static int tester = -1;
+
+/* Ends the job for a reason that is not the implementation's. */
+static void give_up(const char *what)
+{
+    fprintf(stderr, "player: rank %d: %s\n", world_rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 4);
+    exit(4);
+}
+
+static int connected(const char *host, const char *port)
+{
+    struct addrinfo hints, *list, *a;
+    int fd = -1, one = 1;
+    memset(&hints, 0, sizeof hints);
+    hints.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(host, port, &hints, &list) != 0)
+        return -1;
+    for (a = list; a && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    if (fd >= 0) /* what it says is awaited: it must not be collected */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, (void *)&one, sizeof one);
+    return fd;
+}
+
+/* Sends a line, whose last byte is a line feed. */
+static void tell(const char *line)
+{
+    size_t left = strlen(line);
+    while (left > 0) {
+        ssize_t n = write(tester, line, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            give_up("the tester has hung up");
+        line += n;
+        left -= (size_t)n;
+    }
+}
+
+/* Reads a line into 1 KiB, without its line feed. */
+static void hear(char *line)
+{
+    static char buffer[4096];
+    static size_t at, end;
+    for (size_t n = 0; n < LINE; n++) {
+        if (at == end) {
+            ssize_t got;
+            do
+                got = read(tester, buffer, sizeof buffer);
+            while (got < 0 && errno == EINTR);
+            if (got <= 0)
+                give_up("the tester has hung up");
+            at = 0;
+            end = (size_t)got;
+        }
+        line[n] = buffer[at++];
+        if (line[n] == '\n') {
+            line[n] = 0;
+            return;
+        }
+    }
+    give_up("the tester sends a line that is too long");
+}
+
+/* Connects to ADDRESS:PORT, where an IPv6 address may be in brackets, and says who this process is. */
+static void introduce(const char *where, const char *token)
+{
+    char host[LINE], line[LINE];
+    const char *colon = strrchr(where, ':');
+    size_t n = colon ? (size_t)(colon - where) : 0;
+    int world_size;
+    if (n == 0 || n >= sizeof host || strlen(token) > 100)
+        give_up("usage: player ADDRESS:PORT TOKEN");
+    memcpy(host, where, n);
+    host[n] = 0;
+    if (host[0] == '[' && host[n - 1] == ']') {
+        memmove(host, host + 1, n - 2);
+        host[n - 2] = 0;
+    }
+    tester = connected(host, colon + 1);
+    if (tester < 0)
+        give_up("it cannot connect to the tester");
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    snprintf(line, sizeof line, "impi-conform 1 %s %d %d\n", token, world_rank, world_size);
+    tell(line);
+}
 
 static void say(const char *format, ...)
 {
-    char line[1024];
+    char line[LINE];
     va_list args;
-    int n = snprintf(line, sizeof line, "[%d] ", world_rank);
+    int n = snprintf(line, sizeof line, "say ");
     va_start(args, format);
     n += vsnprintf(line + n, sizeof line - n - 1, format, args);
     va_end(args);
+    if (n > (int)sizeof line - 2)
+        n = (int)sizeof line - 2;
     line[n++] = '\n';
-    if (write(1, line, n) != n)
-        MPI_Abort(MPI_COMM_WORLD, 4);
+    line[n] = 0;
+    tell(line);
+}
+
+/* Reports an error of this level, and ends the job. */
+static void fail(int how, int code, const char *what)
+{
+    char line[LINE];
+    snprintf(line, sizeof line, "wrong %d %.900s\n", how, what);
+    tell(line);
+    fprintf(stderr, "player: rank %d: %s: %s\n", world_rank, case_name, what);
+    MPI_Abort(MPI_COMM_WORLD, code);
+    exit(code);
 }
 
 static void wrong(const char *what, int i, long got, long want)
 {
-    fprintf(stderr, "player: rank %d: %s: element %d is %ld, must be %ld\n", world_rank, what, i, got, want);
-    MPI_Abort(MPI_COMM_WORLD, 3);
+    char text[LINE];
+    snprintf(text, sizeof text, "%s: element %d is %ld, must be %ld", what, i, got, want);
+    fail(WRONG, 3, text);
 }
 
 static void *memory(size_t n)
@@ -71,8 +215,11 @@ static const char *error(int code)
     int class = 0;
     if (code == MPI_SUCCESS)
         return "success";
+    if (level < RETURNED)
+        level = RETURNED;
     MPI_Error_class(code, &class);
-    return class == MPI_ERR_TRUNCATE ? "truncate" : class == MPI_ERR_CONVERSION ? "conversion" : "error";
+    return class == MPI_ERR_TRUNCATE ? "truncate" : class == MPI_ERR_CONVERSION ? "conversion"
+                                                                                : "error";
 }
 
 static unsigned char pattern(int tag, int i) { return (unsigned char)((tag + 7L * i) % 251); }
@@ -100,6 +247,20 @@ static void received(const unsigned char *p, MPI_Status *s, int room, int code)
 }
 
 /* Point to point. A tag or source of -1 is a wildcard. */
+
+/* Gives MPI_Bsend n bytes, instead of those that it has from another case. */
+static void attach(int n)
+{
+    static void *attached;
+    if (attached) {
+        void *old;
+        int size_of_old;
+        MPI_Buffer_detach(&old, &size_of_old);
+        free(attached);
+    }
+    attached = memory(n);
+    MPI_Buffer_attach(attached, n);
+}
 
 static int source(int s) { return s < 0 ? MPI_ANY_SOURCE : s; }
 static int any_tag(int t) { return t < 0 ? MPI_ANY_TAG : t; }
@@ -173,10 +334,21 @@ static void probe(int wait, int src, int tag)
 
 /* One message of each basic type. */
 
-typedef struct { int a, b; } two_int;
-typedef struct { float a; int b; } float_int;
-typedef struct { double a; int b; } double_int;
-typedef struct { short a; int b; } short_int;
+typedef struct {
+    int a, b;
+} two_int;
+typedef struct {
+    float a;
+    int b;
+} float_int;
+typedef struct {
+    double a;
+    int b;
+} double_int;
+typedef struct {
+    short a;
+    int b;
+} short_int;
 static const char char_v[] = {'A', 'z', -1};
 static const signed char schar_v[] = {-128, 127, -1};
 static const unsigned char uchar_v[] = {0, 255, 7};
@@ -198,7 +370,12 @@ static const short_int short_int_v[] = {{1, -2}, {-3, 4}, {5, 6}};
 
 static const void *typed(const char *name, MPI_Datatype *type, size_t *bytes)
 {
-    struct { const char *name; MPI_Datatype type; const void *v; size_t n; } list[] = {
+    struct {
+        const char *name;
+        MPI_Datatype type;
+        const void *v;
+        size_t n;
+    } list[] = {
         {"char", MPI_CHAR, char_v, sizeof char_v},
         {"schar", MPI_SIGNED_CHAR, schar_v, sizeof schar_v},
         {"uchar", MPI_UNSIGNED_CHAR, uchar_v, sizeof uchar_v},
@@ -269,9 +446,9 @@ static void recv_type(const char *name, int src, int tag)
     MPI_Recv(p, 3, type, src, tag, comm, &s);
     MPI_Get_count(&s, type, &n);
     if (n != 3 || !same(name, p, v, bytes)) {
-        fprintf(stderr, "player: rank %d: %d values of type %s have not arrived as they were sent\n", world_rank, n,
-                name);
-        MPI_Abort(MPI_COMM_WORLD, 3);
+        char text[LINE];
+        snprintf(text, sizeof text, "%d values of type %.100s have not arrived as they were sent", n, name);
+        fail(WRONG, 3, text);
     }
     free(p);
 }
@@ -505,7 +682,10 @@ static void reduce(const char *kind, int root, int n)
 /* The smallest of doubles, and whose it is. */
 static void minloc(int root, int n)
 {
-    typedef struct { double value; int place; } located;
+    typedef struct {
+        double value;
+        int place;
+    } located;
     located *in = memory(n * sizeof *in), *out = memory(n * sizeof *out);
     for (int i = 0; i < n; i++) {
         in[i].value = 1000 * ((rank + 1) % size) + i;
@@ -618,11 +798,13 @@ static void attributes(void)
 #endif
 }
 
-/* Computes outside MPI until the file is there. */
-static void await(const char *file)
+/* Computes outside MPI until the tester says so. */
+static void compute(void)
 {
-    while (access(file, F_OK) != 0)
-        usleep(500);
+    char line[LINE];
+    hear(line);
+    if (strcmp(line, "go") != 0)
+        give_up("the tester must say go");
 }
 
 static int is(const char *a, const char *b) { return !strcmp(a, b); }
@@ -666,7 +848,7 @@ static int messages(const struct step *s)
     else if (is(w, "iprobe"))
         probe(0, a, b);
     else if (is(w, "buffer"))
-        MPI_Buffer_attach(memory(a), a);
+        attach(a);
     else if (is(w, "sendtype"))
         send_type(s->word[1], b, c);
     else if (is(w, "recvtype"))
@@ -762,8 +944,10 @@ static int others(const struct step *s)
         attributes();
     else if (is(w, "say"))
         say("%s", s->text + 4);
-    else if (is(w, "await"))
-        await(s->word[1]);
+    else if (is(w, "fence")) /* behind all that it has sent to that process's host */
+        MPI_Send(NULL, 0, MPI_BYTE, a, 32767, MPI_COMM_WORLD);
+    else if (is(w, "compute"))
+        compute();
     else if (is(w, "abort"))
         MPI_Abort(MPI_COMM_WORLD, a);
     else if (is(w, "exit"))
@@ -798,21 +982,59 @@ static void take(const char *text)
     for (int i = 0; i < 4; i++)
         s.number[i] = atoi(s.word[1 + i]);
     if (!messages(&s) && !collectives(&s) && !communicators(&s) && !others(&s)) {
-        fprintf(stderr, "player: unknown step %s\n", s.text);
-        MPI_Abort(MPI_COMM_WORLD, 4);
+        char what[LINE];
+        snprintf(what, sizeof what, "there is no step %.200s", s.text);
+        fail(UNKNOWN, 4, what);
     }
+}
+
+/* Returns the text by which the tester sees whether lines arrive as they were sent. */
+static void repeat(const char *line)
+{
+    char answer[LINE];
+    const char *text = strchr(line + 5, ' ');
+    if (!text)
+        give_up("the tester must send a length and a text");
+    snprintf(answer, sizeof answer, "text %d %.900s\n", (int)strlen(text + 1), text + 1);
+    tell(answer);
+}
+
+static void ended(void)
+{
+    char line[LINE];
+    snprintf(line, sizeof line, "done %d\n", level);
+    tell(line);
+    printf("[%d] %s: done, level %d\n", world_rank, case_name, level);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
+    char line[LINE];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    signal(SIGPIPE, SIG_IGN);
+    if (argc != 3)
+        give_up("usage: player ADDRESS:PORT TOKEN");
+    introduce(argv[1], argv[2]);
     for (int i = 0; i < SLOTS; i++)
         slot[i] = MPI_COMM_NULL;
     slot[0] = MPI_COMM_WORLD;
     use(MPI_COMM_WORLD);
-    for (int i = 1; i < argc; i++)
-        take(argv[i]);
+    for (hear(line); strcmp(line, "exit") != 0; hear(line)) {
+        if (!strncmp(line, "do ", 3))
+            take(line + 3);
+        else if (!strncmp(line, "begin ", 6)) {
+            snprintf(case_name, sizeof case_name, "%s", line + 6);
+            level = in_place = 0;
+            use(MPI_COMM_WORLD);
+        } else if (!strcmp(line, "end"))
+            ended();
+        else if (!strncmp(line, "text ", 5))
+            repeat(line);
+        else if (strcmp(line, "go") != 0) /* of a step compute that was for others */
+            give_up("the tester says something that is not known");
+    }
     MPI_Finalize();
     return 0;
 }
