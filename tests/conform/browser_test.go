@@ -68,7 +68,16 @@ func (b *tab) goTo(path string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(strings.TrimSuffix(b.url, "/") + path))
 }
-func (b *tab) click(css string)      { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+func (b *tab) click(css string) { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+
+// follow clicks what leads to another page, and waits for that.
+func (b *tab) follow(css string) {
+	b.t.Helper()
+	b.run(`window.left = true`)
+	b.click(css)
+	b.until(`!window.left && document.readyState === 'complete'`)
+}
+
 func (b *tab) press(keys string)     { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
 func (b *tab) fill(css, text string) { b.t.Helper(); b.do(chromedp.SetValue(chromedp.CSS(css), text)) }
 

@@ -84,7 +84,7 @@ func TestASessionOnThePage(t *testing.T) {
 func startUpOnly(b *tab) {
 	b.fill("#f-clients", "2")
 	b.fill("#f-own", "2")
-	b.click("form.configure button.main")
+	b.follow("form.configure button.main")
 	b.is("start-up/only", "pass")
 	if got := js[string](b, `document.querySelector('#f-clients').value`); got != "2" {
 		b.t.Errorf("the form has forgotten its values: %s clients", got)
@@ -106,10 +106,10 @@ func serverUnderTest(b *tab) {
 	b.goTo("/")
 	b.click(`input[value=implementation]`)
 	b.click(`input[value=none]`)
-	b.click("form.configure button.main")
+	b.follow("form.configure button.main")
 	b.until(`document.querySelector('#columns').textContent.includes('server(under test)')`)
 	b.is("start-up/only", "pass")
-	b.click(`p a[href^="/case/start-up"]`)
+	b.follow(`p a[href^="/case/start-up"]`)
 	b.until(`document.querySelector('.listing')`)
 	b.says(".listing", "members = [s.dial() for _ in range(CLIENTS)]")
 }
@@ -124,16 +124,16 @@ func chapter(b *tab) {
 		b.t.Fatalf("the chapter has %d cases", n)
 	}
 	b.says("#picked", fmt.Sprintf("(%d)", n))
-	b.click("#run-picked")
+	b.follow("#run-picked")
 	b.until(fmt.Sprintf(`document.querySelectorAll('tr[data-is=pass]').length === %d`, n))
 	b.ended()
 	b.says(".status", fmt.Sprintf("%d of %d", n, n))
 	b.shot("cases")
-	b.click(`tr[data-case="server/one-line"] a`)
+	b.follow(`tr[data-case="server/one-line"] a`)
 	b.until(`document.querySelector('h1').textContent === 'server/one-line'`)
 	b.says("#rule", "IMPI 0.0, 2.2.1")
 	b.named()
-	b.click(`a[href="/spec/2.2.1"]`)
+	b.follow(`a[href="/spec/2.2.1"]`)
 	b.until(`document.querySelector('h1').textContent.startsWith('2.2.1 ')`)
 	b.says("main", "server/one-line")
 	b.shot("specification")
@@ -144,7 +144,7 @@ func chapter(b *tab) {
 func edited(b *tab) {
 	b.goTo("/case/client/alone")
 	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('name = "client/alone"'))`)
-	b.click(`a.button`)
+	b.follow(`a.button`)
 	b.until(`document.querySelector('#text').value.includes('client/alone')`)
 	own := `case(name = "mine/start", rule = "2.3", about = "a start-up of mine", job = job(others = TWO),
     steps = ["barrier"], play = lambda j: j.comm().play(barrier(j.comm())))`
@@ -152,7 +152,7 @@ func edited(b *tab) {
 		b.run(fmt.Sprintf(`{const t = document.querySelector('#text'); t.value += %q;
 			t.dispatchEvent(new Event('input'));}`, text))
 		b.fill("input[name=only]", "^mine/")
-		b.click(`button[value=run]`)
+		b.follow(`button[value=run]`)
 	}
 	lines := js[int](b, `document.querySelector('#text').value.split('\n').length`)
 	add("\nmine = )")
@@ -165,7 +165,7 @@ func edited(b *tab) {
 	b.run(`{const t = document.querySelector('#text'); t.value = t.value.replace('mine = )', '');}`)
 	add(own)
 	b.is("mine/start", "pass")
-	b.click(`tr[data-case="mine/start"] a`)
+	b.follow(`tr[data-case="mine/start"] a`)
 	b.until(`document.querySelector('h1').textContent === 'mine/start'`)
 	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('a start-up of mine'))`)
 	b.until(`document.querySelector('.row')`)
@@ -188,7 +188,7 @@ func records(b *tab) {
 		b.t.Fatal(err)
 	}
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(`input[type=file]`), []string{other}))
-	b.click(`form[enctype] button`)
+	b.follow(`form[enctype] button`)
 	b.until(`document.querySelector('h1').textContent === 'What changed'`)
 	b.says("main", "1 differ, 0 got worse")
 	b.says("main", "✓ better")
@@ -206,9 +206,9 @@ func (b *tab) byKeyboard() {
 	for js[string](b, at+`.id`) != "filter" {
 		b.press(kb.Tab)
 	}
-	b.press("smallest-job")
+	b.press("client/smallest-job")
 	b.until(`document.querySelectorAll('tr[data-case]:not([hidden])').length === 1`)
-	for js[string](b, at+`.value ?? ''`) != "client/smallest-job" {
+	for js[string](b, at+`.name ?? ''`) != "case" {
 		b.press(kb.Tab)
 	}
 	b.press(" ")
@@ -270,11 +270,11 @@ func TestABrokenImplementationOnThePage(t *testing.T) {
 	b := open(t, tester(t, "-name", "broken", "-client-cmd", self+" broken client {rank} {server} {n} {prog}",
 		"-server-cmd", self+" broken server {clients}", "-run", "^(client/smallest-job|server/count-impossible)$"))
 	b.goTo("/cases")
-	b.click(`button[value=all]`)
+	b.follow(`button[value=all]`)
 	b.is("client/smallest-job", "fail")
 	b.ended()
 	b.says(`tr[data-case="client/smallest-job"]`, "✗ fail")
-	b.click(`tr[data-case="client/smallest-job"] a`)
+	b.follow(`tr[data-case="client/smallest-job"] a`)
 	b.until(`document.querySelector('.problems a[data-row]')`)
 	b.click(`.problems a[data-row]`)
 	b.until(`document.querySelector('#detail mark')`)
@@ -287,6 +287,40 @@ func TestABrokenImplementationOnThePage(t *testing.T) {
 	b.scheme("light")
 	b.named()
 	scrolls(b)
+}
+
+func TestAnImplementationThatIsStartedByHandOnThePage(t *testing.T) {
+	b := open(t, tester(t, "-listen", "127.0.0.1", "-run", "^client/(smallest-job|world-ranks)$"))
+	stage, dir := os.Getenv("IMPI_STAGE"), t.TempDir()
+	for _, words := range [][]string{{stage + "/bin/impi-conform", "-player", dir + "/player.c"},
+		{stage + "/bin/mpicc", "-o", dir + "/player", dir + "/player.c"}} {
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v, %s", words, err, out)
+		}
+	}
+	b.goTo("/hand")
+	b.fill("#t-client", stage+"/bin/impirun -client {rank} {server} -n {n} {prog}")
+	b.follow(`form[action="/templates"] button.main`)
+	b.until(`document.querySelector('#t-client').value.startsWith('/')`)
+	b.named()
+	b.goTo("/cases")
+	b.follow(`button[value=all]`)
+	b.until(`!document.querySelector('#todo').hidden`)
+	b.follow("#todo a")
+	for i := range 2 {
+		b.until(fmt.Sprintf(`document.querySelector('#command-%d')`, i+1))
+		b.says("h2", "Start client")
+		b.shot("prompt")
+		b.named()
+		cmd := exec.Command("sh", "-c", js[string](b, fmt.Sprintf(`document.querySelector('#command-%d').textContent`, i+1)))
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v, %s", cmd.Args, err, out)
+		}
+	}
+	b.goTo("/cases")
+	b.until(`document.querySelectorAll('tr[data-is=pass]').length === 2`)
+	b.ended()
 }
 
 // scrolls looks at a trace of 10^5 events.
