@@ -46,8 +46,8 @@ func TestCasesShareJobs(t *testing.T) {
 		}
 		of[c.Job]++
 	}
-	if n := of["job(others = [[1]], manual = True)"]; n < 2 {
-		t.Errorf("%d cases share the job of cancel/short-standard: %v", n, of)
+	if n := of["job(procs = 1, others = [[1]], manual = True)"]; n < 2 {
+		t.Errorf("%d cases share the job of cancel/short-standard", n)
 	}
 }
 

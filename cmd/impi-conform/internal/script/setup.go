@@ -68,6 +68,7 @@ func jobFunction() function {
 			if err := s.wrong(); err != nil {
 				return nil, err
 			}
+			s.Procs = max(s.Procs, 1)
 			return wrap(s), nil
 		})}
 }
@@ -130,7 +131,7 @@ func (s *setup) String() string {
 	var list []string
 	for _, f := range settings {
 		x := reflect.ValueOf(f.in(s)).Elem()
-		if x.IsZero() || f.name == "procs" && s.Procs == 1 {
+		if x.IsZero() {
 			continue
 		}
 		list = append(list, f.name+" = "+new(run).fromGo(x).String())
