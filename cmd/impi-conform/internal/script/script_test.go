@@ -69,7 +69,8 @@ case(name = "b/function", rule = "1", about = "x", job = job(around = lambda lab
 	}
 	first := cases[0]
 	if first.File != "f.star" || first.Line != 2 || first.Needs != conform.Client || first.Within == nil ||
-		first.Job != "job(procs = 1, others = [[1], [2, 1]], datalen = 1000, manual = True)" || first.Steps[0] != "send 1 7 10" {
+		first.Job != "job(procs = 1, others = [[1], [2, 1]], datalen = 1000, manual = True)" ||
+		first.Steps[0] != "send 1 7 10" {
 		t.Errorf("got %+v", first)
 	}
 	if c := cases[1]; c.Line != 15 || c.Needs != conform.Server || c.Job != "" || c.Within != nil {
