@@ -84,7 +84,8 @@ func TestAViewShowsClientsInAnyOrderOfJoining(t *testing.T) {
 			t.Errorf("client %d: %+v", i, c)
 		}
 	}
-	if c := v.Clients[2]; c.Peer != "10.0.0.2:99" || c.Auth != "key (IMPI_AUTH_KEY)" || !c.Since.Before(v.Clients[0].Since) {
+	if c := v.Clients[2]; c.Peer != "10.0.0.2:99" || c.Auth != "key (IMPI_AUTH_KEY)" ||
+		!c.Since.Before(v.Clients[0].Since) {
 		t.Errorf("client 2: %+v", c)
 	}
 	b.eof(2, nil)

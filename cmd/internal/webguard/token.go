@@ -51,8 +51,8 @@ func passOf(token, nonce string) string {
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// admit reports whether a request shows the token, or the cookie. If it does not, or has shown the token in the address,
-// it has been answered.
+// admit reports whether a request shows the token, or the cookie. If it does not, or shows the token in the address, it
+// has been answered.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	if word, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && equal(word, g.config.Token) {
 		return true
