@@ -170,7 +170,8 @@ type conn struct {
 	end      string // it is lost, and how
 
 	// For views.
-	since    time.Time // its stage
+	joinedAt time.Time
+	since    time.Time // it has joined, or ended
 	question uint32    // the number of the last one
 	asked    bool      // and it has not been answered
 	reported time.Time // when one has been answered; zero: never
@@ -452,6 +453,7 @@ func (m *machine) join(c *conn, b []byte) {
 	c.stage, c.rank, c.front, c.will, c.why = joined, rank, 0, false, ""
 	m.clients[rank] = c
 	m.stamp(c)
+	c.joinedAt = c.since
 	delete(m.withdrawn, int(rank)) // it has been started again
 	if slices.Contains(m.clients, nil) {
 		m.expectOthers()

@@ -22,6 +22,8 @@ type View struct {
 	Now     time.Time    `json:"now"`
 	Phase   string       `json:"phase"`
 	Since   time.Time    `json:"since"`   // of the phase
+	Met     time.Time    `json:"met"`     // all clients had joined; zero: not yet, or never
+	Started time.Time    `json:"started"` // all had said what they had to say; the same
 	Waiting string       `json:"waiting"` // which clients keep the job in its phase; "": it is over
 	Over    bool         `json:"over"`
 	Failed  bool         `json:"failed"`  // Over
@@ -38,11 +40,12 @@ type ClientView struct {
 	Peer    string    `json:"peer"` // the address that it has connected from; "": it has not joined
 	Auth    string    `json:"auth"` // how it has proved who it is
 	Stage   string    `json:"stage"`
-	Since   time.Time `json:"since"` // of the stage; zero: it has not joined
-	Why     string    `json:"why"`   // it is lost, or will not come
-	Own     bool      `json:"own"`   // it is libimpi
-	Heard   time.Time `json:"heard"` // when it has reported its traffic last; zero: never
-	Rows    int       `json:"rows"`  // how many rows it has, which may be more than are in Traffic
+	Joined  time.Time `json:"joined"` // zero: it has not
+	Since   time.Time `json:"since"`  // it has joined, or ended
+	Why     string    `json:"why"`    // it is lost, or will not come
+	Own     bool      `json:"own"`    // it is libimpi
+	Heard   time.Time `json:"heard"`  // when it has reported its traffic last; zero: never
+	Rows    int       `json:"rows"`   // how many rows it has, which may be more than are in Traffic
 	Traffic []Row     `json:"traffic"`
 }
 
@@ -89,6 +92,8 @@ type watched struct {
 	clock   func() time.Time
 	began   time.Time
 	since   time.Time
+	met     time.Time
+	started time.Time
 	labels  map[wire.Label][][]byte // by client
 	bytes   int                     // in labels
 	tables  Tables
@@ -222,7 +227,11 @@ func (m *machine) enter(p phase) {
 	m.phase = p
 	if w := m.watched; w != nil {
 		w.since = w.clock()
-		if p == running {
+		switch p {
+		case exchanging:
+			w.met = w.since
+		case running:
+			w.started = w.since
 			w.settle(len(m.clients))
 		}
 	}
@@ -234,7 +243,8 @@ func (m *machine) View() (v View) {
 	if w == nil {
 		return v
 	}
-	v = View{Began: w.began, Now: w.clock(), Phase: m.phase.String(), Since: w.since, Over: m.phase == over,
+	v = View{Began: w.began, Now: w.clock(), Phase: m.phase.String(), Since: w.since, Met: w.met,
+		Started: w.started, Over: m.phase == over,
 		Tables: w.tables, Log: slices.Clone(w.log), Dropped: w.dropped}
 	if !v.Over {
 		v.Waiting = m.waitingFor()
@@ -266,7 +276,8 @@ func (m *machine) clientView(i int, c *conn) ClientView {
 		}
 		return v
 	}
-	v.Peer, v.Auth, v.Since, v.Own, v.Why = c.peer, methodName(c.which), c.since, c.sameImpl, c.end
+	v.Peer, v.Auth, v.Own, v.Why = c.peer, methodName(c.which), c.sameImpl, c.end
+	v.Joined, v.Since = c.joinedAt, c.since
 	v.Heard, v.Rows, v.Traffic = c.reported, c.rows, c.traffic
 	switch {
 	case c.end != "":
