@@ -118,18 +118,15 @@ func UsableAddr() netip.Addr { return address.Usable() }
 // Addr is where clients find this server.
 func (s *Server) Addr() netip.AddrPort { return s.addr }
 
-// Run is the whole of `impirun -server`: it listens, writes the one line `address:port` to out, and serves.
-// An out that nobody reads any more does not matter.
-func Run(ctx context.Context, opt Options, out io.Writer) error {
-	s, err := Listen(opt)
-	if err != nil {
-		return err
+// Announce writes the one line `address:port` to out. An out that nobody reads any more does not matter.
+func (s *Server) Announce(out io.Writer) {
+	if _, err := fmt.Fprintln(out, s.Addr()); err != nil {
+		s.opt.Log(fmt.Sprintf("warning: the address %v could not be written: %v", s.Addr(), err))
 	}
-	if _, err := fmt.Fprintln(out, s.Addr()); err != nil && opt.Log != nil {
-		opt.Log(fmt.Sprintf("warning: the address %v could not be written: %v", s.Addr(), err))
-	}
-	return s.Serve(ctx)
 }
+
+// Close closes the socket of a server that is not to serve.
+func (s *Server) Close() { s.listener.Close() }
 
 // JobError is a job that has ended badly, as Options.Log has been told.
 type JobError struct{ err error }
