@@ -259,7 +259,7 @@ func ranks(h server.HostView) string {
 }
 
 func betweenHosts(v, before *server.View) Table {
-	t := tableOf("between-hosts", "Traffic between hosts", "Each row is what one host says of its connection with another.",
+	t := tableOf("between-hosts", "Traffic between hosts", "Each row is what one host says of a connection.",
 		"Host with host", "#Packets out", "#Packets in", "#Bytes out", "#Bytes in", "#Bytes out per second",
 		"#Acknowledgements out", "#Acknowledgements in", "#Fullest window", "#Silence", "State")
 	all := 0
