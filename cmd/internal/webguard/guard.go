@@ -124,7 +124,12 @@ func (g *Guard) Serve(h http.Handler) error {
 		WriteTimeout: g.config.Answer, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: log.New(nowhere{}, "", 0),
 	}
-	g.listener.closing(func() { server.Close() })
+	g.listener.closing(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lastTime)
+		defer cancel()
+		server.Shutdown(ctx)
+		server.Close()
+	})
 	if err := server.Serve(g.listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
@@ -134,6 +139,9 @@ func (g *Guard) Serve(h http.Handler) error {
 type nowhere struct{}
 
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
+
+// lastTime is how long answers may take that are being written when all ends, apart from streams.
+const lastTime = 200 * time.Millisecond
 
 // Close ends all: streams are told to end (Stream.Ending), and have the time d for it. The second call does nothing.
 func (g *Guard) Close(d time.Duration) {

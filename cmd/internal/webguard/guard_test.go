@@ -245,7 +245,7 @@ func TestConnectionsAndStreamsAreBounded(t *testing.T) {
 	go g.Close(time.Minute)
 	b, _ := io.ReadAll(three)
 	if text := string(b); !strings.Contains(text, "event: first\ndata: a\ndata: b\n\n") ||
-		!strings.Contains(text, "event: last\ndata: end\n\n") {
+		!strings.Contains(text, "event: last\ndata: end\n\n") || !strings.HasSuffix(text, "\r\n0\r\n\r\n") {
 		t.Errorf("%q", text)
 	}
 	if err := <-served; err != nil {
