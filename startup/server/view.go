@@ -63,7 +63,7 @@ type HostView struct {
 	Addr   string  `json:"addr"`
 	First  int     `json:"first"` // its first rank in MPI_COMM_WORLD
 	Procs  int     `json:"procs"`
-	PIDs   []int64 `json:"pids"` // of its first ViewPIDs processes
+	PIDs   []int64 `json:"pids"` // of its first ViewPIDs processes, as their system has them if that is known
 }
 
 // Value is a value that the clients have negotiated.
@@ -156,7 +156,7 @@ func tablesOf(labels map[wire.Label][][]byte, clients int) (t Tables) {
 				Addr: netip.AddrPortFrom(wire.DecodeAddr([16]byte(addrs[16*k:])), uint16(number(wire.HPort, i, k))).String()}
 			for p := range h.Procs {
 				if p < ViewPIDs {
-					h.PIDs = append(h.PIDs, int64(be.Uint64(pids[8*p:])))
+					h.PIDs = append(h.PIDs, systemPID(int32(i), int64(be.Uint64(pids[8*p:]))))
 				}
 			}
 			pids = pids[8*h.Procs:]
@@ -169,6 +169,14 @@ func tablesOf(labels map[wire.Label][][]byte, clients int) (t Tables) {
 	}
 	t.Values = valuesOf(labels, clients)
 	return t
+}
+
+// systemPID is the process id that the system knows, where the id of a client's process contains it (wire.ProcPID).
+func systemPID(client int32, pid int64) int64 {
+	if low := uint32(pid); wire.ProcPID(client, low) == pid {
+		return int64(low)
+	}
+	return pid
 }
 
 // valuesOf are the values that the clients agree on (2.3.5): the highest common version, the least of most others.

@@ -119,6 +119,15 @@ func TestAViewShowsTheTablesOfARunningJob(t *testing.T) {
 	}
 }
 
+func TestProcessIDsAreThoseOfTheSystem(t *testing.T) {
+	for _, tt := range [][2]int64{{wire.ProcPID(3, 4711), 4711}, {wire.ProcPID(2, 4711), wire.ProcPID(2, 4711)}, {12, 12},
+		{-1, -1}} {
+		if got := systemPID(3, tt[0]); got != tt[1] {
+			t.Errorf("%#x: %#x, want %#x", tt[0], got, tt[1])
+		}
+	}
+}
+
 func TestAViewSaysHowAJobEnds(t *testing.T) {
 	b := watchedBench(t, 2)
 	b.run()

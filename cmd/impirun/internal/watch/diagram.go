@@ -78,7 +78,7 @@ func diagramOf(v *server.View, samples []series) Diagram {
 				if h < len(samples) {
 					of = samples[h]
 				}
-				d.host(s, fmt.Sprintf("host %d, ranks %s", h, ranks(v.Hosts[h])), of, most, y)
+				d.host(s, hostName(h, v.Hosts[h]), of, most, y)
 			}
 		}
 	}
@@ -135,6 +135,14 @@ func (d *Diagram) client(s scale, v *server.View, c *server.ClientView, y int) {
 	case "finished", "lost":
 		d.bar(s.x(end)-3, s.x(end), y+2, rowHeight-4, c.Stage, "")
 	}
+}
+
+// hostName names a host and its ranks.
+func hostName(number int, h server.HostView) string {
+	if h.Procs == 1 {
+		return fmt.Sprintf("host %d, rank %s", number, ranks(h))
+	}
+	return fmt.Sprintf("host %d, ranks %s", number, ranks(h))
 }
 
 // short is a client's stage in a word or two.

@@ -76,8 +76,11 @@ func pageOf(v, before *server.View, d Diagram) Page {
 			p.Title = "IMPI job: ended badly"
 		}
 	}
-	p.Status = []Item{{"State", v.Phase}, {"For", span(v.Now.Sub(v.Since))},
-		{"Server started", v.Began.Format("2006-01-02 15:04:05 MST")}, {"Age of the job", span(ended.Sub(v.Began))}}
+	p.Status = []Item{{"State", v.Phase}, {"Server started", v.Began.Format("2006-01-02 15:04:05 MST")},
+		{"Age of the job", span(ended.Sub(v.Began))}}
+	if !v.Over {
+		p.Status = append(p.Status, Item{"In this state for", span(v.Now.Sub(v.Since))})
+	}
 	if v.Waiting != "" {
 		p.Status = append(p.Status, Item{"Waiting for", v.Waiting})
 	}
