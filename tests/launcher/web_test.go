@@ -23,13 +23,25 @@ type seen struct {
 	Clients  []struct {
 		Stage   string
 		Own     bool
-		Traffic []struct {
-			Ours, Theirs         int
-			PacketsOut, BytesOut uint64
-			HighWater            uint32
-			Outstanding          int64
+		Traffic []row
+	}
+}
+
+type row struct {
+	Ours, Theirs         int
+	PacketsOut, BytesOut uint64
+	HighWater            uint32
+	Outstanding          int64
+}
+
+// between is the row of two hosts, if there are n rows of a client.
+func (v seen) between(client, n, ours, theirs int) (r row) {
+	for _, x := range v.Clients[client].Traffic {
+		if len(v.Clients[client].Traffic) == n && x.Ours == ours && x.Theirs == theirs {
+			r = x
 		}
 	}
+	return r
 }
 
 // awaitView calls for a view until it is as wanted.
@@ -57,7 +69,7 @@ func awaitView(t *testing.T, url, what string, is func(v seen) bool) {
 
 var pageAt = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`)
 
-// The ranks of client 0 are hosts themselves, and those of client 1 have an agent.
+// The ranks of client 0 are hosts themselves, and client 1 has an agent on each of two machines.
 func TestAPageShowsARunningJobAndItsEnd(t *testing.T) {
 	s, address := server(t, with(key), "2", "-web")
 	s.stderr.await("\n", 1)
@@ -72,17 +84,15 @@ func TestAPageShowsARunningJobAndItsEnd(t *testing.T) {
 	defer r.Close()
 	talk := program(t, "talk")
 	a := startWith(t, append(with(key), stdin(r)), words("-client 0", address, "-via direct -np 2", talk)...)
-	b := startWith(t, with(key), words("-client 1", address, "-via agent -np 2", talk)...)
+	b := startWith(t, with(key), words("-client 1", address, "-launcher fork -host n1:1,n2:1 -via agent -np 2", talk)...)
 	fmt.Fprintln(w, "go on")
 	awaitView(t, url, "traffic", func(v seen) bool {
-		if v.Phase != "running" || v.Procs != 4 || v.AllHosts != 3 {
+		if v.Phase != "running" || v.Procs != 4 || v.AllHosts != 4 {
 			return false
 		}
-		from, to := v.Clients[0], v.Clients[1]
-		return from.Own && to.Own && len(from.Traffic) == 2 && from.Traffic[0].Ours == 0 && from.Traffic[0].Theirs == 2 &&
-			from.Traffic[0].PacketsOut >= 50 && from.Traffic[0].BytesOut >= 20000 && from.Traffic[0].HighWater > 0 &&
-			from.Traffic[0].Outstanding >= 0 && len(to.Traffic) == 2 && to.Traffic[0].Ours == 2 &&
-			to.Traffic[0].PacketsOut >= 50 && to.Traffic[0].Outstanding == -1
+		from, to := v.between(0, 4, 0, 3), v.between(1, 6, 3, 0)
+		return v.Clients[0].Own && v.Clients[1].Own && from.PacketsOut >= 50 && from.BytesOut >= 20000 &&
+			from.HighWater > 0 && from.Outstanding >= 0 && to.PacketsOut >= 50 && to.Outstanding == -1
 	})
 	stream, err := http.Get(url + "events")
 	if err != nil {
