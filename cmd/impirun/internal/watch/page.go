@@ -82,7 +82,8 @@ func pageOf(v, before *server.View, d Diagram) Page {
 		p.Status = append(p.Status, Item{"In this state for", span(v.Now.Sub(v.Since))})
 	}
 	if v.Waiting != "" {
-		p.Status = append(p.Status, Item{"Waiting for", v.Waiting})
+		_, who, _ := strings.Cut(v.Waiting, ": ") // behind the phase
+		p.Status = append(p.Status, Item{"Waiting for", strings.TrimSuffix(who, " missing")})
 	}
 	if v.Over {
 		p.Status = append(p.Status, Item{"Outcome", v.Outcome})

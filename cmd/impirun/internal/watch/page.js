@@ -18,7 +18,7 @@
 
   const drawTable = (table) => {
     const body = byId(table.id).querySelector("tbody");
-    byId(table.id).querySelector(".note").textContent = table.note;
+    byId(`${table.id}-note`).textContent = table.note;
     body.replaceChildren(...table.rows.map((cells) => {
       const row = document.createElement("tr");
       cells.forEach((text, i) => {

@@ -47,8 +47,8 @@ const evil = `<script>alert("x")</script>'&` + "\u2028"
 
 // running is a job of two clients, of which the second is foreign.
 func running() *fake {
-	f := &fake{view: server.View{Began: start, Phase: "running", Since: start.Add(2 * time.Second), Waiting: "client 0, 1",
-		Met: start.Add(time.Second), Started: start.Add(2 * time.Second),
+	f := &fake{view: server.View{Began: start, Phase: "running", Since: start.Add(2 * time.Second),
+		Waiting: "running: client 0, 1 missing", Met: start.Add(time.Second), Started: start.Add(2 * time.Second),
 		Clients: []server.ClientView{
 			{Rank: 0, Peer: "10.0.0.1:7", Auth: "TLS", Stage: "running", Joined: start, Since: start, Own: true, Rows: 1},
 			{Rank: 1, Peer: evil, Auth: evil, Stage: "lost", Joined: start, Since: start.Add(3 * time.Second), Why: evil}},
@@ -97,7 +97,9 @@ func TestThePageShowsTheJobAndEscapesEverything(t *testing.T) {
 		t.Fatalf("%d %v", r.StatusCode, r.Header)
 	}
 	for _, part := range []string{"<h1 id=\"title\">IMPI job: running</h1>", "10.0.0.1:5000", "0 to 3", "11 12 13 ...",
-		"C_DATALEN", "65536", "client 0 to client 1", "3 of 20", "window full", "1.5 s", "never: it is not libimpi",
+		"C_DATALEN", "65536",
+		"<dt>Waiting for</dt><dd>client 0, 1</dd>", "client 0 to client 1", "3 of 20", "window full", "1.5 s",
+		"never: it is not libimpi",
 		"host 0 with host 1", "The first 2 of 3 are shown.", "The first 2 of 5 are shown.", "alert(&#34;x&#34;)"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("there is no %q in\n%s", part, text)
