@@ -28,6 +28,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/libimpi/libimpi/sockets/address"
 )
 
 // Config is what a page needs. Zero values are the defaults.
@@ -114,8 +116,14 @@ func addressOf(text string) (netip.AddrPort, error) {
 // Addr is where the page is.
 func (g *Guard) Addr() netip.AddrPort { return g.addr }
 
-// URL is what a user types, without the token.
-func (g *Guard) URL() string { return "http://" + g.addr.String() + "/" }
+// URL is what a user types, without the token. For a page that listens at all addresses it has one that others reach.
+func (g *Guard) URL() string {
+	at := g.addr
+	if at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(address.Usable(), at.Port())
+	}
+	return "http://" + at.String() + "/"
+}
 
 // Serve serves the page until Close. It can be called once.
 func (g *Guard) Serve(h http.Handler) error {

@@ -63,7 +63,9 @@ func TestAnAddressOfOthersNeedsAToken(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	open(t, Config{Address: "0.0.0.0:0", Token: token})
+	if g := open(t, Config{Address: "0.0.0.0:0", Token: token}); strings.Contains(g.URL(), "0.0.0.0") {
+		t.Errorf("nobody can call for %s", g.URL())
+	}
 	for _, address := range []string{"127.0.0.1:x", "127.0.0.1:70000", "127.0.0.1:-1"} {
 		if _, err := Open(Config{Address: address}); err == nil || errors.Is(err, ErrToken) {
 			t.Errorf("%q: %v", address, err)

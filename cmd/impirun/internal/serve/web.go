@@ -26,7 +26,7 @@ func withPage(plan *options.Plan, s *server.Server) (end func(), err error) {
 	w, err := watch.Open(s, plan.WebAddress, token)
 	switch {
 	case errors.Is(err, webguard.ErrToken):
-		return nil, fmt.Errorf("-web=%s: %w: -web-token FILE", plan.WebAddress, err)
+		return nil, fmt.Errorf("-web=%s: %w: -web-token FILE", plan.WebAddress, webguard.ErrToken)
 	case err != nil:
 		return nil, fmt.Errorf("-web: %w", err)
 	}
