@@ -29,7 +29,7 @@ func (j *Job) Accept() {
 		}
 		tcp := c.(*net.TCPConn)
 		tcp.SetDeadline(j.T.Deadline())
-		if n, err := peek(tcp); n == 0 && err == io.EOF {
+		if n, err := peek(tcp); n == 0 && (err == io.EOF || isReset(err)) {
 			tcp.Close()
 			continue
 		}
