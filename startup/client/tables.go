@@ -411,7 +411,7 @@ func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	for h := range t.hosts {
 		if at[h] > 0 {
 			m, _ := wire.ParseMachine(data[at[h]-1:])
-			t.hosts[h].Machine, t.hosts[h].Others = m.ID, min(m.Others, 1)
+			t.hosts[h].Machine, t.hosts[h].Others, t.hosts[h].Crowded = m.ID, m.Others, m.Crowded
 		}
 	}
 }
