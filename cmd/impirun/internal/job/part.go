@@ -56,6 +56,8 @@ type Part struct {
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
 
+	reports Reports // of the ranks' traffic
+
 	spawner  Spawner            // answers what ranks ask for
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
@@ -78,6 +80,7 @@ type Part struct {
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
 	agent   *agent.Agent // nil: there is none, or not yet
+	tabled  bool         // the ranks have the job's tables
 }
 
 // drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
@@ -215,6 +218,8 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.set.Aborted(p.First+i, m.Code, m.Text, m.Answer, m.Client)
 	case startup.Request:
 		return p.request(i, end, m)
+	case startup.Traffic:
+		p.reports.Take(i, m.Rows)
 	}
 	return nil
 }

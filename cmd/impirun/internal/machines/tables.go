@@ -64,6 +64,7 @@ func (h *head) tell(o joinResult) {
 		return
 	}
 	if h.session = o.session; o.session != nil {
+		o.session.Report(h.traffic)
 		o.session.Watch(func(err error) {
 			var lost *client.LostError
 			if errors.As(err, &lost) {
