@@ -17,6 +17,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -207,7 +208,7 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 	case startup.Hello:
 		return p.greet(i, end, m)
 	case startup.Host:
-		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: address.Machine()},
+		p.ready(i, client.Host{Addr: m.Addr, Machine: p.machine(0),
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case startup.Finalized:
 		p.leave(i, end)
@@ -221,6 +222,11 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.reports.Take(i, m.Rows)
 	}
 	return nil
+}
+
+// machine is where the hosts of the ranks are, each of which needs so many other processes.
+func (p *Part) machine(others uint32) wire.Machine {
+	return wire.Machine{ID: address.Machine(), Others: others, Crowded: p.N > runtime.NumCPU()}
 }
 
 // greet waits until all ranks have said hello, and welcomes rank i.

@@ -30,7 +30,7 @@ func (h *head) join() {
 			o.first = join.FirstRank(o.tables, m.Rank)
 		}
 	} else {
-		o.tables, o.err = client.Alone(client.Default(hosts...))
+		o.tables, o.err = client.Alone(hosts...)
 	}
 	h.joined <- o
 }
