@@ -89,7 +89,9 @@ func (m *Machines) move(c Comm, ranks []int32, b Buf, mem []byte, pack bool) (er
 // others, or less, instead of m (p-m). In each phase the ranks of a machine move m n p bytes together, or less.
 func (s *Scratch) alltoallMachines(c Comm, send, recv Buf) error {
 	x := exchangeByMachine{k: s.levelsBy(c, 0), block: recv.Size()}
-	x.groups = max(1, len(x.k.m.lanes)/factorRounds(x.k.m.Count()))
+	if x.groups = 1; !x.k.m.oneLane(x.block * int64(c.Size())) {
+		x.groups = max(1, len(x.k.m.lanes)/factorRounds(x.k.m.Count()))
+	}
 	collected, err := s.collectByMachine(c, &x, send, recv)
 	if err != nil {
 		return err

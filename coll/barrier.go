@@ -19,7 +19,7 @@ func BarrierAmong(c Comm, crowded bool) error {
 		return nil
 	}
 	k := caseOf(c, 0)
-	k.Crowded = crowded
+	k.Crowded = k.Crowded || crowded
 	if run := barriers.pick(k); run != nil {
 		return run(c)
 	}

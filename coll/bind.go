@@ -38,7 +38,7 @@ func caseOf(c Comm, bytes int64) choose.Case {
 	k.Bytes, k.Vendor = bytes, bytes <= math.MaxInt32 && ByVendor(c)
 	if b, ok := c.(Boarded); ok {
 		on := b.Board()
-		k.Board, k.Crowded, k.TwoCores = on.Part, on.Crowded, on.TwoCores
+		k.Board, k.Crowded, k.TwoCores = on.Part, k.Crowded || on.Crowded, on.TwoCores
 	}
 	return k
 }
@@ -49,7 +49,7 @@ func unsizedOf(c Comm) choose.Case {
 	if m := machinesOf(c); m != nil {
 		k.Distant = m.spans()
 		k.Machines, k.Ordered, k.Aligned = true, m.ordered, m.ordered && m.Outer == nil && !m.Distant
-		k.Together, k.Ragged = k.Ranks/m.Count(), m.each == 0
+		k.Together, k.Ragged, k.Crowded = k.Ranks/m.Count(), m.each == 0, m.Crowded
 	}
 	return k
 }

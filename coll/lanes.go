@@ -13,25 +13,35 @@ import (
 //	Allreduce       reduce_scatter within, allreduce in each lane, allgather within
 //	Allgather       allgather in each lane, allgather within
 //
-// So a machine sends and receives no more than if one rank stood for it, and no rank moves the data of all.
+// So a machine sends and receives no more than if one rank stood for it, and no rank moves the data of all. Where ranks
+// outnumber cores there is one lane for short data: what a message costs its two ranks, all on their cores wait for.
 //
 // Source: Traff and Hunold, Decomposing MPI collectives for exploiting multi-lane communication, 2020; Traff 2010, 9.4
 // and 9.6, for machines with one lane.
 
-// lane makes the views of a rank, of which `between` is its lane.
-func (s *Scratch) lane(c Comm) *levels {
+// lane makes the views of a rank for n bytes, of which `between` is its lane.
+func (s *Scratch) lane(c Comm, n int64) *levels {
 	m := machinesOf(c)
-	return s.levelsBy(c, int(m.place[c.Rank()])%len(m.lanes))
+	lanes := len(m.lanes)
+	if m.oneLane(n) {
+		lanes = 1
+	}
+	k := s.levelsBy(c, int(m.place[c.Rank()])%lanes)
+	k.lanes = lanes
+	return k
 }
+
+// oneLane reports whether one rank of each machine sends and receives n bytes for all: ranks outnumber cores there, and
+// the data is short.
+func (m *Machines) oneLane(n int64) bool { return m.Crowded && n < 4*choose.Startup() }
 
 // byLane yields all ranks in the order of lanes, in each lane of machines, and there of places. Segments are the parts
 // of this order of one machine in one lane, numbered from 0.
-func (m *Machines) byLane(yield func(segment, rank int) bool) {
-	lanes := len(m.lanes)
-	for l := range lanes {
-		for i, ranks := range m.members {
-			for place := l; place < len(ranks); place += lanes {
-				if !yield(l*len(m.members)+i, int(ranks[place])) {
+func (k *levels) byLane(yield func(segment, rank int) bool) {
+	for l := range k.lanes {
+		for i, ranks := range k.m.members {
+			for place := l; place < len(ranks); place += k.lanes {
+				if !yield(l*len(k.m.members)+i, int(ranks[place])) {
 					return
 				}
 			}
@@ -49,7 +59,7 @@ type laneCut struct {
 
 // cutLanes cuts by lane what is cut by rank.
 func (s *Scratch) cutLanes(k *levels, blocks *cut) (l laneCut, err error) {
-	lanes, machines := len(k.m.lanes), k.m.Count()
+	lanes, machines := k.lanes, k.m.Count()
 	mem, err := s.Counts(2*lanes*machines + 2*k.here())
 	if err != nil {
 		return l, err
@@ -61,7 +71,7 @@ func (s *Scratch) cutLanes(k *levels, blocks *cut) (l laneCut, err error) {
 	}
 	l.counts, l.displs = take(lanes*machines), take(lanes*machines)
 	l.within, l.withinAt = take(k.here()), take(k.here())
-	for segment, rank := range k.m.byLane {
+	for segment, rank := range k.byLane {
 		l.counts[segment] += blocks.start(rank+1) - blocks.start(rank)
 	}
 	for i, n := range l.counts {
@@ -102,7 +112,7 @@ func (s *Scratch) allgathervLanes(c Comm, recv VBuf) error {
 // collectLanes: each rank has its own block, and in the end all of them. Rounds are those of two allgathers, of M and
 // of m ranks, and n bytes a rank enter and leave a machine for each rank elsewhere.
 func (s *Scratch) collectLanes(c Comm, b *Blocks) error {
-	k, p, r := s.lane(c), c.Size(), c.Rank()
+	p, r := c.Size(), c.Rank()
 	at, err := s.Counts(p + 1)
 	if err != nil {
 		return err
@@ -111,6 +121,7 @@ func (s *Scratch) collectLanes(c Comm, b *Blocks) error {
 	for i := range p {
 		at[i+1] = at[i] + b.size(i)
 	}
+	k := s.lane(c, at[p])
 	l, err := s.cutLanes(k, &cut{n: p, count: at[p], at: at})
 	if err != nil {
 		return err
@@ -128,11 +139,16 @@ func (s *Scratch) collectLanes(c Comm, b *Blocks) error {
 			return err
 		}
 	}
-	if err := allgatherCut(&k.within, Bytes(mem), l.within, l.withinAt); err != nil {
+	if k.lanes == 1 {
+		err = Bcast(&k.within, Bytes(mem), 0)
+	} else {
+		err = allgatherCut(&k.within, Bytes(mem), l.within, l.withinAt)
+	}
+	if err != nil {
 		return err
 	}
 	done := int64(0)
-	for _, rank := range k.m.byLane {
+	for _, rank := range k.byLane {
 		n := at[rank+1] - at[rank]
 		if rank != r && n > 0 {
 			if err := c.Unpack(b.At(rank), mem[done:done+n], 0); err != nil {
@@ -150,7 +166,7 @@ func (s *Scratch) handIn(c Comm, k *levels, b *Blocks, segment []byte, at []int6
 	if !k.leads() {
 		return k.within.Send(b.At(c.Rank()), k.lead, tagAllgather)
 	}
-	for place := k.lead; place < k.here(); place += len(k.m.lanes) {
+	for place := k.lead; place < k.here(); place += k.lanes {
 		rank := k.within.rank(place)
 		n := at[rank+1] - at[rank]
 		var err error
@@ -185,7 +201,7 @@ func reduceScatterCut(c Comm, all, recv Buf, counts []int64, op Op) error {
 
 // reduceLanes combines the vectors of this machine, and gives each lane its part.
 func reduceLanes(k *levels, all, part Buf, counts []int64, op Op) error {
-	if len(k.m.lanes) > 1 {
+	if k.lanes > 1 {
 		return reduceScatterCut(&k.within, all, part, counts, op)
 	}
 	part.Count = all.Count
@@ -195,7 +211,7 @@ func reduceLanes(k *levels, all, part Buf, counts []int64, op Op) error {
 // reduceScatterLanes: rounds are those of two operations, of m and of M ranks. A machine sends and receives the blocks
 // of all ranks elsewhere once.
 func (s *Scratch) reduceScatterLanes(c Comm, send Blocks, all, recv Buf, op Op) error {
-	k := s.lane(c)
+	k := s.lane(c, all.Size())
 	blocks, err := s.cutAs(&send, c.Size())
 	if err != nil {
 		return err
@@ -209,7 +225,7 @@ func (s *Scratch) reduceScatterLanes(c Comm, send Blocks, all, recv Buf, op Op) 
 		return err
 	}
 	done := int64(0)
-	for _, rank := range k.m.byLane {
+	for _, rank := range k.byLane {
 		block := blocks.of(all, rank, rank+1)
 		if err := c.Copy(tmp.Slice(done, block.Count), block); err != nil {
 			return err
@@ -247,7 +263,7 @@ func (s *Scratch) reduceScatterLanes(c Comm, send Blocks, all, recv Buf, op Op) 
 // dealSegment gives the ranks of a segment their blocks of it.
 func (s *Scratch) dealSegment(c Comm, k *levels, blocks *cut, segment, recv Buf) error {
 	done := int64(0)
-	for place := k.lead; place < k.here(); place += len(k.m.lanes) {
+	for place := k.lead; place < k.here(); place += k.lanes {
 		rank := k.within.rank(place)
 		block := segment.Slice(done, blocks.start(rank+1)-blocks.start(rank))
 		done += block.Count
@@ -272,14 +288,17 @@ func laned(m *Machines, n int64) bool {
 	if m.Distant && n < choose.LongBetween() {
 		return false
 	}
+	if m.oneLane(n) {
+		return false
+	}
 	return len(m.lanes) > 1 && n >= choose.Startup() && (m.each > 0 || n < 4*choose.Startup())
 }
 
 // allreduceLanes: own is the rank's vector, and may be acc. Rounds are those of reduce_scatter and allgather among m,
 // and of allreduce among M; n (m-1)/m bytes in each of the first two, and those of allreduce for n/m.
 func (s *Scratch) allreduceLanes(c Comm, own, acc Buf, op Op) error {
-	k := s.lane(c)
-	lanes := len(k.m.lanes)
+	k := s.lane(c, acc.Size())
+	lanes := k.lanes
 	mem, err := s.Counts(2 * k.here())
 	if err != nil {
 		return err

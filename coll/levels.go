@@ -5,6 +5,8 @@ type Machines struct {
 	Outer *Machines // where the machines are, in their order; may be nil
 	// Distant says that the machines are IMPI clients, or on one each: between them there may be a long way.
 	Distant bool
+	// Crowded says that on a machine the ranks of the job outnumber the cores, as all ranks know.
+	Crowded bool
 
 	of, place []int32   // by rank: its machine, numbered by first rank, and which of the ranks there it is
 	order     []int32   // all ranks, machine by machine
@@ -97,6 +99,7 @@ type levels struct {
 	within  View // the ranks of its machine
 	between View // one of each machine; only for the rank that stands for its own
 	lead    int  // place within of the rank that stands for the machine
+	lanes   int  // how many carry the data (lanes.go)
 }
 
 // levels makes the views for an operation with a root, which is -1 if there is none. They live as long as s.

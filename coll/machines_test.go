@@ -36,7 +36,7 @@ func partition(rng *rand.Rand, p int) (number []int32, m *coll.Machines) {
 		for i := range outer {
 			outer[i] = int32(i / each)
 		}
-		m.Outer = coll.NewMachines(outer)
+		m.Outer, m.Crowded = coll.NewMachines(outer), rng.IntN(2) == 0
 	}
 	return number, m
 }
@@ -150,6 +150,43 @@ func TestShortBlocksAreFewMessagesBetweenTwoMachines(t *testing.T) {
 			if machines := len(x.sizes); n != x.want || len(between) != machines*(machines-1) {
 				t.Errorf("%v: %d messages between machines %d; %d pairs", x.sizes, n, pair, len(between))
 			}
+		}
+	}
+}
+
+// Ranks that outnumber the cores of their machines leave what is between these to one of each, if it is short.
+func TestShortOperationsOfCrowdedMachinesAreOneMessageEachWay(t *testing.T) {
+	number := []int32{0, 0, 0, 0, 1, 1, 1}
+	p := len(number)
+	ints := func(n int) coll.Buf { return colltest.NewMem(int64(n), colltest.Int).Of(int64(n)) }
+	block := func(n int) coll.Buf { return ints(n*p).Slice(0, int64(n)) }
+	op := colltest.Affine{Commutes: true}
+	for name, call := range map[string]func(c *colltest.Comm) error{
+		"barrier":   func(c *colltest.Comm) error { return coll.Barrier(c) },
+		"allgather": func(c *colltest.Comm) error { return coll.Allgather(c, ints(9), block(9)) },
+		"alltoall":  func(c *colltest.Comm) error { return coll.Alltoall(c, block(9), block(9)) },
+		"allreduce": func(c *colltest.Comm) error {
+			return tryAllreduce(c, p, vector{1, colltest.Map, true}, op, false)
+		},
+		"reduce_scatter": func(c *colltest.Comm) error {
+			send, recv := ints(9*p), ints(9)
+			return coll.ReduceScatterBlock(c, send, recv, op)
+		},
+	} {
+		w := colltest.New(p)
+		w.Machines, w.Log = coll.NewMachines(number), true
+		w.Machines.Crowded = true
+		if err := w.Run(call); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		between := 0
+		for _, m := range w.Messages() {
+			if number[m.Src] != number[m.Dst] {
+				between++
+			}
+		}
+		if between != 2 {
+			t.Errorf("%s: %d messages between two machines", name, between)
 		}
 	}
 }

@@ -134,6 +134,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 		return err
 	}
 	conceal(p.engine)
+	p.tellTraffic()
 	if p.link != nil {
 		p.watchLauncher()
 	}
@@ -193,6 +194,19 @@ func meetConfig(job *transport.Job, w startup.Welcome, reach links.Config) ports
 		c.Sealed = c.Sealed || h.Sealed
 	}
 	return c
+}
+
+// tellTraffic makes this process answer who asks what it has exchanged with other hosts: its launcher, or the server of
+// the clients that it speaks with itself.
+func (p *process) tellTraffic() {
+	switch {
+	case p.link != nil:
+		p.link.Report(p.engine.Traffic)
+	case p.session != nil && p.agent != nil:
+		p.session.Report(p.agent.Traffic)
+	case p.session != nil:
+		p.session.Report(p.engine.Traffic)
+	}
 }
 
 // watchLauncher ends the process with its launcher.

@@ -84,6 +84,16 @@ func (e *Engine) Network() (c transport.Counts) {
 	return c
 }
 
+// Traffic is what this process has exchanged with each host of other machines and clients; nil if there are none.
+func (e *Engine) Traffic() []transport.Traffic {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if network, can := e.ways.network.Transport.(transport.Observable); can {
+		return network.Traffic()
+	}
+	return nil
+}
+
 // Levels are those of this moment, of all communicators together. What has arrived is taken in first, if asked for.
 func (e *Engine) Levels(takeIn bool) (l counters.Levels) {
 	e.mu.Lock()

@@ -77,6 +77,23 @@ func sumOverMachines(t *testing.T, c *Comm, run func(do func(v Collectives) erro
 	}
 }
 
+// All members of a communicator know of a crowded machine among theirs, and no others.
+func TestMembersKnowThatAMachineIsCrowded(t *testing.T) {
+	o := fake.Options{Machines: []int{3, 2, 3}}
+	es := makeWorld(t, options{clients: []int{8}, fake: &o, tune: func(j *transport.Job) { j.Hosts[7].Crowded = true }})
+	together(t, es, func(e *Engine) {
+		half, err := e.World().Split(int32(e.World().Rank()/5), 0)
+		must(t, err)
+		if m := e.World().seats.machines; !m.Crowded {
+			t.Error("the world is not crowded")
+		}
+		if m := half.seats.machines; m != nil && m.Crowded {
+			t.Error("the first two machines are crowded")
+		}
+	})
+	noFailure(t, es)
+}
+
 // Short blocks of neighbors go from machine to machine together, on a topology and on a duplicate of it, at once, later
 // and each time that a request is started. On a sparse graph they go directly.
 func TestBlocksOfNeighborsGoByMachine(t *testing.T) {

@@ -266,7 +266,19 @@ func (e *Engine) machinesOf(worlds []int32) *coll.Machines {
 	if !e.position.spread && !slices.ContainsFunc(worlds, e.isGuest) {
 		return nil
 	}
-	return coll.NewMachines(e.machineNumbers(worlds))
+	m := coll.NewMachines(e.machineNumbers(worlds))
+	if m != nil {
+		m.Crowded = e.crowdedAt(worlds)
+	}
+	return m
+}
+
+// crowdedAt reports whether ranks outnumber cores on a machine of some processes of one client, as the job's tables
+// say. Of guests they say nothing.
+func (e *Engine) crowdedAt(worlds []int32) bool {
+	return !slices.ContainsFunc(worlds, e.isGuest) && slices.ContainsFunc(worlds, func(w int32) bool {
+		return e.job.Hosts[e.job.Procs[w].Host].Crowded
+	})
 }
 
 // machineNumbers are numbers of the machines of some processes, in the order of these, which all of them agree on.

@@ -30,6 +30,7 @@ const (
 	msgSpawn     = "spawn"
 	msgNames     = "names"
 	msgAnswer    = "answer"
+	msgTraffic   = "traffic"
 )
 
 // message is one message as it travels.

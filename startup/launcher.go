@@ -27,6 +27,8 @@ type LauncherEnd struct {
 	port  *port
 	state rankState
 	impi  atomic.Bool // the rank was promised an IMPI job
+
+	reports atomic.Bool // it answers AskTraffic
 }
 
 // rankState is what a rank has said so far, which decides what it may say next.
@@ -39,7 +41,7 @@ const (
 	finalized
 )
 
-// Message is Hello, Host, Finalized, Abort or Request.
+// Message is Hello, Host, Finalized, Abort, Request or Traffic.
 type Message any
 
 // NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
@@ -138,6 +140,8 @@ func (l *LauncherEnd) Next() (Message, error) {
 		return Finalized{}, nil
 	case (m.Type == msgSpawn || m.Type == msgNames) && (l.state == greeted || l.state == hosted):
 		return request(m)
+	case m.Type == msgTraffic && l.state != silent: // it may have finalized meanwhile
+		return trafficOf(m)
 	case m.Type == msgAbort && l.state != silent:
 		a, err := decode[Abort](m)
 		if err != nil {
@@ -167,6 +171,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 		return nil, fmt.Errorf("the process says that its pid is %d", h.PID)
 	}
 	l.state = greeted
+	l.reports.Store(h.Reports)
 	return h, nil
 }
 

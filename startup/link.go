@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // Welcome is what a rank learns at once.
@@ -56,6 +57,9 @@ type Link struct {
 	asked    uint64                 // requests made so far (spawn.go)
 	asking   map[uint64]chan Answer // those without an answer
 	deaf     bool                   // nobody hears answers any more
+
+	traffic   func() []wire.Traffic // Report; nil: nothing is known
+	reporting bool                  // an answer is on its way
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -151,7 +155,7 @@ func (r refusal) Error() string { return string(r) }
 
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
-	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid()}, deadline); err != nil {
+	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid(), Reports: true}, deadline); err != nil {
 		return Welcome{}, err
 	}
 	m, err := l.port.receive(deadline)
@@ -326,10 +330,14 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: answers to requests, and to Finalized.
+// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic.
 func (l *Link) notice(m message) error {
 	if m.Type == msgAnswer {
 		return l.answered(m)
+	}
+	if m.Type == msgTraffic {
+		l.reportTraffic()
+		return nil
 	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)
@@ -361,14 +369,22 @@ func (l *Link) Finalized(d time.Duration) error {
 	if watching != nil {
 		return l.awaitWatched(d, watching)
 	}
-	m, err := l.port.receive(deadline)
-	if err == nil {
-		err = l.notice(m)
-	}
-	if err != nil {
-		return fmt.Errorf("waiting for the launcher to acknowledge the end: %w", err)
+	for acked := false; !acked; acked = l.isAcked() {
+		m, err := l.port.receive(deadline)
+		if err == nil {
+			err = l.notice(m)
+		}
+		if err != nil {
+			return fmt.Errorf("waiting for the launcher to acknowledge the end: %w", err)
+		}
 	}
 	return nil
+}
+
+func (l *Link) isAcked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acked
 }
 
 func (l *Link) awaitWatched(d time.Duration, watching chan struct{}) error {

@@ -16,6 +16,8 @@
 //	abort {code, text}            ->  at any time after hello
 //	spawn, names {id, ...}        ->  at any time after welcome (spawn.go)
 //	                              <-  answer {id, ...}
+//	                              <-  traffic {}, after job (traffic.go)
+//	traffic {rows}                ->
 //	at the end of MPI_Finalize:
 //	finalized                     ->
 //	                              <-  ack
@@ -26,6 +28,7 @@
 //	link.go      the rank's end: Attach
 //	door.go      links of processes that have not inherited one
 //	spawn.go     what a rank asks for while it runs: processes and names
+//	traffic.go   what a rank has exchanged with other hosts
 //	summon.go    a launcher for a process that has none
 //	launcher.go  the launcher's end
 //	frame.go     messages as bytes: a length of 4 bytes, big-endian, and that much JSON
@@ -106,6 +109,8 @@ var ErrSingleton = errors.New("not started by a launcher: a job of one process")
 type Hello struct {
 	Version int `json:"version"`
 	PID     int `json:"pid"` // as the rank sees it
+
+	Reports bool `json:"reports,omitempty"` // it answers questions about its traffic
 }
 
 // Host asks for the tables of an IMPI job, and says what the launcher needs to contribute for this rank.

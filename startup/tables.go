@@ -19,13 +19,14 @@ const (
 	hostSize = 16 + 2 + 2 + 6*4 + 8 + 4 + transport.KeySize
 	procSize = 16 + 8 + 2*4 // host id, pid, host, client
 
-	flagOutbound = 1  // transport.Host.Outbound
-	flagNative   = 2  // transport.Host.Native
-	flagSealed   = 4  // transport.Host.Sealed
-	flagKey      = 8  // there is a key
-	flagSameImpl = 16 // transport.Host.SameImpl
-	flagExchange = 32 // transport.Host.Exchange
-	flagShort    = 64 // transport.Host.Short
+	flagOutbound = 1   // transport.Host.Outbound
+	flagNative   = 2   // transport.Host.Native
+	flagSealed   = 4   // transport.Host.Sealed
+	flagKey      = 8   // there is a key
+	flagSameImpl = 16  // transport.Host.SameImpl
+	flagExchange = 32  // transport.Host.Exchange
+	flagShort    = 64  // transport.Host.Short
+	flagCrowded  = 128 // transport.Host.Crowded
 )
 
 // EncodeJob writes a job's tables.
@@ -64,6 +65,9 @@ func EncodeJob(j *transport.Job) []byte {
 		}
 		if h.Short {
 			flags |= flagShort
+		}
+		if h.Crowded {
+			flags |= flagCrowded
 		}
 		var key [transport.KeySize]byte
 		if copy(key[:], h.Key) > 0 {
@@ -105,7 +109,7 @@ func DecodeJob(b []byte) (*transport.Job, error) {
 			NProcs: int32(be.Uint32(b[28:])), Stream: be.Uint32(b[32:]), Outbound: flags&flagOutbound != 0,
 			Native: flags&flagNative != 0, Sealed: flags&flagSealed != 0, SameImpl: flags&flagSameImpl != 0,
 			Exchange: flags&flagExchange != 0, Short: flags&flagShort != 0, Streams: be.Uint32(b[40:]),
-			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:])}
+			Machine: be.Uint64(b[44:]), Others: be.Uint32(b[52:]), Crowded: flags&flagCrowded != 0}
 		if flags&flagKey != 0 {
 			j.Hosts[i].Key = bytes.Clone(b[56:hostSize])
 		}

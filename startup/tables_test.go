@@ -18,7 +18,7 @@ func twoClients() *transport.Job {
 			{Addr: netip.MustParseAddrPort("10.0.0.1:5000"), Client: 0, First: 0, NProcs: 2},
 			{Addr: netip.MustParseAddrPort("[::ffff:10.0.0.2]:65535"), Client: 1, First: 2, NProcs: 0},
 			{Addr: netip.MustParseAddrPort("[2001:db8::1]:1"), Client: 1, First: 2, NProcs: 1, Outbound: true, Native: true,
-				SameImpl: true, Short: true, Exchange: true, Stream: 1 << 20, Machine: 1<<63 + 7, Others: 1,
+				SameImpl: true, Short: true, Exchange: true, Stream: 1 << 20, Machine: 1<<63 + 7, Others: 1, Crowded: true,
 				Sealed: true, Key: bytes.Repeat([]byte{7}, transport.KeySize)},
 		},
 		Procs: []transport.Proc{{HostID: [16]byte{1}, PID: -1}, {HostID: [16]byte{1}, PID: 1 << 40},

@@ -47,6 +47,7 @@ type Host struct {
 
 	Machine uint64 // the same for all hosts on one machine, if their clients are of this library; 0: not known
 	Others  uint32 // processes that the host needs on its machine besides those of the program: an agent
+	Crowded bool   // its client's processes outnumber the cores there, as its launcher has said
 
 	// How we meet it, if its client is one of this library too (not in IMPI 0.0).
 	Key    []byte // KeySize bytes; both ends prove that they know it. nil: who sends its rank is believed

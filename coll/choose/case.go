@@ -12,7 +12,7 @@ type Case struct {
 	Longest  int64 // bytes of the longest block, if all ranks know all of them
 	Count    int64 // elements of the vector of a reduction
 	Commutes bool  // the operation of a reduction
-	Crowded  bool  // the ranks outnumber their cores
+	Crowded  bool  // the ranks outnumber their cores; those of several machines, on one of these
 	TwoCores bool  // the ranks share at most two cores
 	Board    int64 // bytes of a part on the ranks' board; 0: there is none for this
 	Vendor   bool  // another MPI library may carry this out

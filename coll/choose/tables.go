@@ -51,6 +51,9 @@ const hierarchicalFactor = "hierarchical-factor"
 // Where several ranks share each machine, a message of each costs the port of the machine as much as the phases within
 // it that one message of all of them needs, from manyTogether ranks on for short vectors, and from fewTogether on for
 // blocks, of which fewer bytes cross machines, too. Computed by coll/simulate with 0.05 us a message.
+//
+// Where these ranks outnumber the cores, from two on: all of them wait for what a message costs any of them. Measured
+// on two to four machines of two to four ranks a core (docs/limits.md).
 const manyTogether, fewTogether = 32, 4
 
 // twoMachines are so few that a ring of all ranks sends twice what has to go between machines: all blocks but one,
@@ -74,7 +77,7 @@ var Barrier = newOperation("barrier", "", []*Algorithm{
 	return []rule{
 		anySlots,
 		{use: vendor, vendor: true}, {use: machines, shared: true, together: manyTogether},
-		{use: machines, shared: true, apart: true},
+		{use: machines, shared: true, apart: true}, {use: machines, shared: true, crowded: true},
 		{use: direct, distant: true, most: fewClients},
 		{use: "central", crowded: true}, {use: "dissemination"},
 	}
@@ -132,7 +135,7 @@ var Allreduce = newOperation("allreduce", "the vector", []*Algorithm{
 		{use: board, ranks: 3, crowded: true},
 		{use: machines, bytes: b.startup, shared: true},
 		{use: machines, shared: true, together: manyTogether},
-		{use: machines, shared: true, apart: true},
+		{use: machines, shared: true, apart: true}, {use: machines, shared: true, crowded: true},
 		{use: direct, pair: true, distant: true},
 		{use: direct, distant: true, most: fewClients, below: longBetween},
 		{use: fold, distant: true, most: fewClients},
@@ -153,7 +156,7 @@ var ReduceScatter = newOperation("reduce_scatter", "the vector", []*Algorithm{
 	return []rule{
 		bySlots,
 		{use: board, ranks: 3, crowded: true},
-		{use: machines, shared: true, together: fewTogether},
+		{use: machines, shared: true, together: fewTogether}, {use: machines, shared: true, crowded: true},
 		{use: machines, shared: true, distant: true},
 		{use: fold, distant: true, most: fewClients},
 		{use: "pair", pair: true},
@@ -238,7 +241,7 @@ var Allgather = newOperation("allgather", "all blocks", []*Algorithm{
 		{use: machines, bytes: b.allgatherLong, shared: true, few: twoMachines},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
-		{use: machines, shared: true, together: fewTogether},
+		{use: machines, shared: true, together: fewTogether}, {use: machines, shared: true, crowded: true},
 		{use: "bruck-ring", bytes: b.allgatherLong},
 		{use: "doubling"},
 		{use: "bruck"},
@@ -260,7 +263,7 @@ var Allgatherv = newOperation("allgatherv", "all blocks", []*Algorithm{
 		{use: machines, bytes: b.allgatherLong, shared: true, few: twoMachines},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong, shared: true},
 		{use: "ring", bytes: b.allgatherLong, each: b.gatherLong / 2, ragged: true},
-		{use: machines, shared: true, together: fewTogether},
+		{use: machines, shared: true, together: fewTogether}, {use: machines, shared: true, crowded: true},
 		{use: "bruck", ranks: 3, below: b.allgatherLong},
 		{use: "circulant", ranks: 3, uneven: true},
 		{use: "ring"},
@@ -277,6 +280,7 @@ var Alltoall = newOperation("alltoall", "a block", []*Algorithm{
 		{use: board, pair: true, below: pairBlocks},
 		{use: machines, ranks: b.bruckRanks, below: b.bruckLong, shared: true},
 		{use: machines, ranks: 16 * b.bruckRanks, below: 4 * b.bruckLong, shared: true},
+		{use: machines, below: 8 * b.bruckLong, shared: true, crowded: true},
 		{use: hierarchicalFactor, shared: true},
 		{use: "bruck", ranks: b.bruckRanks, below: b.bruckLong},
 		{use: "window", below: b.overlapLong},

@@ -6,6 +6,7 @@
 //	auth.go          its beginning: who we are, and who the server is
 //	tables.go        what the others say, checked and made a transport.Job; pure
 //	session.go       the connection afterwards: FINI, and noticing that the server has gone
+//	traffic.go       and telling it what has passed between hosts, if it asks
 //	decline.go       or instead of all this: a client that cannot take part says so
 //
 // The conversation is in lock-step, as all known clients do it: a label is submitted, and its broadcast awaited.

@@ -70,7 +70,7 @@ func TestAnotherMeaningOfOurLabelIsNoneOfOurBusiness(t *testing.T) {
 // Where the hosts are, as clients of this library say; nothing of it holds if anything is not as they would say it.
 func TestHostsSayOnWhichMachineTheyAre(t *testing.T) {
 	own := said()
-	mine, theirs := wire.Machine{ID: 7}, wire.Machine{ID: 1 << 63, Others: 1}
+	mine, theirs := wire.Machine{ID: 7, Crowded: true}, wire.Machine{ID: 1 << 63, Others: 1}
 	both := theirs.Append(mine.Append(nil))
 	owns := own.Append(own.Append(nil))
 	for _, tt := range []struct {
@@ -102,7 +102,7 @@ func TestHostsSayOnWhichMachineTheyAre(t *testing.T) {
 			want = [2]wire.Machine{mine, theirs}
 		}
 		for i, h := range job.Hosts {
-			if got := (wire.Machine{ID: h.Machine, Others: h.Others}); got != want[i] {
+			if got := (wire.Machine{ID: h.Machine, Others: h.Others, Crowded: h.Crowded}); got != want[i] {
 				t.Errorf("mask %#x, % x: host %d is on %+v", tt.mask, tt.data, i, got)
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/libimpi/libimpi/transport/wire"
 )
 
-// Session is a client's connection to the server while the job runs. Nothing travels on it until FINI.
+// Session is a client's connection to the server while the job runs. Nothing travels on it until FINI, unless somebody
+// watches the job: then the server asks for the client's traffic (traffic.go).
 type Session struct {
 	conn net.Conn
 	addr string
@@ -22,6 +23,10 @@ type Session struct {
 	mu       sync.Mutex // guards what follows
 	watching chan struct{}
 	ended    bool // we have ended it, so that the server's going is no news
+	traffic  func() []wire.Traffic
+	asked    bool // the server has asked, and the answer has not left yet
+
+	writing sync.Mutex // held for one whole command
 }
 
 // lingerTime is how long Fini waits for the server to close the connection too. Closing it first, with unread data in
@@ -81,13 +86,18 @@ func (s *Session) hear(lost func(error)) error {
 		}
 		var b bytes.Buffer
 		into := io.Discard
-		if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax {
+		if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax ||
+			cmd.Cmd == wire.CmdWatch && cmd.Len == wire.WatchSize {
 			into = &b
 		}
 		if _, err := io.CopyN(into, s.conn, int64(cmd.Len)); err != nil {
 			return err
 		}
-		if rank, text, ok := wire.ParseLost(b.Bytes()); ok && !s.over() {
+		if cmd.Cmd == wire.CmdWatch {
+			if number, ok := wire.ParseWatch(b.Bytes()); ok {
+				s.report(number)
+			}
+		} else if rank, text, ok := wire.ParseLost(b.Bytes()); ok && !s.over() {
 			lost(&LostError{rank, text})
 		}
 	}
@@ -108,6 +118,8 @@ func (s *Session) Fini() error {
 		return nil
 	}
 	defer s.conn.Close()
+	s.writing.Lock() // an answer that is on its way must not be cut
+	defer s.writing.Unlock()
 	s.conn.SetDeadline(time.Now().Add(lingerTime))
 	if _, err := s.conn.Write(wire.Cmd{Cmd: wire.CmdFini}.Append(nil)); err != nil {
 		return fmt.Errorf("%s: FINI: %w", s.addr, err)
@@ -130,6 +142,8 @@ func (s *Session) Fail(why string, blamed *int32) error {
 		return nil
 	}
 	if why != "" && s.own {
+		s.writing.Lock()
+		defer s.writing.Unlock()
 		s.conn.SetDeadline(time.Now().Add(lingerTime))
 		if blamed == nil {
 			blamed = &s.rank

@@ -411,15 +411,15 @@ func (t *tables) takeMachines(mask uint32, data, mine []byte) {
 	for h := range t.hosts {
 		if at[h] > 0 {
 			m, _ := wire.ParseMachine(data[at[h]-1:])
-			t.hosts[h].Machine, t.hosts[h].Others = m.ID, min(m.Others, 1)
+			t.hosts[h].Machine, t.hosts[h].Others, t.hosts[h].Crowded = m.ID, m.Others, m.Crowded
 		}
 	}
 }
 
-// Alone returns the tables of a job of one client, which needs no server. Me is -1. The hosts prove to each other a
-// secret that is in these tables and nowhere else.
-func Alone(c Contribution) (*transport.Job, error) {
-	c, err := c.complete()
+// Alone returns the tables of a job of one client, which needs no server. It has the values that a client of several
+// would propose. Me is -1. The hosts prove to each other a secret that is in these tables and nowhere else.
+func Alone(hosts ...Host) (*transport.Job, error) {
+	c, err := new(Values).Contribution(nil, hosts...).complete()
 	if err != nil {
 		return nil, err
 	}

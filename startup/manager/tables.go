@@ -65,7 +65,7 @@ func tables(cards []card, me int) (j *transport.Job, err error) {
 		}
 		hosts[r] = client.Host{Addr: c.addr, Machine: wire.Machine{ID: c.machine}, Procs: []client.Proc{{PID: pids[r]}}}
 	}
-	if j, err = client.Alone(client.Default(hosts...)); err != nil {
+	if j, err = client.Alone(hosts...); err != nil {
 		return nil, err
 	}
 	key := secret(cards, "hosts")

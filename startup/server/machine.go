@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/libimpi/libimpi/sockets/secure"
 	"github.com/libimpi/libimpi/sockets/strangers"
@@ -24,6 +25,7 @@ import (
 //	  finish                         FINI (2.3.7)
 //	  report                         LOST from another process of a client that has joined
 //	  will                           WILL from a process of a client that has not
+//	  traffic                        TRAFFIC, if we have asked for it (traffic.go)
 //	Closed, Expired                  it went away, or took too long
 //
 // The phases of the job are gathering, until all ranks have joined; exchanging, until all have said DONE; running,
@@ -74,6 +76,7 @@ type rules struct {
 	MaxPending int     // connections that have not joined; one more, and one is closed (strangers.Evict). 0: 128
 
 	Nonce func() secure.Nonce // nil: secure.NewNonce
+	Clock func() time.Time    // for views (view.go); nil: nothing is kept for them
 }
 
 const (
@@ -116,6 +119,7 @@ type machine struct {
 	out       []action
 	errs      []error
 	lines     strangers.Lines // about connections that have not joined
+	watched   *watched        // nil: nobody will ask for a view
 }
 
 type expects uint8
@@ -162,6 +166,17 @@ type conn struct {
 	will     bool   // at IMPI: if the connection ends, client rank does, because of why
 	why      string // it ends badly, and has said why
 	blamed   int32  // and which client is to blame; itself where it did not say
+	which    int32  // how it has authenticated
+	end      string // it is lost, and how
+
+	// For views.
+	joinedAt time.Time
+	since    time.Time // it has joined, or ended
+	question uint32    // the number of the last one
+	asked    bool      // and it has not been answered
+	reported time.Time // when one has been answered; zero: never
+	rows     int       // that it has; traffic may be fewer
+	traffic  []Row     // never changed once it is here
 }
 
 type value struct {
@@ -191,8 +206,11 @@ func newMachine(r rules) (*machine, error) {
 	if r.Nonce == nil {
 		r.Nonce = secure.NewNonce
 	}
-	return &machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients),
-		withdrawn: map[int]*conn{}}, nil
+	m := &machine{rules: r, conns: map[int]*conn{}, clients: make([]*conn, r.Clients), withdrawn: map[int]*conn{}}
+	if r.Clock != nil {
+		m.watched = newWatched(r.Clock)
+	}
+	return m, nil
 }
 
 // setDefault sets what is not said.
@@ -307,6 +325,8 @@ func (m *machine) unit(c *conn, b []byte) {
 			m.submit(c, b)
 		case wire.CmdWill:
 			m.will(c, b)
+		case wire.CmdTraffic:
+			m.traffic(c, b)
 		case wire.CmdLost:
 			switch {
 			case c.stage == atImpi && m.phase == gathering:
@@ -356,6 +376,8 @@ func (m *machine) header(c *conn) {
 		default:
 			c.skip = n
 		}
+	case c.cmd.Cmd == wire.CmdTraffic && c.asked && n <= wire.TrafficMaxBytes:
+		c.expect = aPayload
 	case c.cmd.Cmd == wire.CmdColl && !c.done:
 		if n < wire.CollSize {
 			m.broken(c, fmt.Sprintf("sent COLL with %d bytes", n))
@@ -388,7 +410,7 @@ func (m *machine) auth(c *conn, b []byte) {
 			mask&^wire.AuthSameImplMask, m.rules.Auth.Mask()))
 		return
 	}
-	c.proof.Mask = mask
+	c.proof.Mask, c.which = mask, which
 	switch which {
 	case wire.AuthTLS:
 		c.stage = atTLS
@@ -430,12 +452,14 @@ func (m *machine) join(c *conn, b []byte) {
 	m.unpend(c)
 	c.stage, c.rank, c.front, c.will, c.why = joined, rank, 0, false, ""
 	m.clients[rank] = c
+	m.stamp(c)
+	c.joinedAt = c.since
 	delete(m.withdrawn, int(rank)) // it has been started again
 	if slices.Contains(m.clients, nil) {
 		m.expectOthers()
 		return
 	}
-	m.phase = exchanging
+	m.enter(exchanging)
 	for _, late := range slices.Clone(m.pending) {
 		m.drop(late, "")
 	}
@@ -492,7 +516,7 @@ func (m *machine) relay() {
 		case some && front >= int64(lowest):
 			m.broadcast(lowest)
 		case done:
-			m.phase = running
+			m.enter(running)
 			m.sendAll(wire.Cmd{Cmd: wire.CmdDone}.Append(nil))
 			m.end()
 		default:
@@ -518,6 +542,9 @@ func (m *machine) broadcast(label wire.Label) {
 	for _, c := range m.clients {
 		if len(c.stored) > 0 && c.stored[0].label == label {
 			b = append(b, c.stored[0].data...)
+			if m.watched != nil {
+				m.watched.keep(label, len(m.clients), int(c.rank), c.stored[0].data)
+			}
 			c.bytes -= len(c.stored[0].data) + labelOverhead
 			c.stored[0].data = nil
 			c.stored = c.stored[1:]
@@ -530,6 +557,7 @@ func (m *machine) broadcast(label wire.Label) {
 func (m *machine) finish(c *conn) {
 	if c.done && !c.fini {
 		c.fini = true
+		m.stamp(c)
 		m.end()
 	}
 }
@@ -537,7 +565,11 @@ func (m *machine) finish(c *conn) {
 func (m *machine) act(a action) { m.out = append(m.out, a) }
 
 func (m *machine) log(format string, args ...any) {
-	m.act(action{Do: doLog, Text: fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf(format, args...)
+	if m.watched != nil {
+		m.watched.say(text)
+	}
+	m.act(action{Do: doLog, Text: text})
 }
 
 func (m *machine) send(c *conn, b []byte) { m.act(action{Do: doSend, Conn: c.id, Data: b}) }

@@ -251,6 +251,8 @@ func (m *machine) broken(c *conn, what string) {
 	switch m.phase {
 	case gathering:
 		if c.why != "" {
+			c.end = what
+			m.stamp(c)
 			m.mourn(c, what)
 			m.abort(&ClientError{c.rank, c.peer, "before all had joined", what})
 			return
@@ -258,11 +260,14 @@ func (m *machine) broken(c *conn, what string) {
 		m.clients[c.rank] = nil
 		m.drop(c, fmt.Sprintf("client %d (%s) %s before all had joined; its rank is free again", c.rank, c.peer, what))
 	case exchanging:
+		c.end = what
+		m.stamp(c)
 		m.mourn(c, what)
 		m.abort(&ClientError{c.rank, c.peer, c.step(), what})
 	case running:
 		if !c.fini {
-			c.dead = true
+			c.dead, c.end = true, what
+			m.stamp(c)
 			err := &ClientError{c.rank, c.peer, "before FINI", what}
 			m.errs = append(m.errs, err)
 			m.log("error: %v", err)
@@ -330,7 +335,7 @@ func (m *machine) terminate() {
 		return
 	}
 	m.act(action{Do: doHang})
-	m.phase = over
+	m.enter(over)
 	for _, id := range slices.Sorted(maps.Keys(m.conns)) {
 		if c := m.conns[id]; c.stage != gone {
 			m.drop(c, "")

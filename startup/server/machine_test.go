@@ -559,10 +559,15 @@ func FuzzMachine(f *testing.F) {
 	all := bytes.Join([][]byte{authKey, rightKey, impi(0), coll(wire.CNHosts, 1), coll(0x4000), done, fini}, nil)
 	f.Add(all, uint8(3))
 	f.Add(authKey, uint8(1))
+	own := coll(wire.COwn, wire.Mine().Append(nil)...)
+	for _, said := range [][]byte{wire.AppendTraffic(nil, 1, []wire.Traffic{{}, {Ours: 1}}), wire.AppendWatch(nil, 1),
+		cmd(wire.CmdTraffic), wire.Cmd{Cmd: wire.CmdTraffic, Len: 1 << 20}.Append(nil), wire.AppendWill(nil, 0, "why")} {
+		f.Add(bytes.Join([][]byte{own, done, said, fini}, nil), uint8(5))
+	}
 	f.Add(append(bytes.Clone(all[:28]), wire.Cmd{Cmd: wire.CmdColl, Len: -1}.Append(nil)...), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, piece uint8) {
 		for _, first := range []bool{true, false} {
-			b := newBench(t, rules{Clients: 2, MaxPayload: 1 << 16, MaxStored: 1 << 16})
+			b := newBench(t, rules{Clients: 2, MaxPayload: 1 << 16, MaxStored: 1 << 16, Clock: ticking()})
 			b.piece = int(piece)
 			b.open(0)
 			b.open(1)
@@ -571,8 +576,15 @@ func FuzzMachine(f *testing.F) {
 				b.in(1, authKey, rightKey, impi(1), coll(wire.CNHosts, 2), done, fini)
 			} else { // arbitrary bytes of a client that has joined
 				b.in(1, authKey, rightKey, impi(1))
-				b.in(0, authKey, rightKey, impi(0), data)
-				b.in(1, done, fini)
+				b.in(0, authKey, rightKey, impi(0))
+				b.in(1, done)
+				b.in(0, data[:len(data)/2])
+				b.take(b.m.Ask())
+				b.in(0, data[len(data)/2:])
+				b.in(1, fini)
+			}
+			if v := b.m.View(); len(v.Clients) != 2 || len(v.Clients[0].Traffic) > wire.TrafficMax {
+				t.Errorf("%+v", v)
 			}
 			b.eof(0, nil)
 			b.eof(1, nil)

@@ -4,6 +4,8 @@
 //
 //	machine.go  the protocol, pure: bytes in, actions out
 //	auth.go     its part for authentication beyond IMPI 0.0
+//	view.go     what somebody who watches a job sees; pure, too
+//	traffic.go  and what clients say of their traffic for that
 //	server.go   sockets and clocks around it
 //
 // Each connection has two goroutines. The reader passes what it reads to the machine, under the server's lock,
@@ -46,6 +48,8 @@ type Options struct {
 	WriteTimeout    time.Duration // for a client to take 64 KiB; 0: 60 s
 	CloseTimeout    time.Duration // at the end, for a client to take the last bytes and close too; 0: 2 s
 	Silence         time.Duration // after which a client whose machine does not even acknowledge is lost; 0: never
+
+	Watch bool // keep what View returns
 }
 
 // Server is a server that listens.
@@ -70,7 +74,11 @@ type Server struct {
 // Listen opens the server's socket. It fails when no authentication method is enabled (auth.ErrNoMethod), the
 // number of clients is not 1 to 32, or the port is taken.
 func Listen(opt Options) (*Server, error) {
-	m, err := newMachine(rules{Clients: opt.Clients, Auth: opt.Auth, Preference: opt.Preference})
+	r := rules{Clients: opt.Clients, Auth: opt.Auth, Preference: opt.Preference}
+	if opt.Watch {
+		r.Clock = time.Now
+	}
+	m, err := newMachine(r)
 	if err != nil {
 		return nil, err
 	}
@@ -110,18 +118,15 @@ func UsableAddr() netip.Addr { return address.Usable() }
 // Addr is where clients find this server.
 func (s *Server) Addr() netip.AddrPort { return s.addr }
 
-// Run is the whole of `impirun -server`: it listens, writes the one line `address:port` to out, and serves.
-// An out that nobody reads any more does not matter.
-func Run(ctx context.Context, opt Options, out io.Writer) error {
-	s, err := Listen(opt)
-	if err != nil {
-		return err
+// Announce writes the one line `address:port` to out. An out that nobody reads any more does not matter.
+func (s *Server) Announce(out io.Writer) {
+	if _, err := fmt.Fprintln(out, s.Addr()); err != nil {
+		s.opt.Log(fmt.Sprintf("warning: the address %v could not be written: %v", s.Addr(), err))
 	}
-	if _, err := fmt.Fprintln(out, s.Addr()); err != nil && opt.Log != nil {
-		opt.Log(fmt.Sprintf("warning: the address %v could not be written: %v", s.Addr(), err))
-	}
-	return s.Serve(ctx)
 }
+
+// Close closes the socket of a server that is not to serve.
+func (s *Server) Close() { s.listener.Close() }
 
 // JobError is a job that has ended badly, as Options.Log has been told.
 type JobError struct{ err error }
@@ -151,6 +156,17 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	return nil
 }
+
+// View returns what is known of the job; the zero View without Options.Watch.
+func (s *Server) View() View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine.View()
+}
+
+// Ask asks the clients for their traffic, as far as they can say anything about it. It does not wait for the answers,
+// which are in later views.
+func (s *Server) Ask() { s.do((*machine).Ask) }
 
 // accept takes connections until the socket is closed.
 func (s *Server) accept() {

@@ -109,11 +109,16 @@ func (h *house) client(rank int32) guest {
 	return g
 }
 
-func TestRunPrintsOneLineAndServes(t *testing.T) {
+func TestAServerAnnouncesItselfInOneLineAndServes(t *testing.T) {
+	s, err := Listen(Options{Clients: 1, Bind: loopback, Auth: auth.WithKey(5678)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, w := io.Pipe()
 	result := make(chan error, 1)
 	go func() {
-		result <- Run(context.Background(), Options{Clients: 1, Bind: loopback, Auth: auth.WithKey(5678)}, w)
+		s.Announce(w)
+		result <- s.Serve(context.Background())
 		w.Close()
 	}()
 	line := make([]byte, 100)

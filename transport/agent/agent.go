@@ -10,6 +10,7 @@
 //	outlet.go      writing one link: at once if there is room, else in order when there is
 //	unbuffered.go  long packets: from a ring to a socket and from a socket to a ring
 //	silence.go     hosts that went silent
+//	traffic.go     what has passed, for whoever watches
 //	sockets.go     a process's side
 //
 // The agent relays IMPI packets and changes no byte of them. Flow control (3.6) is between the processes, end to end:
@@ -35,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libimpi/libimpi/transport"
@@ -75,6 +77,8 @@ type Agent struct {
 	byProc [][2]*link
 	heard  func(fd int, silence time.Duration) error // tcp.Heard
 	poller
+
+	asking atomic.Int32 // goroutines that wait for mu in Traffic: the loop is to let it go between two rounds
 
 	mu       sync.Mutex  // guards what follows, and the links: the loop holds it except while it waits
 	active   []*link     // links that have something to do
@@ -127,6 +131,7 @@ type link struct {
 	stalled  bool // what it has brought waits for room in an outlet
 
 	silent error // it has been silent for too long
+	tally  tally
 }
 
 // New starts to relay. ends are the agent's ends of what Pipes made, by local rank. They and all descriptors belong to

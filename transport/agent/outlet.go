@@ -40,6 +40,7 @@ func (a *Agent) offer(to *link, b []byte, from *link) bool {
 		to.out.stalled = append(to.out.stalled, from)
 		return false
 	}
+	countAll(from, to, b)
 	a.put(to, b)
 	return true
 }

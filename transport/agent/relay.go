@@ -173,7 +173,7 @@ func (a *Agent) run() {
 	defer close(a.finished)
 	a.mu.Lock()
 	for rounds := 1; a.running > 0 && !a.closed; rounds++ {
-		if len(a.news) > 0 || len(a.active) == 0 {
+		if len(a.news) > 0 || len(a.active) == 0 || a.asking.Load() > 0 {
 			a.mu.Unlock()
 			a.tell()
 			if len(a.active) == 0 {

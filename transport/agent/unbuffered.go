@@ -111,6 +111,7 @@ func (a *Agent) sendFrom(l, to *link, head wire.Packet, x, y []byte) bool {
 		k = n
 	}
 	in.tries = 0
+	count(l, to, head.Type(), len(x)+len(y))
 	if k < len(head) { // hardly ever
 		to.out.queue = append(append(append(to.out.queue, head[k:]...), x...), y...)
 		a.interest(to, true)
@@ -220,6 +221,7 @@ func (in *inbound) arrived(n int) {
 	to := in.to
 	in.to, to.out.writer = nil, nil
 	in.narrow = true
+	count(in.link, to, wire.Packet(in.buf[:wire.PacketSize]).Type(), in.whole-wire.PacketSize)
 	in.w = copy(in.buf, in.buf[in.w:in.w+beyond])
 	to.pipe.Publish(in.whole)
 }

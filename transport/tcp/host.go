@@ -21,6 +21,7 @@
 //	long.go       continuations of long messages, without a copy
 //	pipes.go      links that lead through shared memory
 //	silence.go    hosts that are lost without a word
+//	traffic.go    what has been exchanged with each host, for whoever watches
 //	finish.go     FINI and the end (3.8)
 //	part.go       the same with one host, while others go on
 //
@@ -92,7 +93,10 @@ type Host struct {
 	finished func(host int32) // Options.Finished
 }
 
-var _ transport.Transport = (*Host)(nil)
+var (
+	_ transport.Transport  = (*Host)(nil)
+	_ transport.Observable = (*Host)(nil)
+)
 
 // fairness is how many times in a row the hot link is served before all others are looked at.
 const fairness = 8
@@ -181,14 +185,14 @@ func (h *Host) Send(hd *transport.Header, payload []byte) bool {
 		copy(room[head:], payload[:hd.Len])
 		h.gather(l)
 		l.acks = 0
-		h.flow.left(w)
+		h.left(l, w, hd.Len)
 		return true
 	}
 	h.encode(l, l.head[:head], hd)
 	if !h.write(l, head, payload[:hd.Len]) {
 		return false
 	}
-	h.flow.left(w)
+	h.left(l, w, hd.Len)
 	return true
 }
 
@@ -207,7 +211,7 @@ func (h *Host) SendFrom(hd *transport.Header, p transport.Packer) bool {
 	if hd.Len > 0 {
 		p.Pack(room[head:])
 	}
-	h.flow.left(w)
+	h.left(l, w, hd.Len)
 	l.acks = 0
 	if h.gathers(l) {
 		h.gather(l)

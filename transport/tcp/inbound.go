@@ -37,6 +37,7 @@ type inbound struct {
 	src, dst   wire.ProcID
 	srcR, dstR int32   // the ranks of src and dst, the pair of the packet before
 	pair       *window // and its window, nil before the first packet
+	tally      tally
 
 	// The continuation that has begun.
 	long  transport.Header
@@ -184,6 +185,7 @@ func (in *inbound) judge(h *transport.Header) (outcome, error) {
 		if !in.flow.acked(in.pair) {
 			return incomplete, fmt.Errorf("%w: by process %d to process %d", errAckTooMuch, h.Src, h.Dst)
 		}
+		in.tally.acksIn++
 		in.pair.told = in.hold
 		return settled, nil
 	case transport.Data, transport.DataSync, transport.Cancel:
@@ -191,7 +193,7 @@ func (in *inbound) judge(h *transport.Header) (outcome, error) {
 			return incomplete, fmt.Errorf("%w (pk_type %d)", errAfterFini, h.Kind)
 		}
 	}
-	if in.flow.took(in.pair) {
+	if in.took(h.Len) {
 		return deliverAck, nil
 	}
 	if in.flow.overrun(in.pair) {

@@ -315,6 +315,7 @@ func (h *Host) acknowledge(l *link, ours, theirs int32) error {
 	if len(l.out)-l.off+len(l.late) > l.maxOut {
 		return fmt.Errorf("%w (%d)", errOverrun, h.flow.hiWater)
 	}
+	l.tally.acksOut++
 	if l.owed > 0 {
 		l.late = h.appendAck(l, l.late, ours, theirs)
 		return nil

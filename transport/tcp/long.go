@@ -33,7 +33,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	}
 	n -= waiting
 	l.out, l.off, l.acks = l.out[:0], 0, 0
-	h.flow.left(w)
+	h.left(l, w, hd.Len)
 	if n < len(head) {
 		l.out = append(l.out, head[n:]...)
 		n = len(head)

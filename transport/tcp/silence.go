@@ -41,7 +41,7 @@ const Looks = 4
 // Heard is nil if the other end of a TCP connection has acknowledged anything within what that time allows, or fd is a
 // socket of another kind. If not, the error says so.
 func Heard(fd int, silence time.Duration) error {
-	if ago, ok := lastHeard(fd); ok && ago >= alive.Limit(silence) {
+	if ago, ok := LastHeard(fd); ok && ago >= alive.Limit(silence) {
 		return silent(ago)
 	}
 	return nil
@@ -63,7 +63,7 @@ type guard struct {
 
 // start begins to guard, if there is anything to guard against.
 func (g *guard) start(silence time.Duration, wake func()) {
-	g.silence, g.stop, g.heard = silence, make(chan struct{}), lastHeard
+	g.silence, g.stop, g.heard = silence, make(chan struct{}), LastHeard
 	if silence > 0 {
 		go g.run(wake)
 	}
@@ -110,9 +110,9 @@ func (h *Host) look() {
 	}
 }
 
-// lastHeard asks the kernel when the other end of a TCP connection was heard of last; of one behind TLS, too. A
+// LastHeard asks the kernel when the other end of a TCP connection was heard of last; of one behind TLS, too. A
 // socket of another kind has no such end.
-func lastHeard(fd int) (ago time.Duration, ok bool) {
+func LastHeard(fd int) (ago time.Duration, ok bool) {
 	if ago, ok = alive.Heard(fd); !ok {
 		secure.Channel(fd, func(tcp int) { ago, ok = alive.Heard(tcp) })
 	}

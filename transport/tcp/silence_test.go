@@ -61,12 +61,12 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 		if err != nil || err2 != nil || on != 1 || every != 5 {
 			t.Errorf("keepalive %d, every %d s (%v, %v)", on, every, err, err2)
 		}
-		if ago, ok := lastHeard(fd); !ok || ago > patience {
+		if ago, ok := LastHeard(fd); !ok || ago > patience {
 			t.Errorf("heard %v ago, %v", ago, ok)
 		}
 	}
 	es = connect(t, layout{{1}, {1}}, keyed(1, true), Options{Silence: 80 * time.Second})
-	if ago, ok := lastHeard(es[0].host.links[1].fd); !ok || ago > patience {
+	if ago, ok := LastHeard(es[0].host.links[1].fd); !ok || ago > patience {
 		t.Errorf("behind TLS: heard %v ago, %v", ago, ok)
 	}
 	secure.Channel(es[0].host.links[1].fd, func(fd int) {
@@ -80,7 +80,7 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 	}
 	defer unix.Close(pair[0])
 	defer unix.Close(pair[1])
-	if _, ok := lastHeard(pair[0]); ok {
+	if _, ok := LastHeard(pair[0]); ok {
 		t.Error("a socket inside the machine has been heard of")
 	}
 }

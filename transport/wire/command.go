@@ -14,6 +14,9 @@ const (
 
 	CmdLost Command = 0x4C4F5354 // our own: lost.go
 	CmdWill Command = 0x57494C4C // likewise
+
+	CmdWatch   Command = 0x57544348 // our own: traffic.go
+	CmdTraffic Command = 0x54524146 // likewise
 )
 
 func (c Command) String() string {
@@ -32,6 +35,10 @@ func (c Command) String() string {
 		return "LOST"
 	case CmdWill:
 		return "WILL"
+	case CmdWatch:
+		return "WATCH"
+	case CmdTraffic:
+		return "TRAFFIC"
 	}
 	return fmt.Sprintf("command %#08x", uint32(c))
 }

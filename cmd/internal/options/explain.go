@@ -24,6 +24,7 @@ func (p *Plan) String() string {
 		p.Limits.Gather, p.Limits.Exchange, p.Limits.Run)
 	say(p.Values != client.Values{}, "values%v", &p.Values)
 	say(p.AppFile != "", "application file %s", p.AppFile)
+	say(p.Web, "page at %q, token in %q", p.WebAddress, p.WebToken)
 	say(p.Via != client.ViaAuto, "via %v", p.Via)
 	say(p.Outbound, "outbound")
 	say(p.Iface != "", "listen at %s", p.Iface)

@@ -23,7 +23,8 @@ func Command() usage.Command {
 	for i := range table {
 		o := &table[i]
 		c.Options = append(c.Options, usage.Option{Names: o.names, Values: o.values, Choices: o.choices, Pair: o.pair,
-			Help: o.help})
+			Optional: o.optional,
+			Help:     o.help})
 	}
 	for note := range strings.SplitSeq(strings.TrimSpace(endText), "\n\n") {
 		title, text, _ := strings.Cut(note, ": ")
@@ -34,6 +35,7 @@ func Command() usage.Command {
 
 const usageText = `usage: impirun [options] program [arguments] [: [options] program [arguments]] ...
        impirun -server N [-port PORT] [-auth LIST] [-host ADDRESS] [-file FILE]
+               [-web[=ADDRESS] [-web-token FILE]]
        impirun -client RANK HOST:PORT [options] program [arguments] ...
        impirun -names [-names-port PORT] [-host ADDRESS]
 

@@ -41,14 +41,19 @@ type Plan struct {
 	Explain  bool      // print what would be done, and exit
 	Programs []Program // in rank order; empty for Server, Help and Version
 
-	Clients int           // Run: how many clients to start on this machine; 0 is a job without a server
-	Servers int           // Server: how many clients to wait for
-	Port    int           // Server, or Client behind an agent: where to listen; 0 lets the system choose
-	PortTo  int           // Client: the last of a range of ports to try
-	Listen  string        // Server: address to listen at, "" all
-	Auth    string        // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
-	Limits  Limits        // Server; Client: Join, which is how long it waits for the server to answer
-	AppFile string        // Server: the file that says which clients to start
+	Clients int    // Run: how many clients to start on this machine; 0 is a job without a server
+	Servers int    // Server: how many clients to wait for
+	Port    int    // Server, or Client behind an agent: where to listen; 0 lets the system choose
+	PortTo  int    // Client: the last of a range of ports to try
+	Listen  string // Server: address to listen at, "" all
+	Auth    string // Server: preferred authentication methods, "" the default order (IMPI 0.0, 2.3.3)
+	Limits  Limits // Server; Client: Join, which is how long it waits for the server to answer
+	AppFile string // Server: the file that says which clients to start
+
+	Web        bool   // Server: show the job on a page
+	WebAddress string // its address; "": a free port at the loopback address
+	WebToken   string // the file of what browsers have to show; "": nothing
+
 	Rank    int           // Client: this client's rank
 	Address string        // Client: the server's HOST:PORT
 	Values  client.Values // Client, and Run with Clients
@@ -372,6 +377,9 @@ func dashed(word string) string {
 // take finds the values of option o: after "=", or in the words that follow.
 func (o *option) take(word, value string, hasValue bool, args []string) (values, left []string, err error) {
 	want := len(o.values)
+	if o.optional && !hasValue {
+		return nil, args, nil
+	}
 	if hasValue {
 		if want == 0 {
 			return nil, nil, fmt.Errorf("%s takes no value", dashed(word))
@@ -454,7 +462,7 @@ func (p *parser) settle() error {
 	if plan.Outbound && !p.seen["client"] {
 		return fmt.Errorf("-outbound goes with -client")
 	}
-	for _, only := range []string{"auth", "file"} {
+	for _, only := range serverOnly {
 		if p.seen[only] {
 			return fmt.Errorf("-%s goes with -server only", only)
 		}
@@ -534,7 +542,7 @@ func (p *parser) settleNames() error {
 	if len(plan.Programs) > 0 {
 		return fmt.Errorf("-names runs no program, but %q was given", plan.Programs[0].Argv[0])
 	}
-	for _, never := range []string{"client", "clients", "n", "nameserver"} {
+	for _, never := range []string{"client", "clients", "n", "nameserver", "web", "web-token"} {
 		if p.seen[never] {
 			return fmt.Errorf("-names and -%s exclude each other", never)
 		}
@@ -568,6 +576,10 @@ func (p *parser) settleServer() error {
 			return fmt.Errorf("-%s is for clients, not for -server", clients)
 		}
 	}
+	if len(plan.Programs) > 0 && plan.Web && plan.WebAddress == "" {
+		return fmt.Errorf("-server runs no program, but %[1]q was given; the address of -web follows an equals sign: "+
+			"-web=%[1]s", plan.Programs[0].Argv[0])
+	}
 	if len(plan.Programs) > 0 {
 		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK "+
 			"HOST:PORT -n N program)", plan.Programs[0].Argv[0])
@@ -581,6 +593,9 @@ func (p *parser) settleServer() error {
 		if p.seen[client.AllValues[i].Name] {
 			return fmt.Errorf("-%s is for clients, not for -server", client.AllValues[i].Name)
 		}
+	}
+	if err := p.settleWeb(); err != nil {
+		return err
 	}
 	return p.settleListen("server")
 }

@@ -15,13 +15,15 @@ import (
 
 // option is one row of the table: its names (one dash or two), its values, what it does.
 type option struct {
-	names   []string
-	values  []string
-	pair    bool // two values that may come as one NAME=value
-	idle    bool // accepted without effect; -v says so
-	apply   func(p *parser, v []string) error
-	choices []string // what the value can be, for the completion of shells
-	help    string   // "" is accepted for the sake of other launchers' scripts, and not advertised
+	names  []string
+	values []string
+	pair   bool // two values that may come as one NAME=value
+
+	optional bool // the one value may be left out, and follows "=" in the same word
+	idle     bool // accepted without effect; -v says so
+	apply    func(p *parser, v []string) error
+	choices  []string // what the value can be, for the completion of shells
+	help     string   // "" is accepted for the sake of other launchers' scripts, and not advertised
 }
 
 // maxRanks bounds a job to what can be told apart from a slip of the finger.
@@ -234,7 +236,7 @@ var table = slices.Concat([]option{
 		"report-state-on-timeout"),
 	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-}, placementOptions(), outputOptions(), otherOptions(), valueOptions())
+}, webOptions(), placementOptions(), outputOptions(), otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {

@@ -136,7 +136,7 @@ func (c *Command) cases(row func(o *Option) string) string {
 // count writes the number of values that follow an option.
 func count(format string) func(o *Option) string {
 	return func(o *Option) string {
-		if len(o.Values) == 0 || o.Joined {
+		if len(o.Values) == 0 || o.Joined || o.Optional {
 			return ""
 		}
 		return fmt.Sprintf(format, len(o.Values))

@@ -36,7 +36,9 @@ func (c *Command) Man(of roff.Software) string {
 			gap = "="
 		}
 		term := strings.Join(names, ", ")
-		if len(values) > 0 {
+		if o.Optional {
+			term += "[=" + values[0] + "]"
+		} else if len(values) > 0 {
 			term += gap + strings.Join(values, " ")
 		}
 		p.Item(term, strings.ToUpper(o.Help[:1])+o.Help[1:]+".")

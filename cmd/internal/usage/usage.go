@@ -26,12 +26,13 @@ type Command struct {
 
 // Option is one option: its names without dashes, its values, what it does.
 type Option struct {
-	Names   []string
-	Values  []string // what --help calls them: FILE, DIR and COMMAND are completed as such
-	Choices []string // what its first value can be, as far as that is a list
-	Joined  bool     // the value follows "=" in the same word: -cc=COMPILER
-	Pair    bool     // two values that may come as one NAME=value
-	Help    string   // "" is accepted, and not advertised
+	Names    []string
+	Values   []string // what --help calls them: FILE, DIR and COMMAND are completed as such
+	Choices  []string // what its first value can be, as far as that is a list
+	Joined   bool     // the value follows "=" in the same word: -cc=COMPILER
+	Optional bool     // the value may be left out, and follows "=" in the same word: -web=ADDRESS
+	Pair     bool     // two values that may come as one NAME=value
+	Help     string   // "" is accepted, and not advertised
 }
 
 // Dashes is how options begin.
@@ -93,6 +94,8 @@ func (c *Command) OptionLines() string {
 		left := strings.Join(append([]string{strings.Join(c.shown(o), ", ")}, o.Values...), " ")
 		if o.Joined {
 			left = strings.Join(c.shown(o), ", ") + "=" + o.Values[0]
+		} else if o.Optional {
+			left = strings.Join(c.shown(o), ", ") + "[=" + o.Values[0] + "]"
 		}
 		if len(left) > 26 {
 			fmt.Fprintf(&b, "  %s\n  %26s  %s\n", left, "", o.Help)

@@ -1,11 +1,14 @@
 package cases
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/peer"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/script"
+
+	"go.starlark.net/syntax"
 )
 
 func TestEveryFileHasItsPlace(t *testing.T) {
@@ -59,5 +62,41 @@ func BenchmarkLoad(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// The words for a problem fit their arguments. They are put together only when there is one.
+func TestTheWordsForProblemsFit(t *testing.T) {
+	text := map[string]int{"check": 1, "wrong": 0, "fail": 0} // the place of the text among the arguments
+	verbs := regexp.MustCompile("%[a-z]")
+	found := 0
+	for _, f := range Files() {
+		tree, err := (&syntax.FileOptions{}).Parse(f.Name, f.Text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		syntax.Walk(tree, func(n syntax.Node) bool {
+			c, ok := n.(*syntax.CallExpr)
+			if !ok {
+				return true
+			}
+			name, _ := c.Fn.(*syntax.Ident)
+			if name == nil {
+				return true
+			}
+			at, ok := text[name.Name]
+			if !ok {
+				return true
+			}
+			found++
+			words, ok := c.Args[at].(*syntax.Literal)
+			if !ok || len(verbs.FindAllString(words.Value.(string), -1)) != len(c.Args)-at-1 {
+				t.Errorf("%v: the text and its arguments do not fit", c.Lparen)
+			}
+			return true
+		})
+	}
+	if found < 30 {
+		t.Errorf("%d texts were found", found)
 	}
 }

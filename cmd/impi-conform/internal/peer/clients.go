@@ -320,6 +320,7 @@ func peek(c *net.TCPConn) (n int, err error) {
 		n, _, err = syscall.Recvfrom(int(fd), b, syscall.MSG_PEEK)
 		return err != syscall.EAGAIN
 	})
+	n = max(n, 0) // -1 with an error
 	if err == nil && n == 0 {
 		err = io.EOF
 	}

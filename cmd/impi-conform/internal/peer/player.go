@@ -71,8 +71,10 @@ func (j *Job) Done() {
 	j.T.Check(level < control.WrongOne, "the processes have taken all steps with an error of level %d", level)
 }
 
-// whileRunning ends with the case, and soon after a client has ended: what its processes have said is on its way.
+// whileRunning ends with the case, and soon after a client has ended and all that its processes have said was read. One
+// of them may have connected and not been seen yet.
 func (j *Job) whileRunning() (context.Context, context.CancelFunc) {
+	const soon = time.Second
 	ctx, cancel := context.WithCancelCause(j.T.Context())
 	for _, x := range j.tested() {
 		if x.Main == nil || x.Main.ByHand() {
@@ -84,8 +86,9 @@ func (j *Job) whileRunning() (context.Context, context.CancelFunc) {
 			case <-ctx.Done():
 				return
 			}
+			j.players.Over(ctx)
 			select {
-			case <-time.After(time.Second):
+			case <-time.After(soon):
 				cancel(errEnded)
 			case <-ctx.Done():
 			}

@@ -12,7 +12,8 @@ import (
 
 // Text is the configuration as canonical text, conform.Case.Job. It is "" for one that is not just values, or in which
 // a case cannot begin where another has ended: the windows are not where they were at the start of the job if the
-// case acknowledges, the environment is the job's, and so are further clients and their server.
+// case acknowledges, the environment is the job's, and so are further clients and their server. Nor can a case that
+// makes communicators be one of several: the context ids go on.
 func (s Setup) Text() string {
 	if s.Contribute != nil || s.Around != nil || s.Invent != nil || s.Swallow || s.NoAcks || s.Env != nil ||
 		s.Further != nil || s.TheirServer {

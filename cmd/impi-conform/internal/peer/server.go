@@ -21,12 +21,15 @@ func (j *Job) Accept() {
 	j.listener.(*net.TCPListener).SetDeadline(j.T.Deadline()) // a person may take any time
 	for {
 		c, err := j.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			j.T.Fatalf("nobody has started the client")
+		}
 		if err != nil {
 			j.T.Fatalf("the client has not connected to the server: %v", err)
 		}
 		tcp := c.(*net.TCPConn)
 		tcp.SetDeadline(j.T.Deadline())
-		if n, err := peek(tcp); n == 0 && err == io.EOF {
+		if n, err := peek(tcp); n == 0 && (err == io.EOF || isReset(err)) {
 			tcp.Close()
 			continue
 		}

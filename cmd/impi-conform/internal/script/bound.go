@@ -20,10 +20,12 @@ const (
 	maxText       = 256 << 10 // bytes of a file
 	maxCases      = 2000      // of a file
 	maxLoadSteps  = 1_000_000 // of the interpreter, for the top level of a file
+	maxLoad       = 10 * time.Second
 	maxSteps      = 3_000_000 // for a case
 	maxBytes      = 16 << 20  // of a value that is made at once
 	maxMany       = 1_000_000 // elements of a range, repetitions
-	maxBits       = 4096      // of an int
+	maxBits       = 4096      // of a product of ints
+	maxDigits     = 1000      // of a text that is made an int
 	maxHeap       = 512 << 20 // bytes by which the memory of the tester grows
 	betweenLooks  = 50        // steps
 	maxStarts     = 100       // programs that a case starts
@@ -214,6 +216,12 @@ func guarded() starlark.StringDict {
 		}),
 		"+=": builtin("+=", func(_ *starlark.Thread, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 			return a[1], added(a[0], a[1])
+		}),
+		"int": builtin("int", func(t *starlark.Thread, a starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+			if len(a) > 0 && starlark.Len(a[0]) > maxDigits {
+				return nil, fmt.Errorf("an int of more than %d digits", maxDigits)
+			}
+			return universal("int", t, a, kw)
 		}),
 		"=": refused("=", "a call on the left of +=, *= or %="),
 	}

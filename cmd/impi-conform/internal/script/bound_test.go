@@ -36,6 +36,7 @@ var hostile = map[string]string{
 	"x = \"x\" * 1000000\nx.join([x] * 1000)":                          "a text of more than",
 	"x = \"x\" * 1000000\ny = x.join\ny([\"\"] * 1000)":                "a text of more than",
 	"getattr(\"x\", \"join\")":                                         "is not in this language",
+	"int(\"9\" * 1000000)":                                             "an int of more than 1000 digits",
 	"zeros(1 << 25)":                                                   "bytes; it must be 0 to 16777216",
 	"repeat(zeros(1 << 20), 1 << 20)":                                  "more than 16777216 bytes",
 	"pattern(1, 1 << 40)":                                              "bytes; it must be",
@@ -94,8 +95,11 @@ m = l
 l += [2]
 l.extend((3,))
 d["a"] += 2
+m[0 + 1] += 5
+m[2 - 1] -= 5
 d["a"] *= 2
 check(m == [1, 2, 3] and d == {"a": 6} and "a" + "b" == "ab" and 1 + 2.5 == 3.5, "sums")
+check(int("-12") == -12 and int(3.7) == 3 and int("ff", 16) == 255, "numbers")
 check(str([1, b"x"]) == "[1, b\"x\"]" and list(range(2)) == [0, 1], "text")
 check([f(3) for f in [lambda y: y * 2, lambda y: y % 2]] == [6, 1], "within others")
 check({"a" * 2: [x * 2]}["aa"][0] == 4, "within others")

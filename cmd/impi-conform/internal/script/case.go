@@ -81,8 +81,8 @@ func caseFunction() function {
 			"`job`, the client starts, its processes take `steps`, `play(j)` is called, and the job ends in order (3.8). A " +
 			"job with `fresh` serves this case alone: for cases that assume its first context ids, or count from its start. " +
 			"With `run`, `run()` does everything. `needs` is what is tested: \"client\" (the default), \"server\" (the " +
-			"tester plays all clients), \"values\" (a client that can be told values), \"both\" (server and client) or " +
-			"\"ipv6\" (a client, with IPv6)",
+			"tester plays all clients), \"values\" (a client that can be told values), \"both\" (server " +
+			"and client) or \"ipv6\" (a client, with IPv6)",
 		call: func(r *run, name, rule, about string, job *setup, steps []string, play starlark.Callable, fresh bool,
 			runs starlark.Callable, needs *string) {
 			d := definition{name: name, rule: rule, about: about, job: job, steps: steps, play: play, run: runs, fresh: fresh}

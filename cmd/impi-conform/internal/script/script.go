@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 
@@ -61,10 +62,23 @@ type file struct {
 // Parse returns the cases that a file defines, in its order. Its error is an *Error.
 func Parse(name, text string) ([]conform.Case, error) {
 	f := &file{name: name}
-	if _, err := f.load(text); err != nil {
-		return nil, err
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		if broken := attempt(func() { _, err = f.load(text) }); broken != nil {
+			err = broken
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return nil, fault(name, err)
+		}
+		return f.cases, nil
+	case <-time.After(maxLoad): // a few steps can compare a lot; whoever wrote that does not wait for it
+		return nil, &Error{name, 1, 1, fmt.Sprintf("the file takes longer than %v", maxLoad)}
 	}
-	return f.cases, nil
 }
 
 // load runs a file's top level and returns what it defines.

@@ -9,13 +9,11 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/pipe"
 	"github.com/libimpi/libimpi/transport/tcp"
-	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // The agent: this process is the one IMPI host of a client, and relays for all of its ranks.
@@ -40,7 +38,7 @@ func (p *Part) joinAgent() error {
 	if m.Verbose {
 		outcome.Complain("client %d: its agent is listening at %v", m.Rank, listener.Addr())
 	}
-	host := client.Host{Addr: listener.Addr(), Machine: wire.Machine{ID: address.Machine(), Others: 1}}
+	host := client.Host{Addr: listener.Addr(), Machine: p.machine(1)}
 	for _, pid := range p.pids {
 		host.Procs = append(host.Procs, client.Proc{PID: pid})
 	}

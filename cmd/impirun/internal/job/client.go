@@ -48,6 +48,7 @@ func (p *Part) joinDirect() error {
 			return nil // the rank has ended: the job is over
 		}
 	}
+	p.tablesTold()
 	return nil
 }
 
@@ -80,6 +81,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	p.mu.Lock()
 	p.session = session
 	p.mu.Unlock()
+	session.Report(p.Traffic)
 	session.Watch(func(err error) {
 		var lost *client.LostError
 		switch {

@@ -175,6 +175,7 @@ func (p *Part) leave(i int, end *startup.LauncherEnd) {
 	defer p.mu.Unlock()
 	if s := &p.seats[i]; s.inside == end {
 		s.inside = nil
+		p.reports.Take(i, nil) // it answers no more
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -55,6 +56,8 @@ type Part struct {
 	job *supervise.Job // set by listenAll
 	set *supervise.Set // our ranks in it
 
+	reports Reports // of the ranks' traffic
+
 	spawner  Spawner            // answers what ranks ask for
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
@@ -77,6 +80,7 @@ type Part struct {
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
 	agent   *agent.Agent // nil: there is none, or not yet
+	tabled  bool         // the ranks have the job's tables
 }
 
 // drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
@@ -204,7 +208,7 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 	case startup.Hello:
 		return p.greet(i, end, m)
 	case startup.Host:
-		p.ready(i, client.Host{Addr: m.Addr, Machine: wire.Machine{ID: address.Machine()},
+		p.ready(i, client.Host{Addr: m.Addr, Machine: p.machine(0),
 			Procs: []client.Proc{{HostID: m.HostID, PID: p.pidOf(i)}}})
 	case startup.Finalized:
 		p.leave(i, end)
@@ -214,8 +218,15 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.set.Aborted(p.First+i, m.Code, m.Text, m.Answer, m.Client)
 	case startup.Request:
 		return p.request(i, end, m)
+	case startup.Traffic:
+		p.reports.Take(i, m.Rows)
 	}
 	return nil
+}
+
+// machine is where the hosts of the ranks are, each of which needs so many other processes.
+func (p *Part) machine(others uint32) wire.Machine {
+	return wire.Machine{ID: address.Machine(), Others: others, Crowded: p.N > runtime.NumCPU()}
 }
 
 // greet waits until all ranks have said hello, and welcomes rank i.

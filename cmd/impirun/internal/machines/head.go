@@ -66,7 +66,8 @@ type head struct {
 	over     <-chan time.Time // ticks when nodes that have not ended are to be killed
 	killed   bool             // they have been killed
 	missing  missing
-	progress *progress // nil: none is shown
+	progress *progress   // nil: none is shown
+	reports  job.Reports // of the nodes' traffic
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost
@@ -266,12 +267,15 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 	case m.End != nil && !r.ended:
 		r.end()
 		r.told = true
+		h.reports.Take(r.Number, nil)
 		if h.exits != nil && len(m.End.Exits) == len(r.Ranks) {
 			h.exits.Add(r.Ranks, m.End.Exits)
 		}
 		h.pour()
 		h.judge(m.End)
 		h.lack()
+	case m.Traffic != nil:
+		h.takeTraffic(r, m.Traffic)
 	case m.Hosts != nil && r.hosts == nil:
 		hosts, err := r.take(m.Hosts)
 		if err != nil {

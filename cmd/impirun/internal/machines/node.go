@@ -46,6 +46,9 @@ type node struct {
 	job   *supervise.Job
 	ended *supervise.Cause // the launcher has ended the job
 	told  chan tree.JobFrame
+	part  *job.Part // nil: there is none yet
+
+	reporting bool // its traffic
 
 	asked  uint64                           // requests to the launcher so far
 	asking map[uint64]chan tree.AnswerFrame // those without an answer
@@ -190,6 +193,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		return nil, err
 	}
 	spawner := spawn.Below(n, plan, s.Env, s.JobID, s.Universe, n.self.Taken)
+	n.hasPart(p)
 	p.OfNode(ranks, s.Parent)
 	spawner.Serve(p, plan)
 	if s.Job != 0 {
@@ -250,6 +254,8 @@ func (n *node) listen() {
 			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true})
 		case m.Answer != nil:
 			n.answered(*m.Answer)
+		case m.Traffic != nil:
+			n.reportTraffic()
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

@@ -30,7 +30,7 @@ func (h *head) join() {
 			o.first = join.FirstRank(o.tables, m.Rank)
 		}
 	} else {
-		o.tables, o.err = client.Alone(client.Default(hosts...))
+		o.tables, o.err = client.Alone(hosts...)
 	}
 	h.joined <- o
 }
@@ -64,6 +64,7 @@ func (h *head) tell(o joinResult) {
 		return
 	}
 	if h.session = o.session; o.session != nil {
+		o.session.Report(h.traffic)
 		o.session.Watch(func(err error) {
 			var lost *client.LostError
 			if errors.As(err, &lost) {

@@ -133,6 +133,12 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 	if err != nil {
 		return err
 	}
+	end, err := withPage(plan, s)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	defer end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan clientEnd)

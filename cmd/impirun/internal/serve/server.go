@@ -30,7 +30,7 @@ import (
 func Clients(plan *options.Plan) error {
 	opt := server.Options{Clients: plan.Servers, Port: plan.Port, Log: func(line string) { outcome.Complain("%s", line) },
 		JoinTimeout: plan.Limits.Join, GatherTimeout: plan.Limits.Gather, ExchangeTimeout: plan.Limits.Exchange,
-		RunTimeout: plan.Limits.Run}
+		RunTimeout: plan.Limits.Run, Watch: plan.Web}
 	var err error
 	if opt.Silence, err = tcp.ParseSilence(os.Getenv("IMPI_SILENCE")); err != nil {
 		return err
@@ -65,7 +65,23 @@ func Clients(plan *options.Plan) error {
 	if plan.AppFile != "" {
 		return serveFile(ctx, plan, opt)
 	}
-	return told(server.Run(ctx, opt, os.Stdout))
+	return serve(ctx, plan, opt)
+}
+
+// serve serves a job whose clients others start.
+func serve(ctx context.Context, plan *options.Plan, opt server.Options) error {
+	s, err := server.Listen(opt)
+	if err != nil {
+		return err
+	}
+	end, err := withPage(plan, s)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	defer end()
+	s.Announce(os.Stdout)
+	return told(s.Serve(ctx))
 }
 
 // told is a server's error without what it has said already: one line is enough.

@@ -35,6 +35,8 @@ import (
 //	input {bytes}                ->  the next of the launcher's standard input; none: that was all
 //	                             <-  ask {id, spawn or name}: what a rank asks for (package spawn)
 //	answer {id, ...}             ->
+//	traffic {}                   ->  when somebody watches the job at the server
+//	                             <-  traffic {rows}
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
@@ -43,20 +45,21 @@ const maxFrame = 64 << 20
 
 // Frame is what one says to the other: one of these.
 type Frame struct {
-	Hello   *helloFrame  `json:",omitempty"`
-	Start   *StartFrame  `json:",omitempty"`
-	Reached bool         `json:",omitempty"`
-	Lost    *LostFrame   `json:",omitempty"`
-	Started bool         `json:",omitempty"`
-	Hosts   []HostFrame  `json:",omitempty"`
-	Job     *JobFrame    `json:",omitempty"`
-	Output  []byte       `json:",omitempty"`
-	Errors  []byte       `json:",omitempty"`
-	Want    bool         `json:",omitempty"`
-	Input   *InputFrame  `json:",omitempty"`
-	Ask     *AskFrame    `json:",omitempty"`
-	Answer  *AnswerFrame `json:",omitempty"`
-	End     *EndFrame    `json:",omitempty"`
+	Hello   *helloFrame   `json:",omitempty"`
+	Start   *StartFrame   `json:",omitempty"`
+	Reached bool          `json:",omitempty"`
+	Lost    *LostFrame    `json:",omitempty"`
+	Started bool          `json:",omitempty"`
+	Hosts   []HostFrame   `json:",omitempty"`
+	Job     *JobFrame     `json:",omitempty"`
+	Output  []byte        `json:",omitempty"`
+	Errors  []byte        `json:",omitempty"`
+	Want    bool          `json:",omitempty"`
+	Input   *InputFrame   `json:",omitempty"`
+	Ask     *AskFrame     `json:",omitempty"`
+	Answer  *AnswerFrame  `json:",omitempty"`
+	Traffic *TrafficFrame `json:",omitempty"`
+	End     *EndFrame     `json:",omitempty"`
 }
 
 // helloFrame is the first word of a node.
@@ -87,7 +90,7 @@ type StartFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 6
+const nodeVersion = 7
 
 // InputKind is where a node has the standard input of its ranks from.
 type InputKind int
@@ -137,6 +140,9 @@ type JobFrame struct {
 	Tables []byte // startup.EncodeJob
 	First  int    // world rank of the client's first rank
 }
+
+// TrafficFrame asks a node for its traffic, or is the answer.
+type TrafficFrame struct{ Rows []byte } // wire.AppendRows
 
 // EndFrame says that the job is over, or how a node's ranks have ended.
 type EndFrame struct {
