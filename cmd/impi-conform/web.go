@@ -79,7 +79,8 @@ func serveByHand(ctx context.Context, f flags, chosen []conform.Case) int {
 	if len(f.client) == 0 {
 		f.client = commands{template.Client}
 	}
-	c := web.Config{Cases: chosen, Ready: []web.Templates{{Name: "this tester", Server: f.server, Client: f.client[0]}}}
+	c := web.Config{Cases: chosen, Player: target.PlayerSource(),
+		Ready: []web.Templates{{Name: "this tester", Server: f.server, Client: f.client[0]}}}
 	for _, name := range slices.Sorted(maps.Keys(target.Templates)) {
 		t := target.Templates[name]
 		c.Ready = append(c.Ready, web.Templates{Name: name, Server: t.Server, Client: t.Client})

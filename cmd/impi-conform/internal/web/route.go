@@ -73,6 +73,13 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
 	w.Write(b)
 }
 
+// player sends the program that clients run.
+func (s *Server) player(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="player.c"`)
+	w.Write(s.Player)
+}
+
 func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /static/{file}", s.asset)
@@ -85,6 +92,7 @@ func (s *Server) routes() http.Handler {
 		m.Handle("GET "+path, s.handler(page))
 	}
 	m.HandleFunc("GET /events", s.stream)
+	m.HandleFunc("GET /player.c", s.player)
 	for path, act := range map[string]func(*request) error{
 		"/start-up": s.startUp, "/run": s.run, "/stop": s.stop, "/clear": s.clear, "/script": s.runScript,
 		"/answer": s.answer, "/templates": s.templates,

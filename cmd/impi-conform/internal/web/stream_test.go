@@ -146,6 +146,7 @@ func TestPromptsAreOnThePage(t *testing.T) {
 	var shown Templates
 	over := make(chan bool, 1)
 	s := newSite(t, func(c *Config) {
+		c.Player = []byte("main")
 		c.Ready = []Templates{{"one", "serve {clients}", "join {rank}"}, {"two", "s {clients}", "j {rank}"}}
 		c.ByHand = func(templates Templates, ask Ask) (conform.Options, func(), error) {
 			shown = templates
@@ -161,6 +162,9 @@ func TestPromptsAreOnThePage(t *testing.T) {
 		}}}
 	})
 	c := s.client()
+	if got := c.get("/player.c", http.StatusOK); got != "main" {
+		t.Errorf("the player is %q", got)
+	}
 	has(t, c.get("/hand", http.StatusOK), `value="serve {clients}"`, "Nothing has to be started now", "As for two")
 	c.post("/templates", http.StatusUnprocessableEntity, "server", "a\nb")
 	has(t, c.post("/templates", http.StatusOK, "ready", "two"), `value="s {clients}"`)

@@ -52,6 +52,7 @@ type Config struct {
 	// ByHand says how to run cases whose programs a person starts, who is asked by ask, and what to do when the run is
 	// over; nil: they are started by Options.Target.
 	ByHand func(templates Templates, ask Ask) (o conform.Options, done func(), err error)
+	Player []byte      // the source of the program that clients run then
 	Ready  []Templates // templates, the first of which is used if none is chosen
 }
 

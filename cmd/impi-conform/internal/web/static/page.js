@@ -24,6 +24,9 @@ function listen() {
   } else if (!source) {
     source = new EventSource('/events');
     source.onmessage = m => show(JSON.parse(m.data));
+    source.onerror = () => {
+      if (source && source.readyState === EventSource.CONNECTING) one('#phase').textContent = 'no connection to the tester';
+    };
   }
 }
 document.addEventListener('visibilitychange', listen);
