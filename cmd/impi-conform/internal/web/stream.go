@@ -115,7 +115,7 @@ func look(x *session.Session, run, seq *int) (n news) {
 	n.Run, n.Kind, n.Phase, n.Count = r.ID, r.Kind, snap.Phase, snap.Count
 	for state, k := range snap.Count {
 		n.Total += k
-		if state != session.Queued && state != session.Going {
+		if state != session.Queued && state != session.Going && state != session.NotRun {
 			n.Done += k
 		}
 	}

@@ -81,6 +81,20 @@ func TestAStreamTellsWhatChanges(t *testing.T) {
 	}
 }
 
+func TestWhatWasNotBegunIsNotDone(t *testing.T) {
+	began := make(chan bool)
+	s := newSite(t, func(c *Config) {
+		c.Options.Jobs = 1
+		c.Cases = []conform.Case{{Name: "toy/waits", Run: func(t *conform.T) { close(began); <-t.Context().Done() }}, toys[0]}
+	})
+	c := s.client()
+	c.post("/run", http.StatusOK, "what", "all")
+	<-began
+	c.post("/stop", http.StatusOK, "back", "/cases")
+	s.ran()
+	has(t, c.get("/cases", http.StatusOK), `<span id="phase">stopped</span>`, `<span id="done">1 of 2</span>`, "○")
+}
+
 func TestStreamsAreFew(t *testing.T) {
 	s := newSite(t, func(c *Config) { c.Limits.Streams = 2 })
 	c := s.client()
