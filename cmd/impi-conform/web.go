@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/cases"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
@@ -15,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/target"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+	"github.com/libimpi/libimpi/cmd/internal/webguard"
 )
 
 // webFlag is -web or -web=ADDRESS.
@@ -31,8 +31,8 @@ func (w *webFlag) Set(value string) error {
 		value = anyPort
 	case value == "false":
 		value = ""
-	case !strings.Contains(value, ":"):
-		return fmt.Errorf("%q is no address:port", value)
+	case value == "":
+		return errors.New("it has no address")
 	}
 	*w = webFlag(value)
 	return nil
@@ -40,26 +40,43 @@ func (w *webFlag) Set(value string) error {
 
 // serve shows the page until it is interrupted.
 func serve(ctx context.Context, f flags, c web.Config) int {
-	l, err := net.Listen("tcp", string(f.web))
+	c.Address, c.Limits, c.Log = string(f.web), session.Defaults, os.Stderr
+	c.Files, c.Sections, c.Rule = cases.Files(), spec.Sections(), spec.Rule
+	if f.token != "" {
+		var err error
+		if c.Token, err = webguard.ReadToken(f.token); err != nil {
+			complain("-token: %v", err)
+			return codeUsage
+		}
+	}
+	s, shown, err := open(c)
 	if err != nil {
 		complain("-web: %v", err)
 		return codeUsage
 	}
-	defer l.Close()
-	token, shown, err := tokenOf(f, l.Addr())
-	if err != nil {
-		complain("-token: %v", err)
-		return codeUsage
-	}
-	c.Head, c.Limits, c.Token, c.Log = head(ctx, f), session.Defaults, token, os.Stderr
-	c.Files, c.Sections, c.Rule = cases.Files(), spec.Sections(), spec.Rule
-	s := web.New(c, l.Addr())
-	fmt.Println(web.Address(l, shown))
-	if err := s.Serve(ctx, l); err != nil {
+	s.Head = head(ctx, f)
+	fmt.Println(shown)
+	if err := s.Serve(ctx); err != nil {
 		complain("-web: %v", err)
 		return codeUsage
 	}
 	return 0
+}
+
+// open opens the page. shown is its address as it is printed: with the token, if one is needed and had to be made.
+func open(c web.Config) (s *web.Server, shown string, err error) {
+	s, err = web.Open(c)
+	if !errors.Is(err, webguard.ErrToken) {
+		if err != nil {
+			return nil, "", err
+		}
+		return s, s.URL(), nil
+	}
+	c.Token = webguard.NewToken()
+	if s, err = web.Open(c); err != nil {
+		return nil, "", err
+	}
+	return s, s.URL() + "?token=" + c.Token, nil
 }
 
 // serveByHand is serve for an implementation that people start on other machines: each of the session's runs has a
@@ -102,19 +119,4 @@ func serveByHand(ctx context.Context, f flags, chosen []conform.Case) int {
 		return options(f, at), at.Close, nil
 	}
 	return serve(ctx, f, c)
-}
-
-// tokenOf is the token of the page, and as it is printed: one that is in a file is not.
-func tokenOf(f flags, at net.Addr) (token, shown string, err error) {
-	switch {
-	case f.token != "":
-		b, err := os.ReadFile(f.token)
-		if token = strings.TrimSpace(string(b)); err == nil && len(token) < 16 {
-			err = fmt.Errorf("%s has fewer than 16 characters", f.token)
-		}
-		return token, "", err
-	case !web.Loopback(at):
-		token = web.NewToken()
-	}
-	return token, token, nil
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
-	"net"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web"
 )
 
 func TestWebHasAnAddressOrNone(t *testing.T) {
@@ -14,7 +17,7 @@ func TestWebHasAnAddressOrNone(t *testing.T) {
 		ok    bool
 	}{
 		{nil, "", true}, {[]string{"-web"}, anyPort, true}, {[]string{"-web=0.0.0.0:80"}, "0.0.0.0:80", true},
-		{[]string{"-web=false"}, "", true}, {[]string{"-web=80"}, "", false},
+		{[]string{"-web=false"}, "", true}, {[]string{"-web=80"}, "80", true}, {[]string{"-web="}, "", false},
 	} {
 		var f flags
 		if err := f.set().Parse(x.words); (err == nil) != x.ok || x.ok && f.web != x.want {
@@ -24,30 +27,39 @@ func TestWebHasAnAddressOrNone(t *testing.T) {
 }
 
 func TestOtherMachinesNeedAToken(t *testing.T) {
-	dir := t.TempDir()
-	file := func(text string) string {
-		path := filepath.Join(dir, "token")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	for _, x := range []struct {
+		address, token string
+		made           bool
+	}{
+		{"127.0.0.1:0", "", false}, {"0.0.0.0:0", "", true}, {"127.0.0.1:0", "0123456789abcdef", false},
+		{"0.0.0.0:0", "0123456789abcdef", false},
+	} {
+		s, shown, err := open(web.Config{Address: x.address, Token: x.token, Log: io.Discard})
+		if err != nil {
 			t.Fatal(err)
 		}
-		return path
-	}
-	here, all := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &net.TCPAddr{IP: net.IPv4zero}
-	if token, _, err := tokenOf(flags{}, here); token != "" || err != nil {
-		t.Errorf("on this machine: %q, %v", token, err)
-	}
-	if token, shown, err := tokenOf(flags{}, all); len(token) < 20 || shown != token || err != nil {
-		t.Errorf("for others: %q, %q, %v", token, shown, err)
-	}
-	for _, at := range []net.Addr{here, all} {
-		token, shown, err := tokenOf(flags{token: file("0123456789abcdef\n")}, at)
-		if token != "0123456789abcdef" || shown != "" || err != nil {
-			t.Errorf("from a file: %q, %q, %v", token, shown, err)
+		_, made, ok := strings.Cut(shown, "?token=")
+		if ok != x.made || s.Token != made && s.Token != x.token || ok && len(made) < 20 {
+			t.Errorf("%s, %q: %s, %q", x.address, x.token, shown, s.Token)
 		}
+		s.Close()
 	}
-	for _, path := range []string{file("short"), filepath.Join(dir, "none")} {
-		if _, _, err := tokenOf(flags{token: path}, all); err == nil {
-			t.Errorf("%s is taken", path)
+	if _, _, err := open(web.Config{Address: "127.0.0.1:x"}); err == nil {
+		t.Error("there is no such port")
+	}
+}
+
+func TestATokenThatIsNotGoodIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"short": 0o600, "a-word-that-others-may-read": 0o644} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(name), mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range []webFlag{"127.0.0.1:0", "0.0.0.0:0"} {
+			if code := serve(t.Context(), flags{web: address, token: file}, web.Config{}); code != codeUsage {
+				t.Errorf("%s at %s: %d", name, address, code)
+			}
 		}
 	}
 }

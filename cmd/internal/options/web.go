@@ -17,8 +17,8 @@ func webOptions() []option {
 				return nil
 			}},
 		{names: []string{"web-token"}, values: []string{"FILE"},
-			help: "with -web: a file with a word that browsers have to show, of 16 characters or more, without which " +
-				"ADDRESS has to be a loopback one",
+			help: "with -web: a file, which only its owner may read, with a word that browsers have to show, of 16 " +
+				"characters or more; without it ADDRESS has to be a loopback one",
 			apply: func(p *parser, v []string) error { p.plan.WebToken = v[0]; return nil }},
 	}
 }

@@ -44,9 +44,10 @@ var Conform = Command{Name: "impi-conform", Purpose: "test an implementation of 
 			"verdict in record B is another than in record A"},
 		{Names: []string{"web"}, Values: []string{"ADDRESS"}, Joined: true, Help: "instead of running cases: show the " +
 			"tester as a page, on which people configure, run and read them, and print its address. -web alone listens on a " +
-			"free port of 127.0.0.1; another address:port needs a token"},
+			"free port of 127.0.0.1; ADDRESS is PORT, HOST or HOST:PORT, and needs a token if other machines reach it"},
 		{Names: []string{"token"}, Values: []string{"FILE"}, Help: "with -web: the token is in FILE, at least 16 " +
-			"characters (for an address that other machines reach, one is made and printed)"},
+			"characters, and only its owner may read it (without FILE, for an address that other machines reach, one is " +
+			"made and printed)"},
 		{Names: []string{"v"}, Help: "show what the implementation wrote in failed cases"},
 		{Names: []string{"golden"}, Values: []string{"DIR"}, Help: "instead of cases: run some small jobs of libimpi, " +
 			"and compare their bytes with the traces in DIR"},

@@ -18,11 +18,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,14 +33,16 @@ import (
 
 // Config is what a page needs. Zero values are the defaults.
 type Config struct {
-	Address string        // PORT, HOST or HOST:PORT; "": the loopback address, and a free port
-	Token   string        // what a browser has to show; "": nothing, and then the address must be a loopback one
-	Names   []string      // names by which a browser may call for the page, besides localhost and addresses
-	Methods []string      // nil: GET and HEAD
-	MaxBody int64         // bytes of a request; 0: none
-	Conns   int           // connections at a time; 0: 64
-	Streams int           // streams at a time (Guard.Stream); 0: 16
-	Answer  time.Duration // to write an answer, and each batch of a stream; 0: 10 s
+	Address string            // PORT, HOST or HOST:PORT; "": the loopback address, and a free port
+	Token   string            // what a browser has to show; "": nothing, and then the address must be a loopback one
+	Methods []string          // nil: GET and HEAD
+	MaxBody int64             // bytes of a request that is no GET or HEAD, which have none; 0: none
+	Bodies  map[string]int64  // paths that have another bound
+	Conns   int               // connections at a time; 0: 64
+	Streams int               // streams at a time (Guard.Stream); 0: 16
+	Read    time.Duration     // to read a request; 0: 10 s
+	Answer  time.Duration     // to write an answer, from the end of its request's head; 0: 10 s
+	Log     func(line string) // told what was refused, at most 20 lines a minute; nil: nobody is
 }
 
 // Guard is a page's listener and what protects it.
@@ -49,11 +50,12 @@ type Guard struct {
 	config   Config
 	listener *limited
 	addr     netip.AddrPort
+	name     string        // this machine's, in lower case
 	streams  chan struct{} // holds a token for each stream
 	ending   chan struct{} // closed when streams are to end
 	end      sync.Once
-	cookie   string // its name
-	pass     string // and its value: what follows from the token
+	pass     string // the value of the token's cookie: what follows from the token
+	log      *refusals
 }
 
 // ErrToken is the error of an address that is not a loopback one, without a token.
@@ -69,6 +71,7 @@ func Open(c Config) (*Guard, error) {
 		return nil, fmt.Errorf("%v: %w", at.Addr(), ErrToken)
 	}
 	c.Conns, c.Streams, c.Answer = cmp.Or(c.Conns, 64), cmp.Or(c.Streams, 16), cmp.Or(c.Answer, 10*time.Second)
+	c.Read = cmp.Or(c.Read, 10*time.Second)
 	if c.Methods == nil {
 		c.Methods = []string{http.MethodGet, http.MethodHead}
 	}
@@ -76,10 +79,13 @@ func Open(c Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{config: c, listener: limit(l, c.Conns), streams: make(chan struct{}, c.Streams),
-		ending: make(chan struct{})}
+	log := &refusals{to: c.Log}
+	g := &Guard{config: c, listener: limit(l, c.Conns, log), streams: make(chan struct{}, c.Streams),
+		ending: make(chan struct{}), log: log}
 	g.addr = netip.AddrPortFrom(at.Addr(), uint16(l.Addr().(*net.TCPAddr).Port))
-	g.cookie = fmt.Sprintf("impi-%d", g.addr.Port()) // browsers do not tell ports apart
+	if name, err := os.Hostname(); err == nil {
+		g.name = strings.ToLower(name)
+	}
 	if c.Token != "" {
 		g.pass = passOf(c.Token, rand.Text())
 	}
@@ -128,9 +134,8 @@ func (g *Guard) URL() string {
 // Serve serves the page until Close. It can be called once.
 func (g *Guard) Serve(h http.Handler) error {
 	server := &http.Server{
-		Handler: g.Handler(h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: g.config.Answer, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: log.New(nowhere{}, "", 0),
+		Handler: g.Handler(h), ReadHeaderTimeout: min(headTime, g.config.Read), ReadTimeout: g.config.Read,
+		WriteTimeout: g.config.Answer, IdleTimeout: time.Minute, MaxHeaderBytes: maxHead, ErrorLog: g.log.logger(),
 	}
 	g.listener.closing(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), lastTime)
@@ -144,9 +149,11 @@ func (g *Guard) Serve(h http.Handler) error {
 	return nil
 }
 
-type nowhere struct{}
-
-func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
+// Of the head of a request: how long it may take, and its bytes.
+const (
+	headTime = 5 * time.Second
+	maxHead  = 16 << 10
+)
 
 // lastTime is how long answers may take that are being written when all ends, apart from streams.
 const lastTime = 200 * time.Millisecond
@@ -163,56 +170,93 @@ func (g *Guard) Close(d time.Duration) {
 	})
 }
 
-// policy lets a page load scripts, styles and data from here and nothing from elsewhere, and stand in no frame.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'"
+// headers are on every answer: the page's scripts, styles and data are from here and from nowhere else, and it stands
+// in no frame. There are no images, so none of data: URLs either.
+var headers = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"Cache-Control":                "no-store",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+}
+
+// referrer is the Referrer-Policy. A page with forms has the weaker one: with no-referrer browsers say Origin: null of
+// its own forms too. Other sites are told nothing by either.
+func (g *Guard) referrer() string {
+	if slices.Contains(g.config.Methods, http.MethodPost) {
+		return "same-origin"
+	}
+	return "no-referrer"
+}
 
 // Handler is h behind the guard, for tests and for other servers.
 func (g *Guard) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
-		for name, value := range map[string]string{
-			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin",
-			"Cross-Origin-Opener-Policy": "same-origin",
-		} {
+		for name, value := range headers {
 			head.Set(name, value)
 		}
+		head.Set("Referrer-Policy", g.referrer())
+		longest := g.longest(r)
 		switch {
 		case !g.ours(r.Host):
-			http.Error(w, "this page is not of the site that you called for", http.StatusMisdirectedRequest)
+			g.refuse(w, r, http.StatusMisdirectedRequest, "this page is not of the site that you called for")
 		case !slices.Contains(g.config.Methods, r.Method):
 			head.Set("Allow", strings.Join(g.config.Methods, ", "))
-			http.Error(w, "the page does not take this method", http.StatusMethodNotAllowed)
+			g.refuse(w, r, http.StatusMethodNotAllowed, "the page does not take this method")
 		case !sameSite(r):
-			http.Error(w, "the request comes from another site", http.StatusForbidden)
-		case r.ContentLength > g.config.MaxBody || r.ContentLength < 0 && g.config.MaxBody == 0:
-			http.Error(w, "the request is too long", http.StatusRequestEntityTooLarge)
+			g.refuse(w, r, http.StatusForbidden, "the request does not come from this page")
+		case r.ContentLength > longest || r.ContentLength < 0 && longest == 0:
+			g.refuse(w, r, http.StatusRequestEntityTooLarge,
+				fmt.Sprintf("the request is too long: at most %d bytes are taken", longest))
 		case g.config.Token == "" || g.admit(w, r):
-			r.Body = http.MaxBytesReader(w, r.Body, g.config.MaxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, longest)
 			h.ServeHTTP(w, r)
 		}
 	})
 }
 
+// reads reports whether a request is of a method that changes nothing.
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// longest is how many bytes the body of a request may have.
+func (g *Guard) longest(r *http.Request) int64 {
+	if reads(r) {
+		return 0
+	}
+	if n, ok := g.config.Bodies[r.URL.Path]; ok {
+		return n
+	}
+	return g.config.MaxBody
+}
+
 // ours reports whether the host that a browser calls for can be us. Another site that lets its name lead to our address
-// (DNS rebinding) calls for its name. Addresses are nobody's name. The port may be another, as behind a tunnel of ssh.
+// (DNS rebinding) calls for its name. So names are localhost, and this machine's if others reach the page; addresses,
+// which are nobody's name, are those by which the page can be reached. The port may be another, as behind a tunnel of
+// ssh: it tells nothing, since browsers say the one that they have connected to.
 func (g *Guard) ours(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	host = strings.ToLower(strings.Trim(host, "[]"))
-	_, err := netip.ParseAddr(host)
-	return err == nil || host == "localhost" || slices.Contains(g.config.Names, host)
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return host == "localhost" || host != "" && host == g.name && !g.addr.Addr().IsLoopback()
+	}
+	a, at := a.Unmap().WithZone(""), g.addr.Addr().WithZone("")
+	return a.IsLoopback() || !a.IsUnspecified() && (a == at || at.IsUnspecified())
 }
 
-// sameSite reports whether a request is our page's, or the user's. What the browser says of it is checked if it says
-// anything: other programs say nothing. Links of other sites may lead to the page.
+// sameSite reports whether a request is our page's, or the user's. Whatever may change something must say that it is of
+// our origin: all browsers say it of forms too, and no page of another origin can, so that a token in each form would
+// add nothing. Of other requests it is checked if it is said: other programs do not say it. Links of other sites may
+// lead to the page.
 func sameSite(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		if u, err := url.Parse(origin); err != nil || u.Scheme != "http" || u.Host != r.Host {
-			return false
-		}
+	origin := r.Header.Get("Origin")
+	if (origin != "" || !reads(r)) && origin != "http://"+r.Host {
+		return false
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -74,7 +74,7 @@ func TestAnAddressOfOthersNeedsAToken(t *testing.T) {
 }
 
 func TestOnlyOurOwnPageAndItsUserPass(t *testing.T) {
-	g := open(t, Config{Names: []string{"node7"}})
+	g := open(t, Config{})
 	head := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
@@ -86,9 +86,12 @@ func TestOnlyOurOwnPageAndItsUserPass(t *testing.T) {
 	}{
 		{"GET", nil, 200}, {"HEAD", nil, 200}, {"POST", nil, 405}, {"PUT", nil, 405}, {"OPTIONS", nil, 405}, {"X", nil, 405},
 		{"GET", host("localhost:8080"), 200}, {"GET", host("LOCALHOST"), 200}, {"GET", host("[::1]:5"), 200},
-		{"GET", host("node7:1"), 200}, {"GET", host("evil.example"), 421}, {"GET", host("evil.example:80"), 421},
+		{"GET", host("127.0.0.1"), 200}, {"GET", host("192.168.1.1:80"), 421}, {"GET", host("0.0.0.0"), 421},
+		{"GET", host("evil.example"), 421}, {"GET", host("evil.example:80"), 421},
 		{"GET", host(""), 421}, {"GET", host("localhost.evil.example"), 421}, {"GET", host("127.0.0.1.evil"), 421},
 		{"GET", head("Origin", "http://"+g.Addr().String()), 200}, {"GET", head("Origin", "http://evil.example"), 403},
+		{"GET", head("Origin", "http://"+g.Addr().String()+"/"), 403},
+		{"GET", head("Origin", "http://"+g.Addr().String()+".evil.example"), 403},
 		{"GET", head("Origin", "null"), 403}, {"GET", head("Origin", "https://"+g.Addr().String()), 403},
 		{"GET", head("Origin", "http://127.0.0.1:1"), 403},
 		{"GET", head("Sec-Fetch-Site", "same-origin"), 200}, {"GET", head("Sec-Fetch-Site", "none"), 200},
@@ -118,14 +121,70 @@ func TestOnlyOurOwnPageAndItsUserPass(t *testing.T) {
 	}
 }
 
+func TestThePageOfOthersHasThisMachinesNameAndAnyAddress(t *testing.T) {
+	g := open(t, Config{Address: "0.0.0.0:0", Token: token})
+	g.name = "node7"
+	one := open(t, Config{})
+	one.name = "node7"
+	for host, want := range map[string][2]bool{"10.1.2.3:80": {true, false}, "[fd00::1]:80": {true, false},
+		"localhost:80": {true, true}, "node7:80": {true, false}, "NODE7": {true, false}, "evil.example:80": {},
+		"node7.evil.example:80": {}, "10.1.2.3.evil": {}, "0.0.0.0:80": {}, "": {}, "127.0.0.1:1": {true, true},
+		"[::ffff:127.0.0.1]": {true, true}} {
+		if g.ours(host) != want[0] || one.ours(host) != want[1] {
+			t.Errorf("%q: %v at all addresses, %v at the loopback one", host, g.ours(host), one.ours(host))
+		}
+	}
+}
+
+// TestAFormMustSayThatItIsOurs has forms of a page that takes them.
+func TestAFormMustSayThatItIsOurs(t *testing.T) {
+	g := open(t, Config{Methods: []string{"GET", "POST"}, MaxBody: 10})
+	site := "http://" + g.Addr().String()
+	for origin, code := range map[string]int{site: 200, "": 403, "null": 403, "http://evil.example": 403, site + "/": 403,
+		site + ".evil.example": 403, "http://127.0.0.1:1": 403, "http://127.0.0.1": 403,
+		strings.Replace(site, "http:", "https:", 1): 403, strings.Replace(site, "127.0.0.1", "localhost", 1): 403} {
+		w := ask(g, "POST", "/", func(r *http.Request) {
+			if origin != "" {
+				r.Header.Set("Origin", origin)
+			}
+		})
+		if w.Code != code || code != 200 && w.Header().Get("Connection") != "close" {
+			t.Errorf("Origin %q: %d, want %d", origin, w.Code, code)
+		}
+	}
+	w := ask(g, "POST", "/", func(r *http.Request) {
+		r.Header = http.Header{"Origin": {site}, "Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"},
+			"Sec-Fetch-Dest": {"document"}}
+	})
+	if w.Code != 403 {
+		t.Errorf("a form that the browser says is of another site: %d", w.Code)
+	}
+	if got := w.Header().Get("Referrer-Policy"); got != "same-origin" {
+		t.Errorf("our forms would have no Origin with %s", got)
+	}
+	if got := ask(open(t, Config{}), "GET", "/", nil).Header().Get("Referrer-Policy"); got != "no-referrer" {
+		t.Errorf("a page without forms has %s", got)
+	}
+}
+
 func TestBodiesAreBounded(t *testing.T) {
-	g := open(t, Config{Methods: []string{"POST"}, MaxBody: 10})
+	g := open(t, Config{Methods: []string{"GET", "POST"}, MaxBody: 5, Bodies: map[string]int64{"/long": 10}})
+	if w := ask(g, "GET", "/long", func(r *http.Request) { r.ContentLength = 1 }); w.Code != 413 {
+		t.Errorf("a body of a GET: %d", w.Code)
+	}
+	if w := ask(g, "POST", "/long/", func(r *http.Request) {
+		r.Header.Set("Origin", "http://"+r.Host)
+		r.ContentLength = 6
+	}); w.Code != 413 {
+		t.Errorf("6 bytes for another path: %d", w.Code)
+	}
 	for body, wants := range map[string][2]string{
 		"0123456789":  {"the page, 10 bytes, <nil>", "the page, 10 bytes, <nil>"},
-		"0123456789a": {"the request is too long", "the page, 10 bytes, http: request body too large"},
+		"0123456789a": {"the request is too long: at most 10 bytes are taken", "the page, 10 bytes, http: request body too large"},
 	} {
 		for i, length := range []int{len(body), -1} {
-			w := ask(g, "POST", "/", func(r *http.Request) {
+			w := ask(g, "POST", "/long", func(r *http.Request) {
+				r.Header.Set("Origin", "http://"+r.Host)
 				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(length)
 			})
 			if got := strings.TrimSpace(w.Body.String()); got != wants[i] {
@@ -153,7 +212,10 @@ func TestATokenIsShownOnce(t *testing.T) {
 		t.Errorf("with the cookie: %d %s", w.Code, w.Body)
 	}
 	other := open(t, Config{Token: token})
-	cookies[0].Name = other.cookie
+	if cookies[0].Name != g.cookie("token") || cookies[0].Name == other.cookie("token") {
+		t.Errorf("the cookie is called %s", cookies[0].Name)
+	}
+	cookies[0].Name = other.cookie("token")
 	if w = ask(other, "GET", "/", func(r *http.Request) { r.AddCookie(cookies[0]) }); w.Code != 401 {
 		t.Errorf("the cookie of another page: %d", w.Code)
 	}
@@ -263,5 +325,33 @@ func TestAHeadThatIsTooLongIsRefused(t *testing.T) {
 	r, err := http.ReadResponse(in, nil)
 	if err != nil || r.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestRefusalsAreToldButNotAll(t *testing.T) {
+	var lines []string
+	r := &refusals{to: func(line string) { lines = append(lines, line) }}
+	for i := range 1000 {
+		r.note("number %d\nfrom \x1b[31m\u202e%s", i, strings.Repeat("x", 10000))
+	}
+	text := strings.Join(lines, "")
+	if len(lines) != perMinute || len(text) > perMinute*400 || strings.ContainsAny(text, "\x1b\n\u202e") {
+		t.Errorf("%d lines, %d bytes: %.300q", len(lines), len(text), text)
+	}
+	r.from = r.from.Add(-2 * time.Minute)
+	r.note("later")
+	if len(lines) != perMinute+2 || lines[perMinute] != "980 more were refused" || lines[perMinute+1] != "refused: later" {
+		t.Errorf("%q", lines[perMinute:])
+	}
+}
+
+func TestWhatIsRefusedIsToldWithoutTheToken(t *testing.T) {
+	var lines []string
+	g := open(t, Config{Token: token, Log: func(line string) { lines = append(lines, line) }})
+	ask(g, "GET", "/?token="+token+"x", nil)
+	ask(g, "GET", "/", func(r *http.Request) { r.Host = "evil.example" })
+	ask(g, "POST", "/", nil)
+	if len(lines) != 3 || strings.Contains(strings.Join(lines, ""), token) || !strings.Contains(lines[1], "evil.example") {
+		t.Errorf("%q", lines)
 	}
 }

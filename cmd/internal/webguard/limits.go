@@ -15,13 +15,14 @@ import (
 type limited struct {
 	net.Listener
 	places chan struct{} // holds a token for each connection
+	log    *refusals
 
 	mu   sync.Mutex // guards what follows
 	shut func()     // ends all connections
 }
 
-func limit(l net.Listener, n int) *limited {
-	return &limited{Listener: l, places: make(chan struct{}, n)}
+func limit(l net.Listener, n int, log *refusals) *limited {
+	return &limited{Listener: l, places: make(chan struct{}, n), log: log}
 }
 
 // Accept implements net.Listener.
@@ -35,6 +36,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		case l.places <- struct{}{}:
 			return &place{Conn: c, of: l}, nil
 		default:
+			l.log.note("a connection from %s: there are %d", c.RemoteAddr(), cap(l.places))
 			c.Close()
 		}
 	}
@@ -94,6 +96,7 @@ func (g *Guard) Stream(w http.ResponseWriter, r *http.Request, serve func(*Strea
 	case g.streams <- struct{}{}:
 		defer func() { <-g.streams }()
 	default:
+		g.noteRequest(r, "too many streams")
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "too many look at this page", http.StatusServiceUnavailable)
 		return
@@ -111,17 +114,23 @@ func (s *Stream) Ending() <-chan struct{} { return s.guard.ending }
 // Left returns a channel that is closed when the browser has gone.
 func (s *Stream) Left() <-chan struct{} { return s.request.Context().Done() }
 
-// Send sends an event. data may have several lines. It blocks until the kernel has it, for Config.Answer at most.
+// batchTime is how long it may take to write an event: who reads slower is left.
+const batchTime = 10 * time.Second
+
+// Send sends an event, whose name may be "". data may have several lines. It blocks until the kernel has it, for
+// batchTime at most.
 func (s *Stream) Send(event string, data []byte) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "event: %s\n", event)
+	if event != "" {
+		fmt.Fprintf(&b, "event: %s\n", event)
+	}
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		b.WriteString("data: ")
 		b.Write(line)
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.guard.config.Answer)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(batchTime)); err != nil {
 		return err
 	}
 	if _, err := s.w.Write(b.Bytes()); err != nil {
@@ -131,7 +140,7 @@ func (s *Stream) Send(event string, data []byte) error {
 }
 
 func (s *Stream) flush() error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.guard.config.Answer)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(batchTime)); err != nil {
 		return err
 	}
 	return s.control.Flush()

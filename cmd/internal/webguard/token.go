@@ -2,6 +2,7 @@ package webguard
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -51,23 +52,45 @@ func passOf(token, nonce string) string {
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
+// NewToken returns a token that nobody can guess.
+func NewToken() string { return rand.Text() }
+
+// SetCookie sets a cookie for this page alone. Its name has the port, because browsers do not tell ports apart. It is
+// strict: who follows a link from another site is asked for the token, or has no session, until he goes on from there;
+// a form of another site is nothing in either case.
+func (g *Guard) SetCookie(w http.ResponseWriter, name, value string) {
+	http.SetCookie(w, &http.Cookie{Name: g.cookie(name), Value: value, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
+}
+
+// Cookie is the value of a cookie that SetCookie has set, "" if there is none.
+func (g *Guard) Cookie(r *http.Request, name string) string {
+	c, err := r.Cookie(g.cookie(name))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+func (g *Guard) cookie(name string) string { return fmt.Sprintf("impi-%s-%d", name, g.addr.Port()) }
+
 // admit reports whether a request shows the token, or the cookie. If it does not, or shows the token in the address, it
 // has been answered.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	if word, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && equal(word, g.config.Token) {
 		return true
 	}
-	if c, err := r.Cookie(g.cookie); err == nil && equal(c.Value, g.pass) {
+	if equal(g.Cookie(r, "token"), g.pass) {
 		return true
 	}
-	if token := r.URL.Query().Get("token"); token != "" && equal(token, g.config.Token) &&
-		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.pass, Path: "/", HttpOnly: true,
-			SameSite: http.SameSiteStrictMode})
+	if token := r.URL.Query().Get("token"); token != "" && equal(token, g.config.Token) && reads(r) {
+		g.SetCookie(w, "token", g.pass)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Write([]byte(admitted)) // not a redirection: a cookie that is strict would not come with it from other sites
 		return false
 	}
+	g.noteRequest(r, "the token is missing")
+	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	w.WriteHeader(http.StatusUnauthorized)

@@ -148,9 +148,6 @@ const maxCases = 10_000
 
 // upload takes a record, and compares it with a run of the session.
 func (s *Server) upload(r *request) error {
-	if err := bound(r, maxUpload); err != nil {
-		return err
-	}
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return fail(http.StatusBadRequest, "the form cannot be read")

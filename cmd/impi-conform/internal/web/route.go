@@ -122,12 +122,20 @@ func fail(code int, format string, args ...any) error {
 	return failure{code, fmt.Sprintf(format, args...)}
 }
 
+// sessionCookie is the name of the cookie that finds a session.
+const sessionCookie = "session"
+
+// find finds the session of a request, nil if it has none.
+func (s *Server) find(r *http.Request) *session.Session {
+	if id := s.guard.Cookie(r, sessionCookie); id != "" {
+		return s.sessions.Find(id)
+	}
+	return nil
+}
+
 func (s *Server) handler(f func(*request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &request{w: w, Request: r}
-		if c, err := r.Cookie("impi_session" + s.guard.cookie); err == nil {
-			x.session = s.sessions.Find(c.Value)
-		}
+		x := &request{w: w, Request: r, session: s.find(r)}
 		if err := f(x); err != nil {
 			s.failed(x, err)
 		}
@@ -137,9 +145,6 @@ func (s *Server) handler(f func(*request) error) http.Handler {
 // form is handler of a form, which may begin a session.
 func (s *Server) form(f func(*request) error) http.Handler {
 	return s.handler(func(r *request) error {
-		if err := bound(r, maxForm); err != nil {
-			return err
-		}
 		if err := r.ParseForm(); err != nil {
 			return tooLong(err)
 		}
@@ -150,16 +155,7 @@ func (s *Server) form(f func(*request) error) http.Handler {
 	})
 }
 
-// bound bounds what is read of a request: one that says that it is longer is not read at all.
-func bound(r *request, limit int64) error {
-	if r.ContentLength > limit {
-		r.w.Header().Set("Connection", "close")
-		return tooLong(&http.MaxBytesError{Limit: limit})
-	}
-	r.Body = http.MaxBytesReader(r.w, r.Body, limit)
-	return nil
-}
-
+// tooLong is the error of a form that cannot be read: that is too long, if its length was not said.
 func tooLong(err error) error {
 	var big *http.MaxBytesError
 	if errors.As(err, &big) {
@@ -176,7 +172,7 @@ func (s *Server) begin(r *request) (err error) {
 	if r.session, err = s.sessions.New(); err != nil {
 		return err
 	}
-	http.SetCookie(r.w, s.guard.newCookie("impi_session", r.session.ID))
+	s.guard.SetCookie(r.w, sessionCookie, r.session.ID)
 	return nil
 }
 
@@ -191,7 +187,7 @@ func (s *Server) failed(r *request, err error) {
 		f = failure{http.StatusConflict, err.Error()}
 	}
 	if f.code != http.StatusNotFound {
-		s.guard.log.note("%s %s from %s: %s", r.Method, r.URL.Path, r.RemoteAddr, f.text)
+		s.guard.Note("%s %s from %s: %s", r.Method, r.URL.Path, r.RemoteAddr, f.text)
 	}
 	s.render(r, f.code, "error.html", &base{Title: "Error", Message: f.text})
 }
@@ -201,7 +197,7 @@ func (s *Server) render(r *request, code int, name string, page shown) {
 	s.fill(r, page.common())
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, page); err != nil {
-		s.guard.log.note("%s: %v", name, err)
+		s.guard.Note("%s: %v", name, err)
 		http.Error(r.w, "the page cannot be shown", http.StatusInternalServerError)
 		return
 	}

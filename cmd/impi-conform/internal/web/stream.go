@@ -2,18 +2,17 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+	"github.com/libimpi/libimpi/cmd/internal/webguard"
 )
 
 // Of a stream.
 const (
 	batch      = 100 * time.Millisecond // what changes within it is told at once
 	heartbeat  = 15 * time.Second       // so that a connection that is gone is noticed
-	toTell     = 10 * time.Second       // to write a batch: who reads slower is left
 	maxInBatch = 1000                   // cases
 )
 
@@ -38,58 +37,42 @@ type caseNews struct {
 
 // stream tells what changes in a session, by server-sent events.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
-	var x *session.Session
-	if c, err := r.Cookie("impi_session" + s.guard.cookie); err == nil {
-		x = s.sessions.Find(c.Value)
-	}
+	x := s.find(r)
 	if x == nil {
 		w.WriteHeader(http.StatusNoContent) // tells the browser not to come again
 		return
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		s.guard.refuse(w, r, http.StatusServiceUnavailable, "too many streams are open")
-		return
-	}
 	changed, stop, err := x.Listen()
 	if err != nil {
-		s.guard.refuse(w, r, http.StatusServiceUnavailable, err.Error())
+		s.guard.Note("%s from %s: %v", r.URL.Path, r.RemoteAddr, err)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer stop()
-	w.Header().Set("Content-Type", "text/event-stream")
-	s.tell(w, r, x, changed)
+	s.guard.Stream(w, r, func(to *webguard.Stream) { tell(to, x, changed) })
 }
 
-func (s *Server) tell(w http.ResponseWriter, r *http.Request, x *session.Session, changed <-chan struct{}) {
-	c := http.NewResponseController(w)
-	c.SetReadDeadline(time.Time{}) // the request was read
+func tell(to *webguard.Stream, x *session.Session, changed <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	run, seq := 0, 0
 	for !x.Over() {
-		n := look(x, &run, &seq)
-		b, err := json.Marshal(n)
-		if err != nil {
-			return
-		}
-		c.SetWriteDeadline(time.Now().Add(toTell))
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", b); err != nil {
-			return
-		}
-		if c.Flush() != nil {
+		b, err := json.Marshal(look(x, &run, &seq))
+		if err != nil || to.Send("", b) != nil {
 			return
 		}
 		select {
-		case <-r.Context().Done():
+		case <-to.Left():
+			return
+		case <-to.Ending():
 			return
 		case <-changed:
 		case <-beat.C:
 		}
 		select {
-		case <-r.Context().Done():
+		case <-to.Left():
+			return
+		case <-to.Ending():
 			return
 		case <-time.After(batch):
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+	"github.com/libimpi/libimpi/cmd/internal/webguard"
 )
 
 // listen opens a stream and returns what it tells.
@@ -103,36 +104,43 @@ func TestStreamsAreFew(t *testing.T) {
 	c.listen()
 	has(t, c.get("/events", http.StatusServiceUnavailable), "no more streams")
 	stop()
-	deadline := time.Now().Add(time.Minute)
-	for { // until the server has noticed
-		r, _ := http.NewRequest("GET", s.url+"/events", nil)
+	c.awaitPlace()
+}
+
+// awaitPlace waits until the server has noticed that a stream was left.
+func (c *client) awaitPlace() {
+	c.s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		r, _ := http.NewRequest("GET", c.s.url+"/events", nil)
 		a, err := c.Do(r)
 		if err != nil {
-			t.Fatal(err)
+			c.s.t.Fatal(err)
 		}
 		a.Body.Close()
 		if a.StatusCode == http.StatusOK {
-			break
+			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the place is not free again")
+			c.s.t.Fatal("the place is not free again")
 		}
 	}
 }
 
 func TestStreamsOfAllSessionsAreFew(t *testing.T) {
-	s := newSite(t)
+	s := guardedSite(t, func(g *webguard.Config) { g.Streams = 2 })
+	for range 2 {
+		c := s.client()
+		c.post("/stop", http.StatusOK)
+		c.listen()
+	}
 	c := s.client()
 	c.post("/stop", http.StatusOK)
-	for range maxStreams {
-		s.streams <- struct{}{}
-	}
-	has(t, c.get("/events", http.StatusServiceUnavailable), "too many streams")
+	has(t, c.get("/events", http.StatusServiceUnavailable), "too many look at this page")
 	has(t, s.log.String(), "too many streams")
 }
 
 func TestAStreamThatIsNotReadIsLeft(t *testing.T) {
-	s := newSite(t)
+	s := guardedSite(t, func(g *webguard.Config) { g.Streams = 1 })
 	c := s.client()
 	c.post("/stop", http.StatusOK)
 	x := s.only()
@@ -140,20 +148,13 @@ func TestAStreamThatIsNotReadIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(raw, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: impi_session%s=%s\r\n\r\n",
-		strings.TrimPrefix(s.url, "http://"), s.guard.cookie, x.ID)
+	fmt.Fprintf(raw, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: impi-session-%d=%s\r\n\r\n",
+		strings.TrimPrefix(s.url, "http://"), s.guard.Addr().Port(), x.ID)
 	if line, err := bufio.NewReader(raw).ReadString('\n'); !strings.Contains(line, "200") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	raw.Close() // the next thing that is told finds nobody
-	for range 1000 {
-		if len(s.streams) == 0 {
-			return
-		}
-		c.post("/run", http.StatusOK, "case", "toy/passes")
-		s.ran()
-	}
-	t.Error("the stream is still there")
+	raw.Close()
+	c.awaitPlace()
 }
 
 func TestPromptsAreOnThePage(t *testing.T) {

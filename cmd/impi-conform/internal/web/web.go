@@ -1,9 +1,7 @@
 // Package web is the tester as a page: a person configures, runs cases and reads what happened, in any number of
 // browsers, each with a session of its own. Everything is embedded; nothing comes from a network.
 //
-//	web.go      what a page is made of; listening
-//	guard.go    who may ask for what: hosts, origins, the token, headers, bounds
-//	conns.go    how many connections there are
+//	web.go      what a page is made of; listening, behind cmd/internal/webguard
 //	route.go    which request goes where; finding the session
 //	show.go     pages
 //	cases.go    what the pages say of cases
@@ -13,18 +11,15 @@
 //	rows.go     traces, in pieces
 //	records.go  records, and comparing them
 //
-// Flow: a request passes the guard, finds its session by a cookie, and shows what the session has. Only forms (POST)
-// change anything. Pages are whole without JavaScript but for what is live: static/page.js, and static/diagram.js for
-// traces.
+// Flow: a request passes the guard (hosts, origins, the token, headers, bounds of requests and connections), finds its
+// session by a cookie, and shows what the session has. Only forms (POST) change anything. Pages are whole without
+// JavaScript but for what is live: static/page.js, and static/diagram.js for traces.
 package web
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -33,6 +28,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/spec"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+	"github.com/libimpi/libimpi/cmd/internal/webguard"
 )
 
 // Config is what the page offers.
@@ -41,7 +37,8 @@ type Config struct {
 	Cases   []conform.Case  // all there are
 	Options conform.Options // of every run: deadline, cases at a time, target, what is skipped
 	Limits  session.Limits
-	Token   string    // who comes first must know it, "": anybody may come
+	Address string    // where it is: PORT, HOST or HOST:PORT
+	Token   string    // who comes first must know it, "": anybody may come, of this machine only
 	Log     io.Writer // refused requests
 
 	Files []cases.File // scripts
@@ -66,43 +63,58 @@ type Ask func(ctx context.Context, p session.Prompt) (answer string, err error)
 type Server struct {
 	Config
 	sessions *session.Set
-	guard    *guard
-	streams  chan struct{} // an open stream holds one
-	http     http.Server
+	guard    *webguard.Guard
 	byName   map[string]conform.Case
 }
 
-// Bounds of the server besides those of sessions.
+// Bounds of the server besides those of sessions and of the guard.
 const (
 	maxConns   = 128
 	maxStreams = 32
 	maxForm    = 512 << 10 // bytes of a form
 	maxScript  = 256 << 10 // bytes of a script
 	maxUpload  = 64 << 20  // bytes of a record
-	maxHeader  = 16 << 10
-	// How long a request may take to be read, and its answer to be written. A stream has its own.
-	toReadHeader = 5 * time.Second
-	toRead       = 30 * time.Second
-	toWrite      = 60 * time.Second
-	toIdle       = 2 * time.Minute
+	toRead     = 30 * time.Second
+	toAnswer   = 60 * time.Second // with what is left of toRead: a record may be long
 )
 
-// New makes the page for an address where it listens.
-func New(c Config, at net.Addr) *Server {
-	s := &Server{Config: c, sessions: session.NewSet(c.Limits), streams: make(chan struct{}, maxStreams),
-		byName: map[string]conform.Case{}}
+// guarding is how the page of c is guarded.
+func guarding(c Config) webguard.Config {
+	return webguard.Config{Address: c.Address, Token: c.Token,
+		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
+		MaxBody: maxForm, Bodies: map[string]int64{"/compare": maxUpload},
+		Conns: maxConns, Streams: maxStreams, Read: toRead, Answer: toAnswer,
+		Log: func(line string) { fmt.Fprintf(c.Log, "impi-conform: %s\n", line) }}
+}
+
+// Open makes the page, and listens. As webguard.Open it fails with webguard.ErrToken if a token is needed.
+func Open(c Config) (*Server, error) { return open(c, guarding(c)) }
+
+func open(c Config, g webguard.Config) (*Server, error) {
+	guard, err := webguard.Open(g)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, sessions: session.NewSet(c.Limits), guard: guard, byName: map[string]conform.Case{}}
 	for _, x := range c.Cases {
 		s.byName[x.Name] = x
 	}
-	s.guard = newGuard(at, c.Token, c.Log)
-	s.http = http.Server{Handler: s.guard.wrap(s.routes()), ReadHeaderTimeout: toReadHeader, ReadTimeout: toRead,
-		WriteTimeout: toWrite, IdleTimeout: toIdle, MaxHeaderBytes: maxHeader, ErrorLog: s.guard.log.logger()}
-	return s
+	return s, nil
+}
+
+// URL is where the page is, without the token.
+func (s *Server) URL() string { return s.guard.URL() }
+
+// Close ends the page, and all runs.
+func (s *Server) Close() {
+	s.guard.Close(0)
+	s.sessions.End()
 }
 
 // Serve serves until ctx ends. Then all runs have ended.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	stop := context.AfterFunc(ctx, func() { s.http.Close() })
+func (s *Server) Serve(ctx context.Context) error {
+	defer s.Close()
+	stop := context.AfterFunc(ctx, func() { s.guard.Close(0) })
 	defer stop()
 	clock := time.NewTicker(time.Minute)
 	defer clock.Stop()
@@ -118,32 +130,5 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 		}
 	}()
-	err := s.http.Serve(limit(l, maxConns, s.guard.log))
-	s.sessions.End()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-// NewToken returns a token that nobody can guess.
-func NewToken() string { return rand.Text() }
-
-// Address is where a page that listens at l is found.
-func Address(l net.Listener, token string) string {
-	host := l.Addr().String()
-	if a, ok := l.Addr().(*net.TCPAddr); ok && a.IP.IsUnspecified() {
-		host = fmt.Sprintf("%s:%d", thisHost(), a.Port)
-	}
-	url := "http://" + host + "/"
-	if token != "" {
-		url += "?token=" + token
-	}
-	return url
-}
-
-// Loopback reports whether an address is only this machine's.
-func Loopback(at net.Addr) bool {
-	a, ok := at.(*net.TCPAddr)
-	return ok && a.IP.IsLoopback()
+	return s.guard.Serve(s.routes())
 }

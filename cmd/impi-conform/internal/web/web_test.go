@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/conform"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/record"
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/web/session"
+	"github.com/libimpi/libimpi/cmd/internal/webguard"
 )
 
 // evil is text as somebody hostile writes it.
@@ -92,19 +93,27 @@ func (s *safe) String() string              { s.mu.Lock(); defer s.mu.Unlock(); 
 
 func newSite(t *testing.T, change ...func(*Config)) *site {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &site{t: t, url: "http://" + l.Addr().String(), log: new(safe)}
+	return guardedSite(t, func(*webguard.Config) {}, change...)
+}
+
+// guardedSite is a site whose guard has other bounds.
+func guardedSite(t *testing.T, bounds func(*webguard.Config), change ...func(*Config)) *site {
+	t.Helper()
+	s := &site{t: t, log: new(safe)}
 	c := Config{Cases: toys, Options: conform.Options{Timeout: time.Minute, Jobs: 2}, Limits: session.Defaults, Log: s.log,
 		Head: record.Record{Implementation: "toy", Specification: "IMPI 0.0"}}
 	for _, f := range change {
 		f(&c)
 	}
-	s.Server = New(c, l.Addr())
+	g := guarding(c)
+	bounds(&g)
+	var err error
+	if s.Server, err = open(c, g); err != nil {
+		t.Fatal(err)
+	}
+	s.url = strings.TrimSuffix(s.URL(), "/")
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(t.Context(), l) }()
+	go func() { done <- s.Serve(t.Context()) }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
 			t.Error(err)

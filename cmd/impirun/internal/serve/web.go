@@ -23,7 +23,7 @@ func withPage(plan *options.Plan, s *server.Server) (end func(), err error) {
 			return nil, fmt.Errorf("-web-token: %w", err)
 		}
 	}
-	w, err := watch.Open(s, plan.WebAddress, token)
+	w, err := watch.Open(s, plan.WebAddress, token, func(line string) { outcome.Complain("-web: %s", line) })
 	switch {
 	case errors.Is(err, webguard.ErrToken):
 		return nil, fmt.Errorf("-web=%s: %w: -web-token FILE", plan.WebAddress, webguard.ErrToken)

@@ -65,9 +65,10 @@ var files embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
 
-// Open listens, and serves the page until End. token is "" or what a browser has to show.
-func Open(job Job, address, token string) (*Watch, error) {
-	g, err := webguard.Open(webguard.Config{Address: address, Token: token})
+// Open listens, and serves the page until End. token is "" or what a browser has to show. log is told what
+// was refused, if it is not nil.
+func Open(job Job, address, token string, log func(line string)) (*Watch, error) {
+	g, err := webguard.Open(webguard.Config{Address: address, Token: token, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func running() *fake {
 // open serves a page on a free port.
 func open(t *testing.T, job Job) *Watch {
 	t.Helper()
-	w, err := Open(job, "", "")
+	w, err := Open(job, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func (e events) next(t *testing.T) (name string, parts map[string]json.RawMessag
 
 func TestAStreamSendsWhatChangesAndTheEnd(t *testing.T) {
 	job := running()
-	w, err := Open(job, "", "")
+	w, err := Open(job, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
