@@ -179,8 +179,9 @@ func TestBodiesAreBounded(t *testing.T) {
 		t.Errorf("6 bytes for another path: %d", w.Code)
 	}
 	for body, wants := range map[string][2]string{
-		"0123456789":  {"the page, 10 bytes, <nil>", "the page, 10 bytes, <nil>"},
-		"0123456789a": {"the request is too long: at most 10 bytes are taken", "the page, 10 bytes, http: request body too large"},
+		"0123456789": {"the page, 10 bytes, <nil>", "the page, 10 bytes, <nil>"},
+		"0123456789a": {"the request is too long: at most 10 bytes are taken",
+			"the page, 10 bytes, http: request body too large"},
 	} {
 		for i, length := range []int{len(body), -1} {
 			w := ask(g, "POST", "/long", func(r *http.Request) {
