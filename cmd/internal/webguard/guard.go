@@ -4,7 +4,7 @@
 // Flow: what the user says of the address -> Open listens: at a loopback address, or with a token at any -> Serve hands
 // on requests that pass: connections within bounds (limits.go), a Host that no other site can have, an Origin that is
 // ours, a method and a body that the page wants, the token (token.go) -> every answer has headers by which the browser
-// runs and loads what is ours only.
+// runs and loads what is ours only. What does not pass is told (refusals.go).
 //
 //	g, err := webguard.Open(webguard.Config{Address: address, Token: token})
 //	fmt.Fprintln(os.Stderr, g.URL())

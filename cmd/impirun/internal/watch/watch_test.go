@@ -136,6 +136,37 @@ func TestOnlyWhatIsThereIsServed(t *testing.T) {
 	}
 }
 
+func TestThePageWithATokenIsForThoseWhoHaveIt(t *testing.T) {
+	const token = "0123456789abcdef"
+	told := make(chan string, 10)
+	w, err := Open(running(), "", token, func(line string) { told <- line })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.End)
+	for _, path := range []string{"", "page.js", "view.json", "events", "?token=" + token + "x"} {
+		r, text := get(t, w.URL()+path)
+		if r.StatusCode != http.StatusUnauthorized || strings.Contains(text, "10.0.0.1") {
+			t.Errorf("/%s without the token: %d", path, r.StatusCode)
+		}
+		if line := <-told; !strings.Contains(line, "the token is missing") || strings.Contains(line, token) {
+			t.Errorf("/%s: %s", path, line)
+		}
+	}
+	for origin, want := range map[string]int{"": 200, strings.TrimSuffix(w.URL(), "/"): 200, "http://evil.example": 403} {
+		r, _ := http.NewRequest("GET", w.URL()+"view.json", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Origin", origin)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Body.Close(); a.StatusCode != want {
+			t.Errorf("with the token, Origin %q: %d, want %d", origin, a.StatusCode, want)
+		}
+	}
+}
+
 func TestTheViewIsThereForPrograms(t *testing.T) {
 	w := open(t, running())
 	r, text := get(t, w.URL()+"view.json")
