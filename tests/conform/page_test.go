@@ -321,6 +321,8 @@ func TestAnImplementationThatIsStartedByHandOnThePage(t *testing.T) {
 			t.Fatalf("%v: %v, %s", cmd.Args, err, out)
 		}
 	}
+	// The page loads itself anew when there is no more to start, which would undo that we go to another.
+	b.until(`document.readyState === 'complete' && !document.querySelector('[id^=command-]')`)
 	b.goTo("/cases")
 	b.until(`document.querySelectorAll('tr[data-is=pass]').length === 2`)
 	b.ended()
