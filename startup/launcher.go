@@ -29,6 +29,7 @@ type LauncherEnd struct {
 	impi  atomic.Bool // the rank was promised an IMPI job
 
 	reports atomic.Bool // it answers AskTraffic
+	told    atomic.Bool // it has the job's tables: it reads questions
 }
 
 // rankState is what a rank has said so far, which decides what it may say next.
@@ -41,7 +42,7 @@ const (
 	finalized
 )
 
-// Message is Hello, Host, Finalized, Abort, Request or Traffic.
+// Message is Hello, Host, Finalized, Abort, Request, Traffic or Report.
 type Message any
 
 // NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
@@ -142,6 +143,8 @@ func (l *LauncherEnd) Next() (Message, error) {
 		return request(m)
 	case m.Type == msgTraffic && l.state != silent: // it may have finalized meanwhile
 		return trafficOf(m)
+	case m.Type == msgReport && l.state != silent:
+		return reportOf(m)
 	case m.Type == msgAbort && l.state != silent:
 		a, err := decode[Abort](m)
 		if err != nil {
@@ -171,6 +174,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 		return nil, fmt.Errorf("the process says that its pid is %d", h.PID)
 	}
 	l.state = greeted
+	l.told.Store(false)
 	l.reports.Store(h.Reports)
 	return h, nil
 }
@@ -188,7 +192,9 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 		b.Tables = EncodeJob(w.Job)
 	}
 	l.impi.Store(w.IMPI)
-	return l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
+	err := l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
+	l.told.Store(err == nil && !w.IMPI)
+	return err
 }
 
 // refuse answers Hello with the reason why the rank cannot be part of the job.
@@ -201,7 +207,9 @@ func (l *LauncherEnd) refuse(text string) error {
 // of those that share memory, by local rank; none: they follow one another.
 func (l *LauncherEnd) Job(j *transport.Job, agent [2]int, local ...int32) error {
 	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}, Local: local}
-	return l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
+	err := l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
+	l.told.Store(err == nil)
+	return err
 }
 
 // Ack answers Finalized. From then on the rank may exit.

@@ -60,6 +60,10 @@ type Link struct {
 
 	traffic   func() []wire.Traffic // Report; nil: nothing is known
 	reporting bool                  // an answer is on its way
+
+	describe   func() []byte // Describe; nil: nothing is known
+	describing bool          // tellReports runs
+	question   uint32        // the last
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -330,7 +334,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic.
+// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic
+// and about what threads wait for.
 func (l *Link) notice(m message) error {
 	if m.Type == msgAnswer {
 		return l.answered(m)
@@ -338,6 +343,9 @@ func (l *Link) notice(m message) error {
 	if m.Type == msgTraffic {
 		l.reportTraffic()
 		return nil
+	}
+	if m.Type == msgReport {
+		return l.tellReport(m)
 	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)
