@@ -61,6 +61,8 @@ func silence(r *Rank) string {
 	switch r.State {
 	case Outside:
 		text = "has not called MPI_Init"
+	case Entering:
+		text = "in MPI_Init, which waits for other ranks"
 	case Finalized:
 		text = "has called MPI_Finalize"
 	case Ended:

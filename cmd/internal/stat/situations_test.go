@@ -290,12 +290,13 @@ var situations = []struct {
 		return s
 	}},
 	{"ranks that are swapped out, that compute without answering, and that never began", false, func() *situation {
-		s := world(5)
+		s := world(6)
 		s.recv(0, 1, 1)
 		s.silent(1, Disk, "in folio_wait_bit")
 		s.silent(2, Running, "12.1 s of processor time in the last 12.1 s")
 		s.silent(3, Outside, "")
-		s.silent(4, Mute, "")
+		s.silent(4, Mute, "process 1004")
+		s.silent(5, Entering, "")
 		return s
 	}},
 	{"a blocking and a nonblocking barrier", true, func() *situation {

@@ -25,6 +25,7 @@ type State string
 const (
 	Answered  State = ""          // it has told: Rank.Process is there
 	Outside   State = "outside"   // it has not called MPI_Init, or does not use MPI
+	Entering  State = "entering"  // it waits in MPI_Init for others
 	Finalized State = "finalized" // it has called MPI_Finalize
 	Ended     State = "ended"     // its process is gone
 	Stopped   State = "stopped"   // by a signal, or a debugger

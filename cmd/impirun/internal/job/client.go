@@ -68,6 +68,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		tables, first, err := m.ViaHead(hosts)
 		if err == nil {
 			p.job.First(first)
+			p.begins(first)
 		}
 		return tables, first, err
 	}
@@ -103,7 +104,15 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	}
 	first = join.FirstRank(tables, m.Rank)
 	p.job.First(first - p.First)
+	p.begins(first)
 	return tables, first, nil
+}
+
+// begins notes the world rank of the client's first rank.
+func (p *Part) begins(first int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.base = first
 }
 
 // Joined reports whether this client has joined the others.

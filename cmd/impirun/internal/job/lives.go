@@ -176,6 +176,7 @@ func (p *Part) leave(i int, end *startup.LauncherEnd) {
 	if s := &p.seats[i]; s.inside == end {
 		s.inside = nil
 		p.reports.Take(i, nil) // it answers no more
+		p.round.leave(i)
 	}
 }
 

@@ -58,6 +58,9 @@ type Part struct {
 
 	reports Reports // of the ranks' traffic
 
+	asker sync.Mutex // held for one round
+	round round      // of questions what ranks wait for
+
 	spawner  Spawner            // answers what ranks ask for
 	programs []*options.Program // by local rank
 	parent   string             // the port of those who have spawned us
@@ -81,6 +84,7 @@ type Part struct {
 	session *client.Session
 	agent   *agent.Agent // nil: there is none, or not yet
 	tabled  bool         // the ranks have the job's tables
+	base    int          // world rank of the client's first rank, as soon as that is known
 }
 
 // drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
@@ -125,7 +129,7 @@ func New(s layout.Share, jobID string, how *join.Plan, list []supervise.Process)
 
 // partOf makes a part without links and shared memory.
 func partOf(s layout.Share, jobID string, how *join.Plan) *Part {
-	return &Part{Share: s, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
+	return &Part{Share: s, base: s.First, jobID: jobID, joinPlan: how, life: newLife(1, s.N), seats: make([]seat, s.N),
 		hosts: make([]client.Host, s.N), asked: make([]int, s.N)}
 }
 
@@ -220,6 +224,8 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		return p.request(i, end, m)
 	case startup.Traffic:
 		p.reports.Take(i, m.Rows)
+	case startup.Report:
+		p.answered(i, m)
 	}
 	return nil
 }
