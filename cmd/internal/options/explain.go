@@ -73,6 +73,8 @@ func (p *Plan) String() string {
 	say(p.Dir != "", "output to folder %s, and only there: %v", p.Dir, p.DirOnly)
 	say(p.Stdin != StdinOne || p.StdinRank != 0, "stdin %v %d", p.Stdin, p.StdinRank)
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
+	say(p.ReportOn != 0, "report on signal %d", int(p.ReportOn))
+	say(p.Deadlock != DeadlockReport, "deadlock %v", p.Deadlock)
 	say(p.ABI != ABIAuto, "programs for the ABI of %s", p.ABI)
 	say(p.Grace != defaultGrace, "grace %v", p.Grace)
 	say(p.Recovery, "recovery")

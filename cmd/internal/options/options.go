@@ -83,6 +83,7 @@ type Plan struct {
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
 	Output
+	Diagnosis
 	Stdin     Stdin
 	StdinRank int           // Stdin == StdinOne: the rank that gets it
 	Timeout   time.Duration // 0: none

@@ -29,12 +29,16 @@ import (
 
 // Config is what a job needs beside its processes.
 type Config struct {
-	Host     string // this machine's name, for messages
-	Ranks    []int  // the processes' ranks in messages, until Job.First says what to add to them; nil: from 0 on
-	Part     string // follows a rank in messages until then, such as " of client 1"
-	Name     string // follows it in all messages, such as " of spawned job 2"
-	Grace    time.Duration
-	Timeout  time.Duration // 0: none
+	Host    string // this machine's name, for messages
+	Ranks   []int  // the processes' ranks in messages, until Job.First says what to add to them; nil: from 0 on
+	Part    string // follows a rank in messages until then, such as " of client 1"
+	Name    string // follows it in all messages, such as " of spawned job 2"
+	Grace   time.Duration
+	Timeout time.Duration // 0: none
+	// Late, if not nil, is called when that is over, before the ranks are ended. It may take some seconds.
+	Late func()
+	// Kept is a signal that is not sent on to the ranks; 0: none.
+	Kept     syscall.Signal
 	Recovery bool
 	// Streams, if not nil, says where what a rank writes to "stdout" or "stderr" goes.
 	Streams func(rank int, name string) Stream
@@ -163,7 +167,7 @@ func (j *Job) abandon() {
 // listen asks for the signals that are forwarded, but not for those that our caller had switched off.
 func (j *Job) listen() {
 	for _, s := range forwarded {
-		if !signal.Ignored(s) {
+		if s != j.config.Kept && !signal.Ignored(s) {
 			signal.Notify(j.signals, s)
 		}
 	}
@@ -332,7 +336,7 @@ func (j *Job) Wait() *Cause {
 				j.forward(s.(syscall.Signal))
 			}
 		case <-timeout:
-			j.note(func(l *jobTable) { l.timedOut(j.config.Timeout) })
+			go j.late()
 		case <-end.grace:
 			end.now()
 		case <-j.outcomes.limit:
@@ -342,6 +346,14 @@ func (j *Job) Wait() *Cause {
 			return j.outcome()
 		}
 	}
+}
+
+// late ends the job because its time is over.
+func (j *Job) late() {
+	if j.config.Late != nil {
+		j.config.Late()
+	}
+	j.note(func(l *jobTable) { l.timedOut(j.config.Timeout) })
 }
 
 // outcome is the cause when nothing is left.
