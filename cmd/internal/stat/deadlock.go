@@ -2,6 +2,7 @@ package stat
 
 import (
 	"slices"
+	"time"
 )
 
 // A Deadlock is a job of which no call of MPI can ever return.
@@ -11,9 +12,9 @@ type Deadlock struct {
 	Circle string `json:"circle,omitempty"`
 }
 
-// Blocked reports whether all ranks have answered that all their threads wait, or are gone: only then Prove is worth a
-// second round.
-func Blocked(ranks []Rank) bool {
+// Blocked reports whether all ranks have answered that all their threads wait, for at least so long, or are gone: only
+// then Prove is worth a second round.
+func Blocked(ranks []Rank, least time.Duration) bool {
 	some := false
 	for i := range ranks {
 		r := &ranks[i]
@@ -25,7 +26,7 @@ func Blocked(ranks []Rank) bool {
 			return false
 		}
 		for k := range p.Threads {
-			if !p.Threads[k].Settled {
+			if !p.Threads[k].Settled || p.Threads[k].Since < int64(least) {
 				return false
 			}
 		}
@@ -42,7 +43,7 @@ func Blocked(ranks []Rank) bool {
 //
 // Ranks that may be woken from outside (Process.Open) can act, and so can those that wait for them.
 func Prove(first, second []Rank) *Deadlock {
-	if len(first) != len(second) || !Blocked(first) || !Blocked(second) {
+	if len(first) != len(second) || !Blocked(first, 0) || !Blocked(second, 0) {
 		return nil
 	}
 	before := map[[2]int]*Rank{}

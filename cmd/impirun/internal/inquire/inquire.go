@@ -1,0 +1,168 @@
+// Package inquire is what the launcher of a job says of ranks that wait: when a signal or impi-stat asks, when the time
+// of the job is over, and by itself when it can prove that no rank will ever go on.
+//
+// Flow: Open -> a signal (Config.Signal), a client (package inquiry) or the launcher (Report) asks -> all ranks are
+// asked (Config.States) -> package stat makes a text of it. Meanwhile watch looks every few seconds whether all
+// processes are at rest, which costs their processes nothing; only then are they asked, twice, and stat.Prove compares.
+package inquire
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/internal/inquiry"
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/stat"
+)
+
+// Config is what an Inquiry needs. Functions may be called by any goroutine.
+type Config struct {
+	Name string // of the job, for people
+	// States asks all ranks, and waits for their answers, up to limit. whole is false if there are ranks that this
+	// launcher cannot ask, such as those of other clients.
+	States func(limit time.Duration) (ranks []stat.Rank, whole bool)
+	// Rest reports whether all processes of the job are at rest, since it was called before. It is called by one
+	// goroutine, and costs little.
+	Rest     func() bool
+	Say      func(text string) // prints whole lines
+	Abort    func(why string)  // ends the job
+	Signal   syscall.Signal    // at which a report is made; 0: none
+	Deadlock options.Deadlock
+	Look     time.Duration // between two looks at processes; 0: lookTime
+}
+
+// Times.
+const (
+	answerTime = 2 * time.Second         // in which ranks have to answer
+	lookTime   = 2500 * time.Millisecond // between two looks at processes
+	waitTime   = 5 * time.Second         // for which all threads have to wait before that is called a deadlock
+	mostTime   = time.Minute             // between looks if ranks rest, and it is no deadlock
+)
+
+// Inquiry is what Open makes.
+type Inquiry struct {
+	config  Config
+	door    io.Closer // nil: clients cannot ask
+	signals chan os.Signal
+	ended   chan struct{}
+	over    sync.WaitGroup
+}
+
+// Open begins to listen and to watch.
+func Open(c Config) *Inquiry {
+	q := &Inquiry{config: c, signals: make(chan os.Signal, 1), ended: make(chan struct{})}
+	if c.Signal != 0 {
+		signal.Notify(q.signals, c.Signal)
+		q.over.Go(q.hear)
+	}
+	// Without a door there is no impi-stat, and the job runs all the same.
+	q.door, _ = inquiry.Listen(q.answer)
+	if c.Deadlock != options.DeadlockIgnore {
+		q.over.Go(q.watch)
+	}
+	return q
+}
+
+// Close ends both.
+func (q *Inquiry) Close() {
+	signal.Stop(q.signals)
+	close(q.ended)
+	if q.door != nil {
+		q.door.Close()
+	}
+	q.over.Wait()
+}
+
+// hear makes a report at each signal.
+func (q *Inquiry) hear() {
+	for {
+		select {
+		case <-q.signals:
+			q.Report("what ranks do")
+		case <-q.ended:
+			return
+		}
+	}
+}
+
+// Report says what all ranks do, below a title. If none has called MPI_Init, it says nothing.
+func (q *Inquiry) Report(title string) {
+	ranks, _ := q.config.States(answerTime)
+	if began(ranks) {
+		q.config.Say("impirun: " + title + ":\n" + stat.Make(ranks).Text())
+	}
+}
+
+// began reports whether a rank has called MPI_Init.
+func began(ranks []stat.Rank) bool {
+	for i := range ranks {
+		if s := ranks[i].State; s != stat.Outside && s != stat.Ended {
+			return true
+		}
+	}
+	return false
+}
+
+// answer makes a report for a client.
+func (q *Inquiry) answer(f inquiry.Format) []byte {
+	ranks, _ := q.config.States(answerTime)
+	r := stat.Make(ranks)
+	if f == inquiry.Text {
+		return []byte(fmt.Sprintf("%s, %d ranks:\n%s", q.config.Name, len(ranks), r.Text()))
+	}
+	b, err := json.MarshalIndent(struct {
+		Job string `json:"job"`
+		PID int    `json:"pid"`
+		*stat.Report
+	}{q.config.Name, os.Getpid(), r}, "", "  ")
+	if err != nil {
+		return nil
+	}
+	return append(b, '\n')
+}
+
+// watch looks for a deadlock until one has been said, or the job ends.
+func (q *Inquiry) watch() {
+	pause := cmp.Or(q.config.Look, lookTime)
+	shortest := pause
+	for {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-q.ended:
+			timer.Stop()
+			return
+		}
+		if !q.config.Rest() {
+			pause = shortest
+			continue
+		}
+		d, ranks := q.look()
+		if d == nil {
+			pause = min(2*pause, mostTime)
+			continue
+		}
+		q.config.Say("impirun: " + d.Text() + ":\n" + stat.Make(ranks).Text())
+		if q.config.Deadlock == options.DeadlockAbort {
+			q.config.Abort("the job is in a deadlock (-deadlock abort)")
+		}
+		return
+	}
+}
+
+// look asks twice, and compares.
+func (q *Inquiry) look() (*stat.Deadlock, []stat.Rank) {
+	first, whole := q.config.States(answerTime)
+	if !whole || !stat.Blocked(first, waitTime) {
+		return nil, nil
+	}
+	second, _ := q.config.States(answerTime)
+	return stat.Prove(first, second), second
+}
