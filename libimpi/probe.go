@@ -74,7 +74,7 @@ func (c *Comm) probe(find func(c *Comm, source, tag int32) (*message, error), so
 
 // await waits for a message for (source, tag). Without one the job has failed.
 func (c *Comm) await(source, tag int32) (m *message, err error) {
-	c.engine.seek(c.p2p, source, func() bool {
+	c.engine.seek(c.p2p, source, tag, func() bool {
 		m = c.p2p.space.Find(source, tag)
 		return m != nil
 	})
