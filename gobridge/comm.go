@@ -360,7 +360,7 @@ func impi_Comm_set_name(comm, comm_name uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	k.c.Name = text(comm_name, abi.MPI_MAX_OBJECT_NAME-1)
+	k.c.Rename(text(comm_name, abi.MPI_MAX_OBJECT_NAME-1))
 	return 0
 }
 

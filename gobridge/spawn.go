@@ -56,7 +56,7 @@ func (p *process) meetParent(port string) error {
 		return libimpi.Errorf(libimpi.AsError(err).Class, "cannot meet the parents: %v", err)
 	}
 	newHandle(c, defaultHandler(), nil, address(&p.parent))
-	c.Name = "MPI_COMM_PARENT"
+	c.Rename("MPI_COMM_PARENT")
 	return nil
 }
 

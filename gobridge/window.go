@@ -279,7 +279,7 @@ func impi_Win_set_name(win, win_name uintptr) int32 {
 	if k.result(win_name, "win_name"); k.err != nil {
 		return k.fail()
 	}
-	k.w.Name = text(win_name, abi.MPI_MAX_OBJECT_NAME-1)
+	k.w.Rename(text(win_name, abi.MPI_MAX_OBJECT_NAME-1))
 	return 0
 }
 

@@ -9,6 +9,7 @@ import (
 	collboard "github.com/libimpi/libimpi/coll/board"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/libimpi/board"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -104,7 +105,7 @@ func (c *Comm) OpenBoard(well bool) (transport.Board, error) {
 // UseBoard makes the board that OpenBoard has returned the one of the communicator's operations. If there is none, or
 // UseBoard is not called, they go by messages. lay may be nil.
 func (c *Comm) UseBoard(counters BoardCounters, lay func(lane transport.Lane, o *collboard.Operation) LaneInC) {
-	c.board.Use((*boardEngine)(c.engine), c.board.shared, int(c.rank), c.localRanks(), counters)
+	c.board.Use((*boardEngine)(c), c.board.shared, int(c.rank), c.localRanks(), counters)
 	c.board.lay = lay
 }
 
@@ -176,21 +177,22 @@ func (k *collective) Operate(o *collboard.Operation) error {
 	return o.Do(&k.c.board.Blocking)
 }
 
-// boardEngine is an engine as boards see it (board.Engine).
-type boardEngine Engine
+// boardEngine is an engine as the board of a communicator sees it (board.Engine).
+type boardEngine Comm
 
-func (b *boardEngine) Lock()         { b.mu.Lock() }
-func (b *boardEngine) Unlock()       { b.mu.Unlock() }
-func (b *boardEngine) Busy() bool    { return b.shared.hasWork() }
-func (b *boardEngine) Turn()         { (*Engine)(b).Turn() }
-func (b *boardEngine) Patient() bool { return b.waiting.patient.Load() }
+func (b *boardEngine) Lock()         { b.engine.mu.Lock() }
+func (b *boardEngine) Unlock()       { b.engine.mu.Unlock() }
+func (b *boardEngine) Busy() bool    { return b.engine.shared.hasWork() }
+func (b *boardEngine) Turn()         { b.engine.Turn() }
+func (b *boardEngine) Patient() bool { return b.engine.waiting.patient.Load() }
 
 // Await implements board.Engine.
 func (b *boardEngine) Await(word *uint64, least uint64, inVain board.Condition) (raised bool, err error) {
-	e := (*Engine)(b)
+	e := b.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || inVain.Holds() }, anyPeer)
+	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || inVain.Holds() }, anyPeer,
+		cause{what: report.ForMembers, comm: (*Comm)(b), word: word})
 	if raised = atomic.LoadUint64(word) >= least; raised || inVain.Holds() {
 		return raised, nil
 	}
@@ -199,5 +201,5 @@ func (b *boardEngine) Await(word *uint64, least uint64, inVain board.Condition) 
 
 // WaitFor implements board.Engine.
 func (b *boardEngine) WaitFor(c board.Condition) {
-	(*Engine)(b).waitFor(func() bool { return c.Holds() }, anyPeer)
+	b.engine.waitFor(func() bool { return c.Holds() }, anyPeer, forMembers((*Comm)(b)))
 }

@@ -61,7 +61,7 @@ func (e *Engine) detachBuffer(b *attachedBuffer, from string) error {
 	if !b.attached {
 		return errorf(abi.MPI_ERR_BUFFER, "no buffer is attached to %s", from)
 	}
-	e.waitFor(func() bool { return b.used == 0 }, anyPeer)
+	e.waitFor(func() bool { return b.used == 0 }, anyPeer, forRoom)
 	if err := e.failure(); err != nil {
 		return err
 	}

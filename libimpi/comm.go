@@ -13,6 +13,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/counters"
 	"github.com/libimpi/libimpi/libimpi/group"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/libimpi/topo"
 )
 
@@ -128,6 +129,13 @@ func (c *Comm) describe() string {
 		return fmt.Sprintf("intercommunicator %d of sizes %d and %d", c.p2p.cid, c.Size(), c.Ranks())
 	}
 	return fmt.Sprintf("communicator %d of size %d", c.p2p.cid, c.Size())
+}
+
+// Rename gives the communicator a name.
+func (c *Comm) Rename(name string) {
+	c.engine.mu.Lock() // State reads it
+	defer c.engine.mu.Unlock()
+	c.Name = name
 }
 
 // String names the communicator for messages.
@@ -312,7 +320,7 @@ func (c *Comm) Free() error {
 func (c *Comm) Disconnect() error {
 	e := c.engine
 	e.mu.Lock()
-	e.waitFor(func() bool { return !e.requests.underWay(c) }, anyPeer)
+	e.waitFor(func() bool { return !e.requests.underWay(c) }, anyPeer, cause{what: report.ForRequests, comm: c})
 	e.mu.Unlock()
 	if err := c.Barrier(); err != nil {
 		if e.failure() == nil { // a guest is lost: there is nobody to wait for

@@ -181,7 +181,7 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 	e.thread.Enter()
 	for _, id := range ids {
 		if r := e.active(id); r != nil {
-			e.wait(r)
+			e.waitOf(r, ids)
 		}
 	}
 	e.thread.Leave()
@@ -310,10 +310,10 @@ func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err err
 		return at, active, nil
 	}
 	if wait {
-		e.waitFor(func() bool {
+		e.waitAmong(func() bool {
 			at, _ = e.anyDone(ids)
 			return at >= 0
-		}, anyPeer)
+		}, anyPeer, forAny, ids)
 	} else {
 		e.look()
 		at, active = e.anyDone(ids)

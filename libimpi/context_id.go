@@ -43,7 +43,7 @@ func (c *Comm) nextCID() (uint64, error) {
 		c.ids.supply.Bring(bring, ids, err)
 	}
 	if !p.Done {
-		if e.waitFor(func() bool { return p.Done }, anyPeer); !p.Done {
+		if e.waitFor(func() bool { return p.Done }, anyPeer, forMembers(c)); !p.Done {
 			return 0, e.failure()
 		}
 	}

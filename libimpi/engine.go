@@ -81,6 +81,8 @@ type Engine struct {
 	predefined predefined
 	watch      watch // what tools want to know (counters.go)
 	loss       loss
+	windows    []*Window // that are open
+	caller     Caller    // of the program's threads
 }
 
 // position is where the process stands in its job, its client and its machine. Never written after the start.
@@ -119,6 +121,9 @@ type waitState struct {
 	offers   uint32        // polls between two offers of the core (progress.go)
 	patient  atomic.Bool   // more ranks than cores on this machine: do not spin
 	probes   []probe       // that wait
+	blocked  []*blocked    // threads that wait and have slept (blocked.go)
+	unused   []*blocked    // memory for others
+	moves    uint64        // what has come for them, and waits of theirs that are over
 
 	watcher sync.Mutex // held while the socket watcher polls; guards over
 	over    bool       // the engine's lock is about to go away
@@ -130,7 +135,7 @@ type collectiveState struct {
 	ready     []*Task           // operations that can go on (task.go)
 	calls     []*Task           // those whose next step is to call a function of the program
 	idle      []*Task           // tasks that are not in use
-	mostTasks int               // numbers of each kind (task_number.go)
+	mostTasks int               // numbers of each kind (collective.go)
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
 	noBoards  atomic.Bool       // collective operations go by messages

@@ -5,6 +5,7 @@ import (
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/file"
 	"github.com/libimpi/libimpi/file/members"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/onesided"
 )
 
@@ -16,6 +17,7 @@ type File struct {
 	*file.Queued
 	Bridge any // what the bridge keeps with it
 
+	name    string // by which it was opened
 	members *members.Members
 	comm    *Comm // of the members
 }
@@ -35,7 +37,7 @@ func (c *Comm) OpenFile(fs file.FileSystem, name string, mode int, hints file.Hi
 	if err != nil {
 		return nil, err
 	}
-	f := &File{members: m, comm: m.Own().(*fileComm).Comm}
+	f := &File{name: name, members: m, comm: m.Own().(*fileComm).Comm}
 	engine := newFileEngine(c.engine, f)
 	f.Queued, err = file.OpenQueued(file.Process{Engine: engine, Checker: fileChecker{f.comm}, Pool: &c.engine.files,
 		Release: m.Release}, m, fs, name, mode, hints)
@@ -103,7 +105,7 @@ func (fe *fileEngine) Ring()   { fe.ring() }
 // WaitFor waits for a condition.
 func (fe *fileEngine) WaitFor(cond func() bool) error {
 	if !cond() {
-		fe.waitFor(cond, anyPeer)
+		fe.waitFor(cond, anyPeer, cause{what: report.ForFile, file: fe.alone.file})
 	}
 	if !cond() {
 		return fe.failure()

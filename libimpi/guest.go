@@ -274,7 +274,7 @@ func (e *Engine) partAll(deadline time.Time) {
 			}
 		}
 		return true
-	}, anyPeer)
+	}, anyPeer, forConnection)
 }
 
 // guestsOf are the members of a group that are of other jobs. lost is why one of them is not there; nil: all are.

@@ -192,7 +192,7 @@ func (c *Comm) exchangeAnywhere(out, in coll.Buf, with int, tag int32) (err erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a, b := e.requests.find(mandated), e.requests.find(elsewhere)
-	e.waitFor(func() bool { return a.state.done || b.state.done }, anyPeer)
+	e.waitFor(func() bool { return a.state.done || b.state.done }, anyPeer, forMembers(c))
 	if b.state.done && !a.state.done {
 		a, b = b, a
 		defer func() { datatype.Copy(in.Base, in.Count, in.Type, other.Base, in.Count, in.Type) }()

@@ -152,7 +152,7 @@ func (j *joint) end(ctx stdcontext.Context, failed bool) error {
 		e.waitFor(func() bool {
 			j.look()
 			return j.complete() || ctx.Err() != nil
-		}, anyPeer)
+		}, anyPeer, forConnection)
 		e.mu.Unlock()
 	}
 	if ctx.Err() != nil {
@@ -251,7 +251,7 @@ func (e *Engine) asideUnless(ctx stdcontext.Context, f func(stdcontext.Context),
 	e.waitFor(func() bool {
 		look()
 		return done
-	}, anyPeer)
+	}, anyPeer, forConnection)
 	var lost error
 	if !done {
 		lost = e.failure()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/protocol"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/transport"
 )
 
@@ -153,13 +154,14 @@ type probe struct {
 }
 
 // seek waits, as a probe does, until find finds a message, or in vain (Comm.without).
-func (e *Engine) seek(ctx *context, source int32, find func() bool) {
+func (e *Engine) seek(ctx *context, source, tag int32, find func() bool) {
 	if find() {
 		return
 	}
 	e.waiting.probes = append(e.waiting.probes, probe{ctx, source})
 	e.invite(ctx, source)
-	e.waitFor(func() bool { return find() || ctx.comm.foreigners.lost != nil && ctx.comm.without(source) != nil }, anyPeer)
+	e.waitFor(func() bool { return find() || ctx.comm.foreigners.lost != nil && ctx.comm.without(source) != nil }, anyPeer,
+		cause{what: report.ForMessage, comm: ctx.comm, source: source, tag: tag})
 	i := slices.Index(e.waiting.probes, probe{ctx, source})
 	e.waiting.probes = slices.Delete(e.waiting.probes, i, i+1)
 }

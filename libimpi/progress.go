@@ -90,6 +90,7 @@ func (e *Engine) progress() {
 	for more, n, looks := !e.waiting.over, 0, 0; more && n < watcherPolls; {
 		e.mu.Lock()
 		more = e.pollAll()
+		e.notice(more)
 		flows := e.protocol.Flows()
 		e.mu.Unlock()
 		if more {
@@ -136,14 +137,25 @@ func (e *Engine) pollAll() bool {
 func (e *Engine) wait(r *Request) {
 	e.settle()
 	if !r.state.done {
-		e.waitFor(func() bool { return r.state.done }, r.env.peer)
+		e.waitAmong(func() bool { return r.state.done }, r.env.peer, forRequest(r), nil)
+	}
+}
+
+// waitOf is wait for one of some requests that a call waits for.
+func (e *Engine) waitOf(r *Request, ids []uint64) {
+	e.settle()
+	if !r.state.done {
+		e.waitAmong(func() bool { return r.state.done }, r.env.peer, forRequest(r), ids)
 	}
 }
 
 // waitFor returns when cond, which is called under the lock, says so, or when a peer is lost.
-// from is the process whose message is awaited, or anyPeer.
-func (e *Engine) waitFor(cond func() bool, from int32) {
-	var w waiter
+// from is the process whose message is awaited, or anyPeer; why is for whoever asks what the thread waits for.
+func (e *Engine) waitFor(cond func() bool, from int32, why cause) { e.waitAmong(cond, from, why, nil) }
+
+// waitAmong is waitFor in a call that waits for all or any of some requests.
+func (e *Engine) waitAmong(cond func() bool, from int32, why cause, ids []uint64) {
+	w := waiter{why: why}
 	e.settle()
 	e.thread.Enter()
 	defer e.thread.Leave()
@@ -152,14 +164,16 @@ func (e *Engine) waitFor(cond func() bool, from int32) {
 	}
 	for !cond() {
 		if e.loss.failed.Load() != nil {
+			w.leave(e)
 			return
 		}
 		if e.poll(from) || len(e.collectives.calls) > 0 && e.callProgram() {
-			w.reset()
+			w.moved(e, ids)
 			continue
 		}
-		w.pause(e, cond, from)
+		w.pause(e, cond, from, ids)
 	}
+	w.leave(e)
 	if !w.slept && e.waiting.budget < longSpin {
 		e.waiting.budget *= 2
 	}
@@ -170,6 +184,10 @@ type waiter struct {
 	polls uint32
 	since time.Time
 	slept bool
+
+	why     cause
+	moves   uint32   // fruitful polls before it was entered
+	blocked *blocked // nil: not entered (blocked.go)
 }
 
 func (w *waiter) reset() { w.polls = 0 }
@@ -181,7 +199,7 @@ const clockEvery = 16
 const patientEvery = 4
 
 // pause spends the time between two polls. Engine lock held, given up in between.
-func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
+func (w *waiter) pause(e *Engine, cond func() bool, from int32, ids []uint64) {
 	w.polls++
 	switch {
 	case e.home.InTurn: // what is awaited comes while this thread sleeps
@@ -198,7 +216,9 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32) {
 		return
 	}
 	e.waiting.budget = max(e.waiting.budget/2, shortSpin)
-	e.sleep(cond)
+	w.enter(e, ids)
+	w.blocked.trace(e)
+	e.sleep(cond, w.blocked)
 	w.reset()
 	w.slept = true
 }
@@ -310,7 +330,7 @@ func (e *Engine) giveWay(w *waiter) bool {
 const looks = 64
 
 // sleep blocks the thread until something may have happened. Engine lock held, given up while asleep.
-func (e *Engine) sleep(cond func() bool) {
+func (e *Engine) sleep(cond func() bool, b *blocked) {
 	value := e.bell.Bell()
 	if !e.bell.PrepareSleep(value) {
 		return
@@ -326,10 +346,14 @@ func (e *Engine) sleep(cond func() bool) {
 		e.noticeParted()
 	}
 	soon := e.protocol.Pulls() && !e.home.InTurn // there is something to read
-	if !e.pollAll() && !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
+	if e.pollAll() {
+		e.notice(true)
+	} else if !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
+		b.asleep, b.bell = true, value
 		e.mu.Unlock()
-		e.bell.Wait(value, longSleep)
+		e.bell.Wait(value, b.patience(e))
 		e.mu.Lock()
+		b.asleep = false
 		if e.bell.Bell() == value && e.ways.local.examiner != nil {
 			e.ways.local.examiner.CheckPeers() // nobody rang for a second
 			e.examineFar()
@@ -396,7 +420,9 @@ func (e threadEngine) Failed() bool  { return e.failure() != nil }
 // pollLocal polls what is inside the machine: sockets have a watcher of their own.
 func (e *Engine) pollLocal() bool {
 	did := e.ways.local.Poll()
-	return e.followUp() || did
+	did = e.followUp() || did
+	e.notice(did)
+	return did
 }
 
 // bringOn counts a request that has just started, if the progress thread can advance it.
@@ -408,12 +434,12 @@ func (e *Engine) bringOn(r *Request) {
 	}
 }
 
-// AwaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
+// awaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
 // process's bell. Errors: a peer is lost.
-func (e *Engine) AwaitWord(word *uint64, least uint64) error {
+func (e *Engine) awaitWord(word *uint64, least uint64, why cause) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.waitFor(func() bool { return atomic.LoadUint64(word) >= least }, anyPeer); atomic.LoadUint64(word) < least {
+	if e.waitFor(func() bool { return atomic.LoadUint64(word) >= least }, anyPeer, why); atomic.LoadUint64(word) < least {
 		return e.failure()
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 type Config struct {
 	Job       *transport.Job
 	JobID     [16]byte          // the same for all processes of the job and for no others; zero: it is made of Job
+	Caller    Caller            // what threads of the program do; may be empty
 	Home      transport.Home    // the process's lock, bell, and place in its machine
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
@@ -38,7 +39,8 @@ type Config struct {
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
-	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job}
+	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job,
+		caller: c.Caller}
 	e.loss.onLost, e.loss.onGone = c.OnLost, c.OnGone
 	e.predefined.tagUB = c.Job.TagUB
 	e.collectives.mostTasks = mostTasks
@@ -336,7 +338,7 @@ func (e *Engine) finishRemote(more func() bool) error {
 	deadline := e.now().Add(finishTime)
 	e.waitFor(func() bool {
 		return len(e.protocol.Busy()) == 0 && !more() || e.now().After(deadline) && !e.owes()
-	}, anyPeer)
+	}, anyPeer, forEnd)
 	if err := e.failure(); err != nil {
 		return err
 	}

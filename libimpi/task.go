@@ -66,7 +66,7 @@ type taskCounter struct {
 }
 
 // Tags of tasks are those of package coll and of others inside a collective, below 1 << taskTagBits, plus the number of
-// the task, which is never 0 (task_number.go). They stay below subsetTags. Persistent tasks, which live long, have
+// the task, which is never 0 (collective.go). They stay below subsetTags. Persistent tasks, which live long, have
 // numbers of their own, above those of the others.
 const (
 	taskTagBits = 11
@@ -492,7 +492,7 @@ func (c *Comm) awaitTurn() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(c.tasks.turns) > 0 {
-		e.waitFor(func() bool { return len(c.tasks.turns) == 0 }, anyPeer)
+		e.waitFor(func() bool { return len(c.tasks.turns) == 0 }, anyPeer, forMembers(c))
 	}
 }
 

@@ -103,7 +103,7 @@ func (k *collective) Leave(o transport.Operation) error {
 		e.poll(anyPeer) // also where operations are over at once: others may wait for this process
 	}
 	if !l.over {
-		e.waitFor(func() bool { return l.over }, anyPeer)
+		e.waitFor(func() bool { return l.over }, anyPeer, forMembers(k.c))
 	}
 	switch {
 	case !l.over:

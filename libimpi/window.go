@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
@@ -8,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/board"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/futex"
@@ -42,7 +44,18 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 		own.Discard()
 		return nil, err
 	}
-	return &Window{Window: w, comm: own}, nil
+	made := &Window{Window: w, comm: own}
+	c.engine.mu.Lock()
+	c.engine.windows = append(c.engine.windows, made)
+	c.engine.mu.Unlock()
+	return made, nil
+}
+
+// Rename gives the window a name.
+func (w *Window) Rename(name string) {
+	w.comm.engine.mu.Lock() // State reads it
+	defer w.comm.engine.mu.Unlock()
+	w.Name = name
 }
 
 // Comm is the communicator.
@@ -53,13 +66,22 @@ func (w *Window) Free() error {
 	if err := w.Window.Free(); err != nil {
 		return err
 	}
-	w.comm.Discard()
+	w.end()
 	return nil
 }
 
 // forget gives it up without a word to the others.
 func (w *Window) forget() {
 	w.Forget()
+	w.end()
+}
+
+// end gives the communicator up.
+func (w *Window) end() {
+	e := w.comm.engine
+	e.mu.Lock()
+	e.windows = slices.DeleteFunc(e.windows, func(other *Window) bool { return other == w })
+	e.mu.Unlock()
 	w.comm.Discard()
 }
 
@@ -139,7 +161,7 @@ func (w *windowEngine) Await(word *uint64, least uint64) error {
 			}
 		}
 	}
-	return e.AwaitWord(word, least)
+	return e.awaitWord(word, least, cause{what: report.ForWindow, comm: w.comm, word: word})
 }
 
 // Wake wakes a member.
@@ -166,7 +188,8 @@ func (w *windowEngine) Ring()   { w.e.ring() }
 
 // WaitFor waits for a condition.
 func (w *windowEngine) WaitFor(c onesided.Condition) {
-	w.e.waitFor(func() bool { return c.Holds() || w.comm.foreigners.lost != nil }, anyPeer)
+	w.e.waitFor(func() bool { return c.Holds() || w.comm.foreigners.lost != nil }, anyPeer,
+		cause{what: report.ForWindow, comm: w.comm})
 }
 
 // Poll makes progress.

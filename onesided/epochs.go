@@ -2,6 +2,7 @@ package onesided
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/libimpi/libimpi/abi"
 )
@@ -294,4 +295,23 @@ func (s *Epochs) Free() *Error {
 		return s.refuse("call MPI_Win_fence before MPI_Win_free")
 	}
 	return s.begins("MPI_Win_free")
+}
+
+// Epoch says in which epoch the window is, in words, and names the targets that it may access; "" if it is in none, or
+// only between two fences. Another thread may be in a call of it: then that alone is said. Called without locks.
+func (w *Window) Epoch() (text string, targets []int) {
+	if !w.mu.TryLock() {
+		return "another call on the window is being made", nil
+	}
+	defer w.mu.Unlock()
+	s := w.epochs
+	if a := s.view.Access; (a == NoAccess || a == Fenced) && s.view.Posted == 0 {
+		return "", nil
+	}
+	for r := range s.targets {
+		if s.targets[r].Hold != NotHeld {
+			targets = append(targets, r)
+		}
+	}
+	return strings.TrimPrefix(s.state(), "the window "), targets
 }

@@ -239,3 +239,27 @@ func (b *Board) alert() {
 		}
 	}
 }
+
+// Awaited tells for whom a member waits at a word of the board that a blocking operation awaits, and for which of its
+// operations: for its contribution, or until it has done so many. False: it is another word. It is for reports.
+func (b *Board) Awaited(word *uint64) (member int, number uint64, is bool) {
+	for r := range b.local {
+		if b.shared.Done(r) == word {
+			return r, *b.Begun, true
+		}
+	}
+	for size := transport.NarrowSlot; size <= transport.LongSlot; size++ {
+		if size == transport.LongSlot && b.longUsers == nil {
+			break // it has no memory
+		}
+		slots, _, _ := b.shared.Slots(size)
+		for r := range b.local {
+			for i := range slots {
+				if of, _ := b.shared.Slot(size, r, i); of == word {
+					return r, *b.Begun, true
+				}
+			}
+		}
+	}
+	return 0, 0, false
+}

@@ -48,10 +48,11 @@ type Process struct {
 	CollectiveCount int          `json:"collectiveCount,omitempty"`
 	Comms           []Comm       `json:"comms,omitempty"` // of what stands above
 
-	// Bell counts what has woken threads of this process, or would have. If all processes of a job have told twice that
-	// all their threads are blocked and Settled, every Bell was the same both times, and as many packets were received
-	// between machines as were sent, both times, then nothing is under way that could end a wait.
-	Bell     uint32 `json:"bell"`
+	// Moves counts what has come for blocked threads of this process, or woken them, and the ends of their waits. If all
+	// processes of a job have told twice, the second time after all have told once, that all their threads are Settled,
+	// every Moves was the same both times, and as many packets were received between machines as were sent, both times,
+	// then nothing is under way that could end a wait.
+	Moves    uint64 `json:"moves"`
 	Sent     uint64 `json:"sent"`     // packets to other machines and clients
 	Received uint64 `json:"received"` // and from them
 	// Open says what may end a wait although all processes are blocked, in words for users: a request that the program
@@ -82,7 +83,9 @@ type Thread struct {
 	Args []Arg  `json:"args,omitempty"` // those that are known, in the order of the call's arguments
 	For  Kind   `json:"for"`
 
-	Comm  uint64 `json:"comm,omitempty"` // 1 more than Comm.ID; 0: none, or not known
+	// Comm is 1 more than Comm.ID; 0: none, or not known, or several. Peer and Tag are those of what it waits for, if that
+	// is one message.
+	Comm  uint64 `json:"comm,omitempty"`
 	Peer  int    `json:"peer"`
 	World int    `json:"world"`
 	Tag   int    `json:"tag"`
@@ -91,8 +94,9 @@ type Thread struct {
 	Number  uint64    `json:"number,omitempty"`
 	Object  string    `json:"object,omitempty"` // the window or file
 	Waits   []Message `json:"waits,omitempty"`  // the requests that are not done
-	// WaitCount is how many these are, and Requests how many the call was given.
+	// WaitCount is how many these are, among the first Most, and Requests how many the call was given.
 	WaitCount int `json:"waitCount,omitempty"`
+	Requests  int `json:"requests,omitempty"`
 
 	Since int64 `json:"since"` // nanoseconds it has waited
 	// Settled reports that the thread sleeps, and nothing has come since it has looked for the last time.
@@ -168,8 +172,6 @@ type Comm struct {
 	// Members are ranks in MPI_COMM_WORLD of the group that messages name, the remote one of an intercommunicator: runs
 	// of numbers that follow one another. Processes of other jobs have numbers above those of this one.
 	Members []Run `json:"members,omitempty"`
-	// Started is how many blocking collective operations of the program this process has begun on it, if that is counted.
-	Started uint64 `json:"started,omitempty"`
 }
 
 // Run is Count numbers from First.

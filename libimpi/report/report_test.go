@@ -8,7 +8,7 @@ import (
 )
 
 func TestAReportIsTheSameAfterItsJourney(t *testing.T) {
-	p := &Process{Rank: 3, PID: 77, Machine: "a", Bell: 4, Sent: 5, Received: 6,
+	p := &Process{Rank: 3, PID: 77, Machine: "a", Moves: 4, Sent: 5, Received: 6,
 		Threads: []Thread{{Call: "MPI_Recv", Args: []Arg{{"tag", "7"}}, For: ForRequests, Comm: NameOf(0), Peer: 4, World: 4,
 			Tag: 7, Waits: []Message{{Kind: "recv", Peer: 4, World: 4, Tag: 7, Bytes: 8}}, Since: 9,
 			Returns: []Address{{"a.out", 12}}}}, ThreadCount: 1,

@@ -10,6 +10,15 @@ type queue[R any] struct{ head, tail *Message[R] }
 // Contexts is how many contexts messages wait for.
 func (e *Early[R]) Contexts() int { return len(e.byContext) }
 
+// Each calls f for all messages, those of each context in the order in which they came.
+func (e *Early[R]) Each(f func(*Message[R])) {
+	for _, q := range e.byContext {
+		for m := q.head; m != nil; m = m.next {
+			f(m)
+		}
+	}
+}
+
 // First is the message that has waited longest for a context; nil: none does.
 func (e *Early[R]) First(cid uint64) *Message[R] { return e.byContext[cid].head }
 
