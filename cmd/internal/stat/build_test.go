@@ -19,7 +19,7 @@ func world(n int) *situation {
 	s := &situation{}
 	for i := range n {
 		s.ranks = append(s.ranks, Rank{Rank: i, Process: &report.Process{Rank: i, PID: 1000 + i, Machine: "node",
-			Computing: true, LastCall: "MPI_Comm_rank", Bell: 7}})
+			Computing: true, LastCall: "MPI_Comm_rank", Moves: 7}})
 	}
 	s.comm(0, "MPI_COMM_WORLD", seq(0, n)...)
 	return s
@@ -116,15 +116,7 @@ func (s *situation) coll(comm uint64, number uint64, name string, words []string
 			t.Args = append(t.Args, report.Arg{Name: w[0], Text: w[1]})
 		}
 		s.thread(r, t)
-		if c := s.p(r).Find(t.Comm); c != nil {
-			c.Started = number
-		}
 	}
-}
-
-// started says how many collectives a rank has begun.
-func (s *situation) started(rank int, comm uint64, n uint64) {
-	s.p(rank).Find(report.NameOf(comm)).Started = n
 }
 
 // icoll makes a nonblocking collective run at ranks.

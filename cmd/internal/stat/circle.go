@@ -54,7 +54,7 @@ func (j *job) search(ops []*operation) *hopes {
 	h := &hopes{job: j, stuck: map[int]bool{}, waits: map[int][]wait{}, ops: j.perThread(ops)}
 	var list []*Rank
 	for _, r := range j.ranks {
-		if p := r.Process; p != nil && len(p.Threads) > 0 && len(p.Threads) >= p.ThreadCount && p.Open == "" {
+		if p := r.Process; p != nil && len(p.Threads) > 0 && len(p.Threads) >= p.ThreadCount && p.Open == "" && settled(p) {
 			h.stuck[r.Rank] = true
 			list = append(list, r)
 			for i := range p.Threads {
@@ -78,6 +78,11 @@ func (j *job) search(ops []*operation) *hopes {
 	return h
 }
 
+// settled reports whether all threads of a process sleep.
+func settled(p *report.Process) bool {
+	return !slices.ContainsFunc(p.Threads, func(t report.Thread) bool { return !t.Settled })
+}
+
 // perThread is the operation of each thread that waits in one.
 func (j *job) perThread(ops []*operation) map[*report.Thread]*operation {
 	of := map[*report.Thread]*operation{}
@@ -87,7 +92,7 @@ func (j *job) perThread(ops []*operation) map[*report.Thread]*operation {
 			r := j.at[c.rank]
 			for i := range r.Process.Threads {
 				t := &r.Process.Threads[i]
-				if !op.nonblocking && blocksTogether(t) && t.Number == op.number && t.Object == op.window && t.Comm != 0 &&
+				if !op.nonblocking && blocksTogether(t) && (t.Number == op.number || t.Number == 0) && t.Object == op.window && t.Comm != 0 &&
 					j.keyOf(r, t.Comm) == key {
 					of[t] = op
 				}
@@ -105,6 +110,9 @@ func (j *job) perThread(ops []*operation) map[*report.Thread]*operation {
 // waitOf is what a thread of a rank waits for.
 func (h *hopes) waitOf(r *Rank, t *report.Thread) (w wait) {
 	if op := h.ops[t]; op != nil {
+		if t.World >= 0 && !h.guests(op.comm) { // one whose message or word has not come
+			return wait{items: []item{{rank: t.World}}}
+		}
 		return wait{items: []item{{op: op}}}
 	}
 	if m, ok := single(t); ok {
@@ -237,15 +245,15 @@ func (h *hopes) holders(r *Rank, t *report.Thread) (list []int) {
 	if !strings.HasPrefix(t.Call, "MPI_Win_lock") || c == nil {
 		return nil
 	}
-	key := h.key(c)
+	key, target := h.key(c), targetOf(t)
 	for _, o := range h.ranks {
 		if o == r || o.Process == nil {
 			continue
 		}
 		for i := range o.Process.Windows {
 			w := &o.Process.Windows[i]
-			if w.Name == t.Object && h.keyOf(o, w.Comm) == key && strings.Contains(w.Epoch, "lock") &&
-				slices.Contains(w.Targets, t.Peer) {
+			if h.keyOf(o, w.Comm) == key && strings.Contains(w.Epoch, "lock") &&
+				(slices.Contains(w.Targets, target) || strings.Contains(w.Epoch, "at all ranks")) {
 				list = append(list, o.Rank)
 			}
 		}

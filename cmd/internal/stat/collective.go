@@ -28,7 +28,6 @@ type call struct {
 	rank    int
 	name    string // MPI_Bcast
 	details string // what must be equal at all members beside the name: " root 0"
-	started uint64
 }
 
 func (c *call) text() string { return c.name + c.details }
@@ -41,16 +40,31 @@ type operationKey struct {
 	number      uint64
 }
 
+func (k operationKey) numbered(n uint64) operationKey {
+	k.number = n
+	return k
+}
+
 // operations are the collective operations of a job in which ranks wait, in the order of their first ranks.
 func (j *job) operations() (list []*operation) {
 	found := map[operationKey]*operation{}
+	alone := map[operationKey]*operation{} // the first on a communicator, without its number
 	enter := func(k operationKey, c *report.Comm, in call) {
 		op := found[k]
+		if first := alone[k.numbered(0)]; op == nil && first != nil && (k.number == 0 || first.number == 0) {
+			// Only some ways of doing it have numbers.
+			op = first
+			op.number = max(op.number, k.number)
+			found[k] = op
+		}
 		if op == nil {
 			op = &operation{comm: c, window: k.window, nonblocking: k.nonblocking, number: k.number,
 				in: map[int]bool{}, of: map[int]int{}}
 			found[k] = op
 			list = append(list, op)
+			if alone[k.numbered(0)] == nil {
+				alone[k.numbered(0)] = op
+			}
 		}
 		if !op.in[in.rank] {
 			op.in[in.rank] = true
@@ -66,7 +80,7 @@ func (j *job) operations() (list []*operation) {
 			t := &r.Process.Threads[i]
 			if c := r.commOf(t.Comm); c != nil && blocksTogether(t) {
 				enter(operationKey{j.key(c), t.Object, false, t.Number}, c,
-					call{r.Rank, clean(cmp.Or(t.Call, t.Routine)), details(t, c), c.Started})
+					call{r.Rank, clean(cmp.Or(t.Call, t.Routine)), details(t, c)})
 			}
 			if m := pending(t); m != nil {
 				if k, c, ok := j.nonblocking(r, m); ok {
@@ -142,27 +156,15 @@ func details(t *report.Thread, c *report.Comm) (text string) {
 	return text
 }
 
-// miss finds the members that are not in an operation. One that has begun as many on the communicator as those that are
-// in this one has passed it.
+// miss finds the members that are not in an operation.
 func (j *job) miss(op *operation) {
-	seen, started := maps.Clone(op.in), uint64(0)
-	for _, c := range op.calls {
-		started = max(started, c.started)
-	}
+	seen := maps.Clone(op.in)
 	key := j.key(op.comm)
 	look := func(world int) {
-		if seen[world] {
-			return
+		if !seen[world] {
+			seen[world] = true
+			op.missing = append(op.missing, world)
 		}
-		seen[world] = true
-		if r := j.at[world]; r.Process != nil && started > 0 && !op.nonblocking && op.window == "" {
-			for i := range r.Process.Comms {
-				if c := &r.Process.Comms[i]; c.ID == op.comm.ID && j.key(c) == key && c.Started >= started {
-					return
-				}
-			}
-		}
-		op.missing = append(op.missing, world)
 	}
 	j.members(op.comm, look)
 	if op.comm.Remote > 0 { // those members are of the other group: who is in that knows our own

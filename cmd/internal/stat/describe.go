@@ -3,6 +3,7 @@ package stat
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/libimpi/libimpi/libimpi/report"
@@ -156,7 +157,9 @@ func isMessage(m *report.Message) bool {
 	return m.Routine == "" && !m.Internal && (sends(m) || m.Kind == "recv")
 }
 
-func sends(m *report.Message) bool { return m.Kind == "send" || m.Kind == "ssend" || m.Kind == "bsend" }
+func sends(m *report.Message) bool {
+	return m.Kind == "send" || m.Kind == "ssend" || m.Kind == "bsend" || m.Kind == "rsend"
+}
 
 // message describes a message with its peer apart: "MPI_Recv from rank", 4, " tag 7".
 func (r *Rank) message(a *act, call string, m report.Message, c *report.Comm) {
@@ -242,17 +245,29 @@ func (r *Rank) requests(t *report.Thread) string {
 	return fmt.Sprintf(" for %d requests: %s", n, text)
 }
 
-// peerOf is the target of a window's call.
-func peerOf(t *report.Thread) string {
-	if t.Peer < 0 {
-		return ""
+// targetOf is the target of a window's call, as a rank of the window; report.None: there is none.
+func targetOf(t *report.Thread) int {
+	if t.Peer >= 0 {
+		return t.Peer
 	}
-	return fmt.Sprintf(", rank %d", t.Peer)
+	for _, name := range []string{"rank", "target_rank"} {
+		if n, err := strconv.Atoi(argument(t, name)); err == nil {
+			return n
+		}
+	}
+	return report.None
+}
+
+func peerOf(t *report.Thread) string {
+	if n := targetOf(t); n >= 0 {
+		return fmt.Sprintf(", rank %d", n)
+	}
+	return ""
 }
 
 // said are arguments that stand elsewhere in the line, or that say nothing to a user.
 var said = map[string]bool{"source": true, "dest": true, "tag": true, "comm": true, "request": true, "status": true,
-	"buf": true, "sendtag": true, "recvtag": true, "rank": true, "win": true, "fh": true, "array_of_requests": true,
+	"buf": true, "sendtag": true, "recvtag": true, "rank": true, "target_rank": true, "win": true, "fh": true, "array_of_requests": true,
 	"array_of_statuses": true, "sendbuf": true, "recvbuf": true, "buffer": true}
 
 // arguments are the other arguments of a call: " (count 8, datatype MPI_INT)".

@@ -222,17 +222,26 @@ func (j *job) mixed(ops []*operation) (texts []string) {
 	return texts
 }
 
-// twin is the nonblocking form of an operation if a rank has begun that; else "".
+// twin is the nonblocking form of an operation if a rank has begun that, and those in the operation have not; else "".
 func (j *job) twin(r *Rank, op *operation) string {
 	for i := range r.Process.Collectives {
 		o := &r.Process.Collectives[i]
 		c := r.commOf(o.Comm)
 		if c != nil && j.key(c) == j.key(op.comm) &&
-			strings.EqualFold(strings.TrimPrefix(o.Routine, "MPI_I"), strings.TrimPrefix(op.calls[0].name, "MPI_")) {
+			strings.EqualFold(strings.TrimPrefix(o.Routine, "MPI_I"), strings.TrimPrefix(op.calls[0].name, "MPI_")) &&
+			!slices.ContainsFunc(op.calls, func(c call) bool { return j.has(c.rank, j.key(op.comm), o) }) {
 			return clean(o.Routine)
 		}
 	}
 	return ""
+}
+
+// has reports whether a rank has begun a nonblocking operation, too.
+func (j *job) has(rank int, key comm, o *report.Collective) bool {
+	r := j.at[rank]
+	return slices.ContainsFunc(r.Process.Collectives, func(own report.Collective) bool {
+		return own.Routine == o.Routine && own.Number == o.Number && j.keyOf(r, own.Comm) == key
+	})
 }
 
 // moves reports whether an operation hands on data, which a program might try to receive.

@@ -102,11 +102,7 @@ func (r *Rank) queues() string {
 	messages(p.Sends, p.SendCount, "other sends", other)
 	for i := range p.Windows[:min(len(p.Windows), mostWords)] {
 		w := &p.Windows[i]
-		text := "window " + clean(w.Name) + ": " + clean(w.Epoch)
-		if len(w.Targets) > 0 {
-			text += ", rank " + spans(w.Targets)
-		}
-		list = append(list, text)
+		list = append(list, "window "+clean(w.Name)+" "+clean(w.Epoch))
 	}
 	for i := range p.Files[:min(len(p.Files), mostWords)] {
 		list = append(list, fmt.Sprintf("file %s: accesses under way: %d", clean(p.Files[i].Name), p.Files[i].Pending))

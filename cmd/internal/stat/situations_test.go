@@ -249,15 +249,46 @@ var situations = []struct {
 	{"a lock that a rank holds that waits", true, func() *situation {
 		s := world(3)
 		s.window(0, "MPI_Win_lock", 2)
-		s.epoch(1, "an exclusive lock", 2)
+		s.epoch(1, "has locked rank 2 by MPI_Win_lock", 2)
 		s.recv(1, 0, 4)
 		s.coll(0, 1, "MPI_Barrier", nil, 2)
+		return s
+	}},
+	{"a lock of all ranks by one that waits", true, func() *situation {
+		s := world(3)
+		s.window(0, "MPI_Win_lock", report.None).Args = []report.Arg{{Name: "lock_type", Text: "MPI_LOCK_EXCLUSIVE"},
+			{Name: "rank", Text: "2"}}
+		s.epoch(1, "is locked at all ranks by MPI_Win_lock_all")
+		s.recv(1, 0, 4)
+		s.recv(2, 0, 4)
+		return s
+	}},
+	{"a collective whose messages come from a rank that waits", true, func() *situation {
+		s := world(4)
+		s.coll(0, 0, "MPI_Bcast", []string{"root", "0"}, 1, 3)
+		s.p(1).Threads[0].Peer, s.p(1).Threads[0].World = 0, 0
+		s.p(3).Threads[0].Peer, s.p(3).Threads[0].World = 1, 1
+		s.recv(0, 1, 5)
+		s.recv(2, 0, 5)
+		return s
+	}},
+	{"a collective whose messages come from a rank that computes", false, func() *situation {
+		s := world(4)
+		s.coll(0, 0, "MPI_Bcast", []string{"root", "0"}, 1, 3)
+		s.p(1).Threads[0].Peer, s.p(1).Threads[0].World = 0, 0
+		s.p(3).Threads[0].Peer, s.p(3).Threads[0].World = 1, 1
+		return s
+	}},
+	{"a collective by numbered slots against one by messages", true, func() *situation {
+		s := world(3)
+		s.coll(0, 8, "MPI_Barrier", nil, 0, 2)
+		s.coll(0, 0, "MPI_Allreduce", []string{"op", "MPI_SUM"}, 1)
 		return s
 	}},
 	{"a lock whose holder computes", false, func() *situation {
 		s := world(3)
 		s.window(0, "MPI_Win_lock", 2)
-		s.epoch(1, "an exclusive lock", 2)
+		s.epoch(1, "has locked rank 2 by MPI_Win_lock", 2)
 		s.coll(0, 1, "MPI_Barrier", nil, 2)
 		return s
 	}},
@@ -318,7 +349,6 @@ var situations = []struct {
 		s.icoll(0, 4, "MPI_Ibarrier", 0, 1)
 		s.waitFor(0, "MPI_Ibarrier", 0)
 		s.coll(0, 1, "MPI_Barrier", nil, 1)
-		s.started(0, 0, 1)
 		s.p(0).Open = "a test"
 		return s
 	}},
@@ -340,7 +370,6 @@ var situations = []struct {
 	{"a rank that is through with a broadcast", false, func() *situation {
 		s := world(3)
 		s.coll(0, 4, "MPI_Bcast", []string{"root", "0"}, 1, 2)
-		s.started(0, 0, 4)
 		return s
 	}},
 	{"ranks of a communicator with names of its own", true, func() *situation {

@@ -54,7 +54,7 @@ func TestDeadlocksAreProvenAndNothingElseIsCalledOne(t *testing.T) {
 
 func TestADeadlockIsNotProvenIfAnythingHappensBetweenTheRounds(t *testing.T) {
 	for name, change := range map[string]func(p *report.Process){
-		"bell":     func(p *report.Process) { p.Bell++ },
+		"moves":    func(p *report.Process) { p.Moves++ },
 		"sent":     func(p *report.Process) { p.Sent++ },
 		"received": func(p *report.Process) { p.Received++ },
 		"call":     func(p *report.Process) { p.Threads[0].Call = "MPI_Send" },
