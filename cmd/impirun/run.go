@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
@@ -91,10 +92,15 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		spawner.Serve(parts[i], plan)
 	}
 	var running *supervise.Job
-	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { running = j })
+	var asks *inquire.Inquiry
+	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) {
+		running = j
+		asks = inquire.Open(inquiryOf(plan, parts, spawner, j, jobID))
+	}, func() { asks.Report(inquire.AtTimeout) })
 	if err != nil {
 		return err
 	}
+	asks.Close()
 	cause = spawner.Finish(cause)
 	job.FinishAll(parts, cause)
 	if plan.Exits {

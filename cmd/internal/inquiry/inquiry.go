@@ -1,8 +1,8 @@
 // Package inquiry is how impi-stat asks a launcher on the same machine what the ranks of its job wait for.
 //
 // Flow: a launcher listens at an abstract Unix socket whose name has its user and its process (Listen) -> impi-stat
-// finds those names in /proc/net/unix (List) -> connects, and sends one word, text or json (Ask) -> the launcher makes a
-// report, writes it, and closes. Both refuse processes of other users, as the kernel knows them.
+// finds those names in /proc/net/unix (List) -> connects, and sends one word, text or json (Ask) -> the launcher makes
+// a report, writes it, and closes. Both refuse processes of other users, as the kernel knows them.
 //
 // An abstract socket leaves no file behind, and is seen only in the launcher's network namespace.
 package inquiry

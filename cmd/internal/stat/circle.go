@@ -92,7 +92,8 @@ func (j *job) perThread(ops []*operation) map[*report.Thread]*operation {
 			r := j.at[c.rank]
 			for i := range r.Process.Threads {
 				t := &r.Process.Threads[i]
-				if !op.nonblocking && blocksTogether(t) && (t.Number == op.number || t.Number == 0) && t.Object == op.window && t.Comm != 0 &&
+				same := t.Number == op.number || t.Number == 0
+				if !op.nonblocking && blocksTogether(t) && same && t.Object == op.window && t.Comm != 0 &&
 					j.keyOf(r, t.Comm) == key {
 					of[t] = op
 				}

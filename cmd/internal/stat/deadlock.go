@@ -83,7 +83,8 @@ func unchanged(was, is *Rank) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil && was.State == is.State
 	}
-	if a.PID != b.PID || a.Moves != b.Moves || a.Sent != b.Sent || a.Received != b.Received || len(a.Threads) != len(b.Threads) {
+	if a.PID != b.PID || a.Moves != b.Moves || a.Sent != b.Sent || a.Received != b.Received ||
+		len(a.Threads) != len(b.Threads) {
 		return false
 	}
 	for i := range a.Threads {

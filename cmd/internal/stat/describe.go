@@ -267,7 +267,8 @@ func peerOf(t *report.Thread) string {
 
 // said are arguments that stand elsewhere in the line, or that say nothing to a user.
 var said = map[string]bool{"source": true, "dest": true, "tag": true, "comm": true, "request": true, "status": true,
-	"buf": true, "sendtag": true, "recvtag": true, "rank": true, "target_rank": true, "win": true, "fh": true, "array_of_requests": true,
+	"buf": true, "sendtag": true, "recvtag": true, "rank": true, "target_rank": true, "win": true, "fh": true,
+	"array_of_requests": true,
 	"array_of_statuses": true, "sendbuf": true, "recvbuf": true, "buffer": true}
 
 // arguments are the other arguments of a call: " (count 8, datatype MPI_INT)".

@@ -1,4 +1,5 @@
-// Package stat says what the processes of a job wait for, as text and as data. It is pure: reports come in, words leave.
+// Package stat says what the processes of a job wait for, as text and as data. It is pure: reports come in, words
+// leave.
 //
 // Flow: what each rank has told, or why it is silent (Rank) -> Make -> ranks that do the same are one line (lines.go,
 // describe.go) -> who is missing in a collective operation, and calls that do not agree (collective.go) -> sends and

@@ -46,6 +46,9 @@ const (
 	mostTime   = time.Minute             // between looks if ranks rest, and it is no deadlock
 )
 
+// AtTimeout is the title of the report at the end of a job's time.
+const AtTimeout = "what ranks do as the timeout is over"
+
 // Inquiry is what Open makes.
 type Inquiry struct {
 	config  Config

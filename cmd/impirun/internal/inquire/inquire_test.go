@@ -73,14 +73,16 @@ func TestClientsGetTextAndJSON(t *testing.T) {
 		PID   int
 		Lines []stat.Line
 	}
-	if err := json.Unmarshal(b, &got); err != nil || got.Job != "the job" || got.PID != os.Getpid() || len(got.Lines) != 2 {
+	if err := json.Unmarshal(b, &got); err != nil || got.Job != "the job" || got.PID != os.Getpid() ||
+		len(got.Lines) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestADeadlockIsSaidOnceAndEndsTheJobIfTheUserWants(t *testing.T) {
 	aborted := make(chan string, 1)
-	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, Look: time.Millisecond, Abort: func(why string) { aborted <- why }})
+	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, Look: time.Millisecond,
+		Abort: func(why string) { aborted <- why }})
 	if got := <-said; !strings.HasPrefix(got, "impirun: deadlock: no call of ranks 0,1 can return") {
 		t.Errorf("%q", got)
 	}

@@ -170,6 +170,7 @@ func (p *Part) ListenAll(job *supervise.Job, set *supervise.Set) {
 // Drain returns when all has been read that rank i, which has ended, had sent.
 func (p *Part) Drain(i int) {
 	close(p.left[i])
+	p.round.leave(i)
 	limit := time.Now().Add(drainTime)
 	p.ends[i].SetDeadline(limit)
 	p.drainSeat(i, limit)

@@ -15,11 +15,12 @@ import (
 
 // Run starts all processes, waits for their end, and returns why they ended badly, if they did. ranks are theirs, as
 // they stand before their output, nil if they count from 0; output are where lines with prefixes go, nil our own;
-// started is called when all are running.
+// started is called when all are running, and late, if not nil, when they have run for the plan's timeout, before they
+// are ended.
 func Run(plan *options.Plan, list []supervise.Process, parts []*Part, ranks []int, output [2]io.Writer,
-	started func(*supervise.Job)) (*supervise.Cause, error) {
+	started func(*supervise.Job), late func()) (*supervise.Cause, error) {
 	config := supervise.Config{Host: hosts.Hostname(), Ranks: ranks, Grace: plan.Grace, Timeout: plan.Timeout,
-		Recovery: plan.Recovery, Streams: Streams(plan, ranks, plan.Spawned), Output: output,
+		Late: late, Kept: plan.ReportOn, Recovery: plan.Recovery, Streams: Streams(plan, ranks, plan.Spawned), Output: output,
 		Guard: GuardCommand(parts[0].jobID)}
 	if plan.Mode == options.Client {
 		config.Part = fmt.Sprintf(" of client %d", plan.Rank)

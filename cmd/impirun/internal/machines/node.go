@@ -207,7 +207,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		if n.job = job; n.ended != nil {
 			job.Fail(*n.ended)
 		}
-	})
+	}, nil)
 	if err == nil {
 		p.Finish(cause)
 	}

@@ -14,6 +14,7 @@ package spawn
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -38,13 +39,14 @@ type Spawner struct {
 	places   occupied
 
 	mu     sync.Mutex
-	job    *supervise.Job   // of the processes on this machine; nil: there is none
-	count  int              // jobs that were spawned
-	remote map[Remote]bool  // those that run on other machines (elsewhere.go)
-	away   sync.WaitGroup   // their number
-	closed bool             // there will be no more of these
-	cause  *supervise.Cause // why one of these has ended badly
-	doomed *supervise.Cause // the job is to end
+	job    *supervise.Job    // of the processes on this machine; nil: there is none
+	count  int               // jobs that were spawned
+	parts  map[*job.Part]int // those that run on this machine, and their numbers
+	remote map[Remote]bool   // those that run on other machines (elsewhere.go)
+	away   sync.WaitGroup    // their number
+	closed bool              // there will be no more of these
+	cause  *supervise.Cause  // why one of these has ended badly
+	doomed *supervise.Cause  // the job is to end
 }
 
 // Superior is the first launcher, as a node of it sees it.
@@ -60,7 +62,8 @@ const errSpawn = startup.CodeSpawn
 // New makes the spawner of a first launcher. base is the environment that programs start from, jobID the launcher's
 // job, and universe MPI_UNIVERSE_SIZE.
 func New(plan *options.Plan, base []string, jobID string, universe int32, m Machines) *Spawner {
-	s := &Spawner{plan: plan, base: base, jobID: jobID, universe: universe, machines: m, remote: map[Remote]bool{}}
+	s := &Spawner{plan: plan, base: base, jobID: jobID, universe: universe, machines: m, remote: map[Remote]bool{},
+		parts: map[*job.Part]int{}}
 	s.names = newNameBook(s, base)
 	return s
 }
@@ -173,6 +176,13 @@ func (s *Spawner) number() int {
 	return s.count
 }
 
+// Parts are the spawned jobs on this machine, with their numbers. away reports whether there are others elsewhere.
+func (s *Spawner) Parts() (parts map[*job.Part]int, away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.parts), len(s.remote) > 0
+}
+
 // HasSpawned reports whether a job has been spawned.
 func (s *Spawner) HasSpawned() bool {
 	s.mu.Lock()
@@ -216,6 +226,9 @@ func (s *Spawner) here(from *job.Part, i int, r *startup.Spawn, list []order, nu
 		return nothing(len(slots), err)
 	}
 	p.ListenAll(s.job, set)
+	s.mu.Lock()
+	s.parts[p] = number
+	s.mu.Unlock()
 	for k, err := range broken {
 		if err != nil {
 			p.Drain(k)
@@ -266,6 +279,9 @@ func (s *Spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 
 // discard gives up what a job that was spawned has, when no process is left of it, or none was started.
 func (s *Spawner) discard(p *job.Part, places []int) {
+	s.mu.Lock()
+	delete(s.parts, p)
+	s.mu.Unlock()
 	if p.Discard() {
 		s.places.giveBack("", places)
 		s.names.forget(p)

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
+	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/stat"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
+)
+
+// inquiryOf is how the ranks of a job on this machine are asked what they wait for.
+func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, running *supervise.Job,
+	jobID string) inquire.Config {
+	rests := make([]job.Rest, len(parts))
+	return inquire.Config{
+		Name:   fmt.Sprintf("job %s of %s, launcher %d", jobID, filepath.Base(plan.Programs[0].Argv[0]), os.Getpid()),
+		Signal: plan.ReportOn, Deadlock: plan.Deadlock,
+		States: func(limit time.Duration) (ranks []stat.Rank, whole bool) {
+			all, away := spawner.Parts()
+			for _, p := range parts {
+				all[p] = 0
+			}
+			return statesOf(all, limit), !away && plan.Mode == options.Run
+		},
+		Rest: func() bool {
+			rest := true
+			for i, p := range parts {
+				rest = rests[i].All(p) && rest
+			}
+			return rest
+		},
+		Say:   func(text string) { os.Stderr.WriteString(text) },
+		Abort: func(why string) { running.Fail(supervise.Cause{Code: 1, Text: why}) },
+	}
+}
+
+// statesOf asks all parts at the same time. The numbers are those of spawned jobs, or 0.
+func statesOf(parts map[*job.Part]int, limit time.Duration) []stat.Rank {
+	var mu sync.Mutex
+	var lists [][]stat.Rank
+	var asked sync.WaitGroup
+	for p, number := range parts {
+		asked.Go(func() {
+			list := p.States(number, limit)
+			mu.Lock()
+			defer mu.Unlock()
+			lists = append(lists, list)
+		})
+	}
+	asked.Wait()
+	return slices.Concat(lists...)
+}
