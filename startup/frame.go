@@ -31,6 +31,7 @@ const (
 	msgNames     = "names"
 	msgAnswer    = "answer"
 	msgTraffic   = "traffic"
+	msgReport    = "report"
 )
 
 // message is one message as it travels.

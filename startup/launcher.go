@@ -29,6 +29,7 @@ type LauncherEnd struct {
 	impi  atomic.Bool // the rank was promised an IMPI job
 
 	reports atomic.Bool // it answers AskTraffic
+	tells   atomic.Bool // it answers AskReport
 }
 
 // rankState is what a rank has said so far, which decides what it may say next.
@@ -41,7 +42,7 @@ const (
 	finalized
 )
 
-// Message is Hello, Host, Finalized, Abort, Request or Traffic.
+// Message is Hello, Host, Finalized, Abort, Request, Traffic or Report.
 type Message any
 
 // NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
@@ -142,6 +143,8 @@ func (l *LauncherEnd) Next() (Message, error) {
 		return request(m)
 	case m.Type == msgTraffic && l.state != silent: // it may have finalized meanwhile
 		return trafficOf(m)
+	case m.Type == msgReport && l.state != silent:
+		return reportOf(m)
 	case m.Type == msgAbort && l.state != silent:
 		a, err := decode[Abort](m)
 		if err != nil {
@@ -172,6 +175,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 	}
 	l.state = greeted
 	l.reports.Store(h.Reports)
+	l.tells.Store(h.Tells)
 	return h, nil
 }
 

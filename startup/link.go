@@ -60,6 +60,9 @@ type Link struct {
 
 	traffic   func() []wire.Traffic // Report; nil: nothing is known
 	reporting bool                  // an answer is on its way
+
+	state   func() []byte // Tell; nil: nothing is known
+	telling bool          // an answer is on its way
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -155,7 +158,8 @@ func (r refusal) Error() string { return string(r) }
 
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
-	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid(), Reports: true}, deadline); err != nil {
+	hello := Hello{Version: Version, PID: os.Getpid(), Reports: true, Tells: true}
+	if err := l.port.send(msgHello, hello, deadline); err != nil {
 		return Welcome{}, err
 	}
 	m, err := l.port.receive(deadline)
@@ -330,13 +334,18 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic.
+// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic and
+// about what the process does.
 func (l *Link) notice(m message) error {
 	if m.Type == msgAnswer {
 		return l.answered(m)
 	}
 	if m.Type == msgTraffic {
 		l.reportTraffic()
+		return nil
+	}
+	if m.Type == msgReport {
+		l.tell()
 		return nil
 	}
 	if m.Type != msgAck {
