@@ -145,17 +145,3 @@ func (b *blocked) patience(e *Engine) time.Duration {
 	}
 	return traceAfter
 }
-
-// Blocks notes that the calling thread waits for something that the engine does not see, until the function that it
-// returns is called. Called without the lock.
-func (e *Engine) Blocks(what report.Kind) (over func()) {
-	w := &waiter{why: cause{what: what}, since: time.Now()}
-	e.mu.Lock()
-	w.enter(e, nil)
-	e.mu.Unlock()
-	return func() {
-		e.mu.Lock()
-		w.leave(e)
-		e.mu.Unlock()
-	}
-}

@@ -1,10 +1,12 @@
 package libimpi
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -60,6 +62,9 @@ func (s *teller) tell() {
 		p.Threads = add(p.Threads, s.thread(b))
 	}
 	slices.SortStableFunc(p.Threads, func(a, b report.Thread) int { return int(min(max(b.Since-a.Since, -1), 1)) })
+	if slices.ContainsFunc(p.Threads, func(t report.Thread) bool { return t.For == report.ForConnection }) {
+		p.Open = "a process of another job may connect"
+	}
 	s.requests()
 	s.quickReceives()
 	s.unexpected()
@@ -225,10 +230,18 @@ func (s *teller) message(r *Request) report.Message {
 		}
 	}
 	if r.mem.typ != nil {
-		m.Bytes, m.Count, m.Type = r.mem.size, r.declared.elements, r.mem.typ.Name()
+		m.Bytes, m.Count, m.Type = r.mem.size, r.declared.elements, typeName(r.mem.typ)
 	}
 	m.Internal = r.isCollective()
 	return m
+}
+
+// typeName is what messages for users call a type.
+func typeName(t *datatype.Type) string {
+	if name := t.Name(); name != "" {
+		return name
+	}
+	return fmt.Sprintf("derived datatype of %d bytes", t.Size())
 }
 
 func (m sendMode) name() string {

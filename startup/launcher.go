@@ -29,7 +29,8 @@ type LauncherEnd struct {
 	impi  atomic.Bool // the rank was promised an IMPI job
 
 	reports atomic.Bool // it answers AskTraffic
-	told    atomic.Bool // it has the job's tables: it reads questions
+	tabled  atomic.Bool // it has the job's tables
+	tells   atomic.Bool // it answers AskReport
 }
 
 // rankState is what a rank has said so far, which decides what it may say next.
@@ -174,8 +175,9 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 		return nil, fmt.Errorf("the process says that its pid is %d", h.PID)
 	}
 	l.state = greeted
-	l.told.Store(false)
+	l.tabled.Store(false)
 	l.reports.Store(h.Reports)
+	l.tells.Store(h.Tells)
 	return h, nil
 }
 
@@ -193,7 +195,7 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 	}
 	l.impi.Store(w.IMPI)
 	err := l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
-	l.told.Store(err == nil && !w.IMPI)
+	l.tabled.Store(err == nil && !w.IMPI)
 	return err
 }
 
@@ -208,7 +210,7 @@ func (l *LauncherEnd) refuse(text string) error {
 func (l *LauncherEnd) Job(j *transport.Job, agent [2]int, local ...int32) error {
 	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}, Local: local}
 	err := l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
-	l.told.Store(err == nil)
+	l.tabled.Store(err == nil)
 	return err
 }
 

@@ -61,9 +61,9 @@ type Link struct {
 	traffic   func() []wire.Traffic // Report; nil: nothing is known
 	reporting bool                  // an answer is on its way
 
-	describe   func() []byte // Describe; nil: nothing is known
-	describing bool          // tellReports runs
-	question   uint32        // the last
+	state    func() []byte // Tell; nil: nothing is known
+	telling  bool          // an answer is on its way
+	question uint32        // the last
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -159,7 +159,8 @@ func (r refusal) Error() string { return string(r) }
 
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
-	if err := l.port.send(msgHello, Hello{Version: Version, PID: os.Getpid(), Reports: true}, deadline); err != nil {
+	hello := Hello{Version: Version, PID: os.Getpid(), Reports: true, Tells: true}
+	if err := l.port.send(msgHello, hello, deadline); err != nil {
 		return Welcome{}, err
 	}
 	m, err := l.port.receive(deadline)
@@ -334,8 +335,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic
-// and about what threads wait for.
+// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic and
+// about what the process does.
 func (l *Link) notice(m message) error {
 	if m.Type == msgAnswer {
 		return l.answered(m)
@@ -345,7 +346,7 @@ func (l *Link) notice(m message) error {
 		return nil
 	}
 	if m.Type == msgReport {
-		return l.tellReport(m)
+		return l.tell(m)
 	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)

@@ -1,41 +1,45 @@
 package startup
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
-
-	"github.com/libimpi/libimpi/libimpi/report"
 )
 
-// What a rank's threads wait for, for whoever asks the launcher why the job does not go on:
+// What a rank does, and what it waits for, for whoever asks why a job does not go on:
 //
-//	launcher                    rank
-//	report {number}         ->
-//	                        <-  report {number, a report.Process, encoded}
+//	launcher                   rank
+//	report {number}        ->
+//	                       <-  report {number, JSON}
 //
-// The program's threads have no part in it: a rank answers that computes, or that waits. A rank that is asked again
-// before it has answered answers the last question alone.
+// The rank answers on a goroutine of its own, so that it does so while its program computes. A rank that has been
+// stopped does not. What the answer says is package libimpi/report's. A rank that is asked again before its answer has
+// left answers the last question, too: whoever asks twice needs an answer that was made after the second question.
 
-// Report is a rank's answer.
+// MaxReport is the longest answer, in bytes.
+const MaxReport = 1 << 20
+
+// Report is a rank's answer to the question of a number; no text if it has nothing to say.
 type Report struct {
-	Number  uint32
-	Process *report.Process // nil: it has none, or it makes no sense
+	Number uint32
+	Text   []byte
 }
 
 type reportBody struct {
-	Number uint32 `json:"number"`
-	Report []byte `json:"report,omitempty"` // report.Process.Encode
+	Number uint32          `json:"number"`
+	Report json.RawMessage `json:"report,omitempty"`
 }
 
-// Describe makes the link answer the launcher with what source returns. It is called after Job. source is called on a
-// goroutine of its own, of which there is one at a time.
-func (l *Link) Describe(source func() []byte) {
+// Tell makes the link answer the launcher's questions with the JSON that source returns. It is called after Job. source
+// is called on a goroutine of its own, of which there is one at a time.
+func (l *Link) Tell(source func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.describe = source
+	l.state = source
 }
 
-// tellReport answers the launcher. Before Describe there is nothing to say, and after the end nobody who would hear it.
-func (l *Link) tellReport(m message) error {
+// tell answers a question. Before Tell there is nothing to say, and after the end nobody who would hear it.
+func (l *Link) tell(m message) error {
 	b, err := decode[reportBody](m)
 	if err != nil {
 		return err
@@ -43,39 +47,40 @@ func (l *Link) tellReport(m message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.question = b.Number
-	if !l.describing && !l.ended {
-		l.describing = true
-		go l.tellReports()
+	if !l.telling && !l.ended {
+		l.telling = true
+		go l.answers()
 	}
 	return nil
 }
 
-// tellReports answers until nothing is asked any more.
-func (l *Link) tellReports() {
-	for {
+// answers answers until the last question has been answered.
+func (l *Link) answers() {
+	for more := true; more; {
 		l.mu.Lock()
-		number, source := l.question, l.describe
+		source, b := l.state, reportBody{Number: l.question}
 		l.mu.Unlock()
-		b := reportBody{Number: number}
 		if source != nil {
 			b.Report = source()
+		}
+		if len(b.Report) > MaxReport || !json.Valid(b.Report) {
+			b.Report = nil
 		}
 		// If that fails, the launcher has gone, and whoever reads the link notices it.
 		l.port.send(msgReport, b, time.Now().Add(sendTime))
 		l.mu.Lock()
-		if l.ended || l.question == number {
-			l.describing = false
-			l.mu.Unlock()
-			return
-		}
+		more = l.question != b.Number && !l.ended
+		l.telling = more
 		l.mu.Unlock()
 	}
 }
 
-// AskReport asks the rank what its threads wait for. It returns false if the rank cannot answer: it has not heard yet
-// who else is in the job. It does not block for longer than limit.
+// AskReport asks the rank what it does. It returns false if the rank would not answer: it is of another release, or
+// waits for the job's tables. The answer may not come: the rank may be stopped, or have ended MPI meanwhile. AskReport
+// does not block for longer than limit.
 func (l *LauncherEnd) AskReport(number uint32, limit time.Duration) bool {
-	return l.told.Load() && l.port.send(msgReport, reportBody{Number: number}, time.Now().Add(limit)) == nil
+	return l.tells.Load() && l.tabled.Load() &&
+		l.port.send(msgReport, reportBody{Number: number}, time.Now().Add(limit)) == nil
 }
 
 // reportOf reads a rank's answer.
@@ -84,9 +89,8 @@ func reportOf(m message) (Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := report.Parse(b.Report)
-	if err != nil {
-		p = nil
+	if len(b.Report) > MaxReport {
+		return nil, fmt.Errorf("the process tells what it does in %d bytes", len(b.Report))
 	}
-	return Report{b.Number, p}, nil
+	return Report{b.Number, b.Report}, nil
 }

@@ -5,64 +5,98 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/libimpi/libimpi/libimpi/report"
 )
 
-func TestARankTellsWhatItWaitsForWhenAsked(t *testing.T) {
+func TestARankTellsWhatItDoesWhenAsked(t *testing.T) {
 	l, r, _ := welcomed(t, local)
-	r.Watch(func(error) {})
+	gone := make(chan error, 1)
+	r.Watch(func(err error) { gone <- err })
 	if !l.AskReport(1, time.Minute) {
 		t.Fatal("it says that it does not answer")
 	}
-	if got := next[Report](t, l); got.Number != 1 || got.Process != nil {
-		t.Errorf("nothing is known yet: %+v", got)
+	if got := next[Report](t, l); got.Number != 1 || got.Text != nil {
+		t.Errorf("nothing is known yet: %s", got.Text)
 	}
-	r.Describe(func() []byte {
-		b, err := (&report.Process{Rank: 3, LastCall: "MPI_Send"}).Encode()
-		if err != nil {
-			t.Error(err)
+	number := uint32(1)
+	for text, want := range map[string]string{`{"rank":3}`: `{"rank":3}`, "": "", "no JSON": "",
+		`"` + strings.Repeat("x", MaxReport) + `"`: ""} {
+		r.Tell(func() []byte { return []byte(text) })
+		number++
+		l.AskReport(number, time.Minute)
+		if got := next[Report](t, l); string(got.Text) != want || got.Number != number {
+			t.Errorf("%.20q became %.20q", text, got.Text)
 		}
-		return b
-	})
-	l.AskReport(2, time.Minute)
-	if got := next[Report](t, l); got.Number != 2 || got.Process == nil || got.Process.LastCall != "MPI_Send" {
-		t.Errorf("%+v", got)
-	}
-	r.Describe(func() []byte { return []byte(strings.Repeat("[", 100)) })
-	l.AskReport(3, time.Minute)
-	if got := next[Report](t, l); got.Number != 3 || got.Process != nil {
-		t.Errorf("a report that makes no sense: %+v", got)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.Finalized(time.Minute) }()
 	next[Finalized](t, l)
-	l.AskReport(4, time.Minute) // it has ended, and does not answer
+	l.AskReport(99, time.Minute) // it has ended, and does not answer
 	if err := errors.Join(l.Ack(), <-ended); err != nil {
 		t.Error(err)
 	}
 }
 
-// Several questions before an answer has left get one answer at least, and the last question gets one.
-func TestTheLastOfSeveralQuestionsIsAnswered(t *testing.T) {
+// While an answer is being made, no other one is begun. Of the questions meanwhile, the last is answered then.
+func TestARankAnswersOneQuestionAtATimeAndTheLast(t *testing.T) {
 	l, r, _ := welcomed(t, local)
 	r.Watch(func(error) {})
-	asked := make(chan bool)
-	r.Describe(func() []byte {
-		<-asked
-		return nil
+	asked, answer := make(chan bool), make(chan bool)
+	r.Tell(func() []byte {
+		asked <- true
+		<-answer
+		return []byte("1")
 	})
-	for number := range uint32(5) {
-		l.AskReport(number, time.Minute)
+	l.AskReport(1, time.Minute)
+	<-asked
+	l.AskReport(2, time.Minute)
+	l.AskReport(3, time.Minute)
+	l.AskTraffic() // is answered meanwhile, when the questions before it have been read
+	next[Traffic](t, l)
+	select {
+	case <-asked:
+		t.Error("it has begun another answer")
+	default:
 	}
-	close(asked)
-	for got := next[Report](t, l); got.Number != 4; got = next[Report](t, l) {
+	answer <- true
+	if got := next[Report](t, l); string(got.Text) != "1" || got.Number != 1 {
+		t.Errorf("%d %q", got.Number, got.Text)
+	}
+	<-asked
+	answer <- true
+	if got := next[Report](t, l); got.Number != 3 {
+		t.Errorf("question %d is answered", got.Number)
 	}
 }
 
-func TestARankIsNotAskedBeforeItHasTheTables(t *testing.T) {
-	l := &LauncherEnd{}
+// A rank of another release does not know the question, and one that waits for the tables does not read it.
+func TestARankThatDoesNotTellIsNotAsked(t *testing.T) {
+	l, _, _ := welcomed(t, local)
+	l.tells.Store(false)
 	if l.AskReport(1, time.Minute) {
-		t.Error("a rank is asked that has not said hello")
+		t.Error("one of another release has been asked")
+	}
+	l.tells.Store(true)
+	l.tabled.Store(false)
+	if l.AskReport(1, time.Minute) {
+		t.Error("one without tables has been asked")
+	}
+}
+
+// An answer may come after the rank has finalized, and one that is too long ends the link.
+func TestReportsAtTheEndAndThoseThatAreTooLong(t *testing.T) {
+	for text, well := range map[string]bool{"7": true, `"` + strings.Repeat("x", MaxReport) + `"`: false} {
+		l, r, _ := welcomed(t, local)
+		sent := make(chan error, 1)
+		go func() {
+			sent <- errors.Join(r.port.send(msgFinalized, nil, time.Time{}),
+				r.port.send(msgReport, reportBody{1, []byte(text)}, time.Time{}))
+		}()
+		next[Finalized](t, l)
+		if _, err := l.Next(); (err == nil) != well {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -111,6 +111,7 @@ type Hello struct {
 	PID     int `json:"pid"` // as the rank sees it
 
 	Reports bool `json:"reports,omitempty"` // it answers questions about its traffic
+	Tells   bool `json:"tells,omitempty"`   // it answers questions about what it does
 }
 
 // Host asks for the tables of an IMPI job, and says what the launcher needs to contribute for this rank.

@@ -106,8 +106,14 @@ func (p *Part) States(number int, limit time.Duration) []stat.Rank {
 	return list
 }
 
-// answered takes the report of a rank.
-func (p *Part) answered(i int, r startup.Report) { p.round.take(i, r.Number, r.Process) }
+// answered takes the report of a rank. One that makes no sense says nothing.
+func (p *Part) answered(i int, r startup.Report) {
+	said, err := report.Parse(r.Text)
+	if err != nil {
+		said = nil
+	}
+	p.round.take(i, r.Number, said)
+}
 
 func (p *Part) inside(i int) *startup.LauncherEnd {
 	p.mu.Lock()
