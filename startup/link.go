@@ -63,6 +63,7 @@ type Link struct {
 
 	state   func() []byte // Tell; nil: nothing is known
 	telling bool          // an answer is on its way
+	again   bool          // and another question has come since
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called

@@ -33,30 +33,40 @@ func (l *Link) Tell(source func() []byte) {
 	l.state = source
 }
 
-// tell answers the launcher, unless the answer before has not left yet. Before Tell there is nothing to say, and after
-// the end nobody who would hear it.
+// tell answers the launcher. All questions that come before the answer to another one has left get one answer, after
+// that. Before Tell there is nothing to say, and after the end nobody who would hear it.
 func (l *Link) tell() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.telling || l.ended {
+	if l.again = l.telling; l.again || l.ended {
 		return
 	}
 	l.telling = true
-	source := l.state
 	go func() {
-		var b reportBody
-		if source != nil {
-			b.Report = source()
+		for more := true; more; {
+			l.answerReport()
+			l.mu.Lock()
+			more = l.again && !l.ended
+			l.again, l.telling = false, more
+			l.mu.Unlock()
 		}
-		if len(b.Report) > MaxReport || !json.Valid(b.Report) {
-			b.Report = nil
-		}
-		// If that fails, the launcher has gone, and whoever reads the link notices it.
-		l.port.send(msgReport, b, time.Now().Add(sendTime))
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.telling = false
 	}()
+}
+
+// answerReport sends one answer.
+func (l *Link) answerReport() {
+	l.mu.Lock()
+	source := l.state
+	l.mu.Unlock()
+	var b reportBody
+	if source != nil {
+		b.Report = source()
+	}
+	if len(b.Report) > MaxReport || !json.Valid(b.Report) {
+		b.Report = nil
+	}
+	// If that fails, the launcher has gone, and whoever reads the link notices it.
+	l.port.send(msgReport, b, time.Now().Add(sendTime))
 }
 
 // AskReport asks the rank what it does. It returns false if the rank would not answer: it is of another release. The
