@@ -122,7 +122,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
 		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Verify: set.verify, OnLost: lost,
-		Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
 				b.showLocal(p.engine)
@@ -135,7 +135,9 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	}
 	conceal(p.engine)
 	p.tellTraffic()
+	noteMainThread()
 	if p.link != nil {
+		p.tellState()
 		p.watchLauncher()
 	}
 	return p.report(len(world))

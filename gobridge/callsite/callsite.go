@@ -29,18 +29,37 @@ const mostDebug = 256 << 20
 // functions return, innermost first; maps has the format of /proc/PID/maps. False: that code has no debug information,
 // or its file is not there any more.
 func Find(maps io.Reader, returns []uintptr) (Site, bool) {
+	if calls := Outside(maps, returns); len(calls) > 0 {
+		return calls[0].Line()
+	}
+	return Site{}, false
+}
+
+// Call is an instruction that calls another function.
+type Call struct {
+	File   string // that it is in
+	Offset uint64 // there, in bytes
+}
+
+// Outside returns the calls from the innermost one outside of MPI's libraries on, as far as they are in files. The
+// arguments are those of Find.
+func Outside(maps io.Reader, returns []uintptr) (calls []Call) {
 	mapped := parse(maps)
 	for _, pc := range returns {
 		m, ok := mapped.of(uint64(pc))
 		if !ok {
-			return Site{}, false
+			break
 		}
-		if !strings.HasPrefix(filepath.Base(m.file), "libmpi") {
-			return lineIn(m.file, uint64(pc)-1-m.start+m.offset) // the call lies before the address it returns to
+		if len(calls) > 0 || !strings.HasPrefix(filepath.Base(m.file), "libmpi") {
+			// The call lies before the address it returns to.
+			calls = append(calls, Call{m.file, uint64(pc) - 1 - m.start + m.offset})
 		}
 	}
-	return Site{}, false
+	return calls
 }
+
+// Line returns the line of a call. False: the code has no debug information, or its file is not there any more.
+func (c Call) Line() (Site, bool) { return lineIn(c.File, c.Offset) }
 
 // mapping is a range of addresses that shows a file from an offset on.
 type mapping struct {

@@ -29,8 +29,8 @@ type Process struct {
 	// is not among them: it polls.
 	Threads     []Thread `json:"threads,omitempty"`
 	ThreadCount int      `json:"threadCount,omitempty"`
-	// Computing reports that no thread is blocked. LastCall is the call that the thread of MPI_Init has made last. It may
-	// still be in it.
+	// Computing reports that no thread is blocked. LastCall is the call that the process's first thread has made last, if
+	// that has started MPI. It may still be in it.
 	Computing bool   `json:"computing,omitempty"`
 	LastCall  string `json:"lastCall,omitempty"`
 
