@@ -60,6 +60,7 @@ type Part struct {
 
 	asker sync.Mutex // held for one round
 	round round      // of questions what ranks wait for
+	sites sites      // of the calls in which they are
 
 	spawner  Spawner            // answers what ranks ask for
 	programs []*options.Program // by local rank

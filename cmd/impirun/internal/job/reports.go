@@ -98,6 +98,7 @@ func (p *Part) States(number int, limit time.Duration) []stat.Rank {
 		}
 		if answer != nil {
 			answer.Rank = r.Rank
+			p.sites.fill(answer)
 		} else {
 			r.State, r.Detail = p.silent(i, entering[i], before[i])
 		}
