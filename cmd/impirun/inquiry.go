@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
@@ -28,7 +26,7 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 			for _, p := range parts {
 				all[p] = 0
 			}
-			return statesOf(all, limit), !away && plan.Mode == options.Run
+			return job.StatesOf(all, limit), !away && plan.Mode == options.Run
 		},
 		Rest: func() bool {
 			rest := true
@@ -40,21 +38,4 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 		Say:   func(text string) { os.Stderr.WriteString(text) },
 		Abort: func(why string) { running.Fail(supervise.Cause{Code: 1, Text: why}) },
 	}
-}
-
-// statesOf asks all parts at the same time. The numbers are those of spawned jobs, or 0.
-func statesOf(parts map[*job.Part]int, limit time.Duration) []stat.Rank {
-	var mu sync.Mutex
-	var lists [][]stat.Rank
-	var asked sync.WaitGroup
-	for p, number := range parts {
-		asked.Go(func() {
-			list := p.States(number, limit)
-			mu.Lock()
-			defer mu.Unlock()
-			lists = append(lists, list)
-		})
-	}
-	asked.Wait()
-	return slices.Concat(lists...)
 }

@@ -137,7 +137,7 @@ func (s *situation) waitFor(comm uint64, name string, ranks ...int) {
 
 // arrived puts a message into the queue of unexpected ones.
 func (s *situation) arrived(at, from, tag int, comm uint64) {
-	s.p(at).Unexpected = append(s.p(at).Unexpected, s.msg(at, "recv", from, tag, comm))
+	s.p(at).Unexpected = append(s.p(at).Unexpected, s.msg(at, "send", from, tag, comm))
 	s.p(at).UnexpectedCount++
 }
 

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/libimpi/report"
@@ -97,7 +98,11 @@ func (r *Rank) queues() string {
 		waits[letterOf(m)]--
 		return waits[letterOf(m)] < 0
 	}
-	messages(p.Unexpected, p.UnexpectedCount, "not received", func(*report.Message) bool { return true })
+	arrived := slices.Clone(p.Unexpected)
+	for i := range arrived {
+		arrived[i].Kind = "recv" // they say how they were sent
+	}
+	messages(arrived, p.UnexpectedCount, "not received", func(*report.Message) bool { return true })
 	messages(p.Receives, p.ReceiveCount, "other receives", other)
 	messages(p.Sends, p.SendCount, "other sends", other)
 	for i := range p.Windows[:min(len(p.Windows), mostWords)] {

@@ -192,8 +192,11 @@ func (l *jobTable) failed(c Cause) {
 	l.doom()
 }
 
-func (l *jobTable) timedOut(after time.Duration) {
-	l.failed(Cause{Code: codeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)})
+func (l *jobTable) timedOut(after time.Duration) { l.failed(TimedOut(after)) }
+
+// TimedOut is the cause of the end of a job whose time is over.
+func TimedOut(after time.Duration) Cause {
+	return Cause{Code: codeTimeout, Text: fmt.Sprintf("the job has not ended within the timeout of %v", after)}
 }
 
 func (l *jobTable) interrupted(s syscall.Signal) {

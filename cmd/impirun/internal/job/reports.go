@@ -2,6 +2,7 @@ package job
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -253,4 +254,21 @@ func (r *Rest) All(p *Part) bool {
 		}
 	}
 	return rest && some
+}
+
+// StatesOf asks all parts at the same time. The numbers are those of spawned jobs, or 0.
+func StatesOf(parts map[*Part]int, limit time.Duration) []stat.Rank {
+	var mu sync.Mutex
+	var lists [][]stat.Rank
+	var asked sync.WaitGroup
+	for p, number := range parts {
+		asked.Go(func() {
+			list := p.States(number, limit)
+			mu.Lock()
+			defer mu.Unlock()
+			lists = append(lists, list)
+		})
+	}
+	asked.Wait()
+	return slices.Concat(lists...)
 }

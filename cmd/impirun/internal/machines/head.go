@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
@@ -68,6 +69,10 @@ type head struct {
 	missing  missing
 	progress *progress   // nil: none is shown
 	reports  job.Reports // of the nodes' traffic
+	inquests inquests
+	asker    sync.Mutex       // held for one of them
+	asks     *inquire.Inquiry // nil: nobody asks
+	late     <-chan time.Time // ticks when the time of the job is over; nil: it has none, or has not begun
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost
@@ -116,6 +121,7 @@ func (h *head) startAll(list []hosts.Machine) error {
 	}
 	plan := *h.plan
 	plan.Hosts, plan.HostFiles, plan.Allocated, plan.Site = nil, nil, nil, ""
+	plan.Timeout = 0        // it is counted here
 	plan.StdinLater = false // what comes in frames is waited for here
 	start := tree.StartFrame{Plan: &plan, Env: os.Environ(), Dir: dir, Size: h.plan.Size(), JobID: programs.NewJobID(),
 		Agent: h.joinPlan != nil && h.joinPlan.Agent, Universe: h.spawner.UniverseSize(), Job: h.job, Parent: h.parent,
@@ -227,6 +233,8 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			h.progress.begin()
 			h.printing.Unlock()
 			h.show()
+		case <-h.late:
+			go h.timedOut()
 		case o := <-h.joined:
 			h.joining = false
 			h.tell(o)
@@ -258,6 +266,9 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 		h.lose(r.branch, m.Lost)
 	case m.Started:
 		r.started = true
+		if h.late == nil && h.plan.Timeout > 0 {
+			h.late = time.After(h.plan.Timeout)
+		}
 		h.show()
 	case m.Ask != nil:
 		go h.answer(r, m.Ask)
@@ -276,6 +287,10 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 		h.lack()
 	case m.Traffic != nil:
 		h.takeTraffic(r, m.Traffic)
+	case m.Report != nil:
+		h.inquests.take(r.Number, m.Report)
+	case m.Rest != nil:
+		h.inquests.rests(r.Number, m.Rest.All)
 	case m.Hosts != nil && r.hosts == nil:
 		hosts, err := r.take(m.Hosts)
 		if err != nil {

@@ -48,6 +48,8 @@ type node struct {
 	told  chan tree.JobFrame
 	part  *job.Part // nil: there is none yet
 
+	spawner *spawn.Spawner // with part
+
 	reporting bool // its traffic
 
 	asked  uint64                           // requests to the launcher so far
@@ -193,7 +195,7 @@ func (n *node) run() (*supervise.Cause, error) {
 		return nil, err
 	}
 	spawner := spawn.Below(n, plan, s.Env, s.JobID, s.Universe, n.self.Taken)
-	n.hasPart(p)
+	n.hasPart(p, spawner)
 	p.OfNode(ranks, s.Parent)
 	spawner.Serve(p, plan)
 	if s.Job != 0 {
@@ -202,6 +204,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	cause, err := job.Run(plan, list, []*job.Part{p}, ranks, n.output(), func(job *supervise.Job) {
 		n.frames.Send(tree.Frame{Started: true})
 		n.serveInput()
+		go n.watchRest(p)
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.job = job; n.ended != nil {
@@ -256,6 +259,8 @@ func (n *node) listen() {
 			n.answered(*m.Answer)
 		case m.Traffic != nil:
 			n.reportTraffic()
+		case m.Report != nil:
+			go n.tellReport(m.Report)
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
@@ -48,11 +49,13 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 	if err := h.startAll(list); err != nil {
 		return err
 	}
+	h.asks = inquire.Open(h.inquiry())
 	h.serve(signals)
 	h.printing.Lock()
 	h.progress.end()
 	h.printing.Unlock()
 	close(h.served)
+	h.asks.Close()
 	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild))
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}

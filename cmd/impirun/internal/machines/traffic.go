@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -51,8 +52,8 @@ func (n *node) reportTraffic() {
 }
 
 // hasPart notes whom to ask.
-func (n *node) hasPart(p *job.Part) {
+func (n *node) hasPart(p *job.Part, s *spawn.Spawner) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.part = p
+	n.part, n.spawner = p, s
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
+	"github.com/libimpi/libimpi/cmd/internal/stat"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -37,6 +38,9 @@ import (
 //	answer {id, ...}             ->
 //	traffic {}                   ->  when somebody watches the job at the server
 //	                             <-  traffic {rows}
+//	report {number}              ->  when somebody asks what ranks wait for
+//	                             <-  report {number, ranks}
+//	                             <-  rest {all}: all processes have come to rest, or they have not any more
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
@@ -59,6 +63,8 @@ type Frame struct {
 	Ask     *AskFrame     `json:",omitempty"`
 	Answer  *AnswerFrame  `json:",omitempty"`
 	Traffic *TrafficFrame `json:",omitempty"`
+	Report  *ReportFrame  `json:",omitempty"`
+	Rest    *RestFrame    `json:",omitempty"`
 	End     *EndFrame     `json:",omitempty"`
 }
 
@@ -90,7 +96,7 @@ type StartFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 7
+const nodeVersion = 8
 
 // InputKind is where a node has the standard input of its ranks from.
 type InputKind int
@@ -143,6 +149,16 @@ type JobFrame struct {
 
 // TrafficFrame asks a node for its traffic, or is the answer.
 type TrafficFrame struct{ Rows []byte } // wire.AppendRows
+
+// ReportFrame asks a node what its ranks wait for, or is the answer to the question of that number.
+type ReportFrame struct {
+	Number uint32
+	Limit  time.Duration // within which ranks have to answer
+	Ranks  []stat.Rank
+}
+
+// RestFrame says whether all processes of a node's ranks are at rest.
+type RestFrame struct{ All bool }
 
 // EndFrame says that the job is over, or how a node's ranks have ended.
 type EndFrame struct {
