@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -12,10 +13,10 @@ type Deadlock struct {
 	Circle string `json:"circle,omitempty"`
 }
 
-// Blocked reports whether all ranks have answered that all their threads wait, for at least so long, or are gone: only
-// then Prove is worth a second round.
-func Blocked(ranks []Rank, least time.Duration) bool {
-	some := false
+// Blocked reports whether all ranks have answered that all their threads wait, or are gone: only then Prove is worth a
+// second round. since is how long the last of them has waited.
+func Blocked(ranks []Rank) (since time.Duration, all bool) {
+	since = math.MaxInt64
 	for i := range ranks {
 		r := &ranks[i]
 		if r.State.gone() {
@@ -23,16 +24,16 @@ func Blocked(ranks []Rank, least time.Duration) bool {
 		}
 		p := r.Process
 		if p == nil || p.Computing || len(p.Threads) == 0 {
-			return false
+			return 0, false
 		}
 		for k := range p.Threads {
-			if !p.Threads[k].Settled || p.Threads[k].Since < int64(least) {
-				return false
+			if !p.Threads[k].Settled {
+				return 0, false
 			}
+			since = min(since, time.Duration(p.Threads[k].Since))
 		}
-		some = true
 	}
-	return some
+	return since, since < math.MaxInt64
 }
 
 // Prove compares two rounds of reports of all ranks of a job. It returns nil unless both say that all threads are
@@ -43,7 +44,9 @@ func Blocked(ranks []Rank, least time.Duration) bool {
 //
 // Ranks that may be woken from outside (Process.Open) can act, and so can those that wait for them.
 func Prove(first, second []Rank) *Deadlock {
-	if len(first) != len(second) || !Blocked(first, 0) || !Blocked(second, 0) {
+	_, blocked := Blocked(first)
+	_, still := Blocked(second)
+	if len(first) != len(second) || !blocked || !still {
 		return nil
 	}
 	before := map[[2]int]*Rank{}

@@ -147,12 +147,18 @@ func (q *Inquiry) watch() {
 			pause = shortest
 			continue
 		}
-		d, ranks := q.look()
-		if d == nil {
-			pause = min(2*pause, mostTime)
+		d, ranks, soon := q.look()
+		switch {
+		case soon > 0:
+			pause = soon
+			continue
+		case d == nil:
+			pause = min(2*max(pause, shortest), mostTime)
 			continue
 		}
-		q.config.Say("impirun: " + d.Text() + ":\n" + stat.Make(ranks).Text())
+		table := stat.Make(ranks)
+		table.Circle = "" // it has been said
+		q.config.Say("impirun: " + d.Text() + ":\n" + table.Text())
 		if q.config.Deadlock == options.DeadlockAbort {
 			q.config.Abort("the job is in a deadlock (-deadlock abort)")
 		}
@@ -160,12 +166,16 @@ func (q *Inquiry) watch() {
 	}
 }
 
-// look asks twice, and compares.
-func (q *Inquiry) look() (*stat.Deadlock, []stat.Rank) {
+// look asks twice, and compares. If all ranks wait, and have not waited for long enough, soon is when they will have.
+func (q *Inquiry) look() (d *stat.Deadlock, ranks []stat.Rank, soon time.Duration) {
 	first, whole := q.config.States(answerTime)
-	if !whole || !stat.Blocked(first, waitTime) {
-		return nil, nil
+	since, all := stat.Blocked(first)
+	if !whole || !all {
+		return nil, nil, 0
+	}
+	if since < waitTime {
+		return nil, nil, waitTime - since
 	}
 	second, _ := q.config.States(answerTime)
-	return stat.Prove(first, second), second
+	return stat.Prove(first, second), second, 0
 }
