@@ -56,8 +56,9 @@ func TestCommandLinesMeanWhatTheGoldenFileSays(t *testing.T) {
 
 func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
+		"SIGNAL": "USR1", "ACTION": "abort",
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
-		"SIGNAL": "USR1", "ACTION": "abort", "WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
+		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
 		"UNIT[:MODIFIERS]": "core", "UNIT": "core", "CPUS": "0-1", "WHAT": "map", "MANAGER": "none",
 		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
 		"TEXT": "%r", "ADDRESS": "8080", "NETWORK": "eth0", "DIRS": "/bin",

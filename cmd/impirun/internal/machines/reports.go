@@ -16,8 +16,8 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 )
 
-// What the ranks of a client on several machines wait for (package inquire): the launcher asks each node, which asks its
-// ranks. A node says by itself when all processes of its machine have come to rest, and when they have not any more, so
+// What the ranks of a client on several machines wait for (package inquire): the launcher asks each node, which asks
+// its ranks. A node says by itself when all processes of its machine have come to rest, and when they have not any more, so
 // that the launcher asks nobody while a job computes.
 
 const (

@@ -1,0 +1,31 @@
+// Ranks that do not go on, in a way that the first argument says.
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, x = 0;
+    const char *how = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(how, "ring"))
+        MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(how, "tag") && rank == 0)
+        MPI_Send(&x, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
+    if (!strcmp(how, "tag") && rank == 1)
+        MPI_Recv(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(how, "computes") && rank == 1) {
+        printf("%d\n", (int)getpid());
+        fflush(stdout);
+        for (;;)
+            ++*(volatile int *)&x;
+    }
+    if (!strcmp(how, "sleeps") && rank == 1)
+        sleep(7);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
