@@ -29,6 +29,7 @@ type LauncherEnd struct {
 	impi  atomic.Bool // the rank was promised an IMPI job
 
 	reports atomic.Bool // it answers AskTraffic
+	tabled  atomic.Bool // it has the job's tables
 	tells   atomic.Bool // it answers AskReport
 }
 
@@ -174,6 +175,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 		return nil, fmt.Errorf("the process says that its pid is %d", h.PID)
 	}
 	l.state = greeted
+	l.tabled.Store(false)
 	l.reports.Store(h.Reports)
 	l.tells.Store(h.Tells)
 	return h, nil
@@ -192,7 +194,9 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 		b.Tables = EncodeJob(w.Job)
 	}
 	l.impi.Store(w.IMPI)
-	return l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
+	err := l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
+	l.tabled.Store(err == nil && !w.IMPI)
+	return err
 }
 
 // refuse answers Hello with the reason why the rank cannot be part of the job.
@@ -205,7 +209,9 @@ func (l *LauncherEnd) refuse(text string) error {
 // of those that share memory, by local rank; none: they follow one another.
 func (l *LauncherEnd) Job(j *transport.Job, agent [2]int, local ...int32) error {
 	b := jobBody{Tables: EncodeJob(j), Agent: [2]bool{agent[0] >= 0, agent[1] >= 0}, Local: local}
-	return l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
+	err := l.port.send(msgJob, b, time.Now().Add(sendTime), agent[:]...)
+	l.tabled.Store(err == nil)
+	return err
 }
 
 // Ack answers Finalized. From then on the rank may exit.

@@ -61,9 +61,9 @@ type Link struct {
 	traffic   func() []wire.Traffic // Report; nil: nothing is known
 	reporting bool                  // an answer is on its way
 
-	state   func() []byte // Tell; nil: nothing is known
-	telling bool          // an answer is on its way
-	again   bool          // and another question has come since
+	state    func() []byte // Tell; nil: nothing is known
+	telling  bool          // an answer is on its way
+	question uint32        // the last
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -346,8 +346,7 @@ func (l *Link) notice(m message) error {
 		return nil
 	}
 	if m.Type == msgReport {
-		l.tell()
-		return nil
+		return l.tell(m)
 	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)

@@ -9,19 +9,24 @@ import (
 // What a rank does, and what it waits for, for whoever asks why a job does not go on:
 //
 //	launcher                   rank
-//	report {}              ->
-//	                       <-  report {JSON}
+//	report {number}        ->
+//	                       <-  report {number, JSON}
 //
 // The rank answers on a goroutine of its own, so that it does so while its program computes. A rank that has been
-// stopped does not. What the answer says is package libimpi/report's.
+// stopped does not. What the answer says is package libimpi/report's. A rank that is asked again before its answer has
+// left answers the last question, too: whoever asks twice needs an answer that was made after the second question.
 
 // MaxReport is the longest answer, in bytes.
 const MaxReport = 1 << 20
 
-// Report is a rank's answer; nothing if it has nothing to say.
-type Report struct{ Text []byte }
+// Report is a rank's answer to the question of a number; no text if it has nothing to say.
+type Report struct {
+	Number uint32
+	Text   []byte
+}
 
 type reportBody struct {
+	Number uint32          `json:"number"`
 	Report json.RawMessage `json:"report,omitempty"`
 }
 
@@ -33,46 +38,49 @@ func (l *Link) Tell(source func() []byte) {
 	l.state = source
 }
 
-// tell answers the launcher. All questions that come before the answer to another one has left get one answer, after
-// that. Before Tell there is nothing to say, and after the end nobody who would hear it.
-func (l *Link) tell() {
+// tell answers a question. Before Tell there is nothing to say, and after the end nobody who would hear it.
+func (l *Link) tell(m message) error {
+	b, err := decode[reportBody](m)
+	if err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.again = l.telling; l.again || l.ended {
-		return
+	l.question = b.Number
+	if !l.telling && !l.ended {
+		l.telling = true
+		go l.answers()
 	}
-	l.telling = true
-	go func() {
-		for more := true; more; {
-			l.answerReport()
-			l.mu.Lock()
-			more = l.again && !l.ended
-			l.again, l.telling = false, more
-			l.mu.Unlock()
+	return nil
+}
+
+// answers answers until the last question has been answered.
+func (l *Link) answers() {
+	for more := true; more; {
+		l.mu.Lock()
+		source, b := l.state, reportBody{Number: l.question}
+		l.mu.Unlock()
+		if source != nil {
+			b.Report = source()
 		}
-	}()
+		if len(b.Report) > MaxReport || !json.Valid(b.Report) {
+			b.Report = nil
+		}
+		// If that fails, the launcher has gone, and whoever reads the link notices it.
+		l.port.send(msgReport, b, time.Now().Add(sendTime))
+		l.mu.Lock()
+		more = l.question != b.Number && !l.ended
+		l.telling = more
+		l.mu.Unlock()
+	}
 }
 
-// answerReport sends one answer.
-func (l *Link) answerReport() {
-	l.mu.Lock()
-	source := l.state
-	l.mu.Unlock()
-	var b reportBody
-	if source != nil {
-		b.Report = source()
-	}
-	if len(b.Report) > MaxReport || !json.Valid(b.Report) {
-		b.Report = nil
-	}
-	// If that fails, the launcher has gone, and whoever reads the link notices it.
-	l.port.send(msgReport, b, time.Now().Add(sendTime))
-}
-
-// AskReport asks the rank what it does. It returns false if the rank would not answer: it is of another release. The
-// answer may not come: the rank may be stopped, or have ended MPI meanwhile. Call it only after Job.
-func (l *LauncherEnd) AskReport() bool {
-	return l.tells.Load() && l.port.send(msgReport, nil, time.Now().Add(sendTime)) == nil
+// AskReport asks the rank what it does. It returns false if the rank would not answer: it is of another release, or
+// waits for the job's tables. The answer may not come: the rank may be stopped, or have ended MPI meanwhile. AskReport
+// does not block for longer than limit.
+func (l *LauncherEnd) AskReport(number uint32, limit time.Duration) bool {
+	return l.tells.Load() && l.tabled.Load() &&
+		l.port.send(msgReport, reportBody{Number: number}, time.Now().Add(limit)) == nil
 }
 
 // reportOf reads a rank's answer.
@@ -84,5 +92,5 @@ func reportOf(m message) (Message, error) {
 	if len(b.Report) > MaxReport {
 		return nil, fmt.Errorf("the process tells what it does in %d bytes", len(b.Report))
 	}
-	return Report{b.Report}, nil
+	return Report{b.Number, b.Report}, nil
 }

@@ -11,31 +11,33 @@ func TestARankTellsWhatItDoesWhenAsked(t *testing.T) {
 	l, r, _ := welcomed(t, local)
 	gone := make(chan error, 1)
 	r.Watch(func(err error) { gone <- err })
-	if !l.AskReport() {
+	if !l.AskReport(1, time.Minute) {
 		t.Fatal("it says that it does not answer")
 	}
-	if got := next[Report](t, l); got.Text != nil {
+	if got := next[Report](t, l); got.Number != 1 || got.Text != nil {
 		t.Errorf("nothing is known yet: %s", got.Text)
 	}
+	number := uint32(1)
 	for text, want := range map[string]string{`{"rank":3}`: `{"rank":3}`, "": "", "no JSON": "",
 		`"` + strings.Repeat("x", MaxReport) + `"`: ""} {
 		r.Tell(func() []byte { return []byte(text) })
-		l.AskReport()
-		if got := next[Report](t, l); string(got.Text) != want {
+		number++
+		l.AskReport(number, time.Minute)
+		if got := next[Report](t, l); string(got.Text) != want || got.Number != number {
 			t.Errorf("%.20q became %.20q", text, got.Text)
 		}
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.Finalized(time.Minute) }()
 	next[Finalized](t, l)
-	l.AskReport() // it has ended, and does not answer
+	l.AskReport(99, time.Minute) // it has ended, and does not answer
 	if err := errors.Join(l.Ack(), <-ended); err != nil {
 		t.Error(err)
 	}
 }
 
-// While an answer is being made, no other one is begun. Questions that come meanwhile get one afterwards.
-func TestARankAnswersOneQuestionAtATime(t *testing.T) {
+// While an answer is being made, no other one is begun. Of the questions meanwhile, the last is answered then.
+func TestARankAnswersOneQuestionAtATimeAndTheLast(t *testing.T) {
 	l, r, _ := welcomed(t, local)
 	r.Watch(func(error) {})
 	asked, answer := make(chan bool), make(chan bool)
@@ -44,11 +46,11 @@ func TestARankAnswersOneQuestionAtATime(t *testing.T) {
 		<-answer
 		return []byte("1")
 	})
-	l.AskReport()
+	l.AskReport(1, time.Minute)
 	<-asked
-	l.AskReport()
-	l.AskReport()
-	l.AskTraffic() // is answered meanwhile, when the question before it has been read
+	l.AskReport(2, time.Minute)
+	l.AskReport(3, time.Minute)
+	l.AskTraffic() // is answered meanwhile, when the questions before it have been read
 	next[Traffic](t, l)
 	select {
 	case <-asked:
@@ -56,22 +58,27 @@ func TestARankAnswersOneQuestionAtATime(t *testing.T) {
 	default:
 	}
 	answer <- true
-	next[Report](t, l)
+	if got := next[Report](t, l); string(got.Text) != "1" || got.Number != 1 {
+		t.Errorf("%d %q", got.Number, got.Text)
+	}
 	<-asked
 	answer <- true
-	next[Report](t, l)
-	l.AskReport() // the two have had one answer, and this one is answered next
-	<-asked
-	answer <- true
-	next[Report](t, l)
+	if got := next[Report](t, l); got.Number != 3 {
+		t.Errorf("question %d is answered", got.Number)
+	}
 }
 
-// A rank of another release does not know the question, and is not asked.
+// A rank of another release does not know the question, and one that waits for the tables does not read it.
 func TestARankThatDoesNotTellIsNotAsked(t *testing.T) {
 	l, _, _ := welcomed(t, local)
 	l.tells.Store(false)
-	if l.AskReport() {
-		t.Error("it has been asked")
+	if l.AskReport(1, time.Minute) {
+		t.Error("one of another release has been asked")
+	}
+	l.tells.Store(true)
+	l.tabled.Store(false)
+	if l.AskReport(1, time.Minute) {
+		t.Error("one without tables has been asked")
 	}
 }
 
@@ -82,7 +89,7 @@ func TestReportsAtTheEndAndThoseThatAreTooLong(t *testing.T) {
 		sent := make(chan error, 1)
 		go func() {
 			sent <- errors.Join(r.port.send(msgFinalized, nil, time.Time{}),
-				r.port.send(msgReport, reportBody{[]byte(text)}, time.Time{}))
+				r.port.send(msgReport, reportBody{1, []byte(text)}, time.Time{}))
 		}()
 		next[Finalized](t, l)
 		if _, err := l.Next(); (err == nil) != well {

@@ -88,8 +88,8 @@ func (a *asked) until(rank int, is func(p *report.Process) bool) *report.Process
 			a.t.Logf("rank %d has told last: %s", rank, last)
 		}
 	}()
-	for {
-		if !a.ends[rank].AskReport() {
+	for number := uint32(1); ; number++ {
+		if !a.ends[rank].AskReport(number, limit) {
 			a.t.Fatal("a rank does not tell what it does")
 		}
 		text := next[startup.Report](a.t, a.ends[rank]).Text
