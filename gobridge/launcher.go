@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
+	"github.com/libimpi/libimpi/gobridge/calling"
 	"github.com/libimpi/libimpi/gobridge/pmix"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
@@ -135,7 +136,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	}
 	conceal(p.engine)
 	p.tellTraffic()
-	noteMainThread()
+	calling.Started()
 	if p.link != nil {
 		p.tellState()
 		p.watchLauncher()
@@ -209,6 +210,25 @@ func (p *process) tellTraffic() {
 	case p.session != nil:
 		p.session.Report(p.engine.Traffic)
 	}
+}
+
+// caller is what the engine learns of the program's threads.
+var caller = libimpi.Caller{Call: calling.Call, Name: calling.Name, Trace: calling.Trace}
+
+// tellState makes this process answer its launcher's questions about what it does: to the engine's state it adds what
+// the bridge alone knows.
+func (p *process) tellState() {
+	p.link.Tell(func() []byte {
+		s := p.engine.State()
+		s.PID, s.LastCall = os.Getpid(), calling.Last()
+		s.Machine, _ = os.Hostname()
+		s.AddArgs()
+		for i := range s.Threads {
+			s.Threads[i].Returns = calling.Places(s.Threads[i].Returns)
+		}
+		text, _ := s.Encode()
+		return text
+	})
 }
 
 // watchLauncher ends the process with its launcher.

@@ -103,7 +103,7 @@ func (w *waiter) leave(e *Engine) {
 	}
 	i := slices.Index(e.waiting.blocked, b)
 	e.waiting.blocked = slices.Delete(e.waiting.blocked, i, i+1)
-	*b = blocked{ids: b.ids}
+	b.cause, b.returns, b.traced = cause{}, nil, false
 	e.waiting.unused = append(e.waiting.unused, b)
 	e.waiting.moves++
 }
