@@ -39,7 +39,7 @@ const (
 )
 
 // KnownTools are the tools whose options the launcher knows.
-var KnownTools = []string{"gdb", "lldb", "valgrind", "perf", "strace"}
+var KnownTools = []string{"gdb", "lldb", "gdbserver", "valgrind", "perf", "strace"}
 
 // Has reports whether a rank is among those of d.
 func (d *Debug) Has(rank int) bool {
