@@ -58,8 +58,9 @@ func Attend(name, title string) error {
 				master.Write(b) // an error is that of the other direction, too
 			case typed:
 				return nil // our own terminal has gone
-			default:
+			default: // gdb has ended: gdbserver has to learn it. Of a terminal it is an error, and does nothing
 				typing = nil
+				unix.Shutdown(int(master.Fd()), unix.SHUT_WR)
 			}
 		}
 	}
