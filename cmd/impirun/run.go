@@ -59,6 +59,9 @@ func run(plan *options.Plan) error {
 			return err
 		}
 	}
+	if done, err := debugger.InsideTmux(plan); done {
+		return err
+	}
 	return runHere(plan, bind)
 }
 

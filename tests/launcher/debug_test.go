@@ -44,7 +44,8 @@ var inInit = regexp.MustCompile(`(?m)^#0 .*MPI_Init.*\n#1 .* main \(.*initial\.c
 
 func TestDebuggersOfSeveralRanksWriteToFiles(t *testing.T) {
 	tool(t, "gdb")
-	r, dir := inFolder(t, "-n", "3", "-debug", "1-2", "gdb", "-nx", "-batch", "-ex", "break MPI_Init", "-ex", "run", "-ex", "bt", "-ex", "continue", "--", program(t, "initial"))
+	r, dir := inFolder(t, "-n", "3", "-debug", "1-2", "gdb", "-nx", "-batch", "-ex", "break MPI_Init", "-ex", "run", "-ex",
+		"bt", "-ex", "continue", "--", program(t, "initial"))
 	r.expect(t, 0, "what debuggers and their ranks write is in "+dir+"/gdb.1 and "+dir+"/gdb.2")
 	for _, rank := range []string{"1", "2"} {
 		if said := contents(t, filepath.Join(dir, "gdb."+rank)); !inInit.MatchString(said) {
@@ -127,8 +128,9 @@ func TestDebuggersRunInWindows(t *testing.T) {
 	emulator := filepath.Join(dir, "window")
 	os.WriteFile(emulator, []byte(window), 0o755)
 	os.WriteFile(filepath.Join(dir, "input"), []byte("break MPI_Init\nrun\nbt\ncontinue\nquit\n"), 0o644)
-	j := startWith(t, []option{environ("TMUX=", "TERM=dumb", "DISPLAY=:99", "TERMINAL="+emulator)}, "-n", "3", "-debug", "0,2",
-		"gdb", "-nx", "-q", "-ex", "set width 0", "--", program(t, "initial"))
+	graphical := environ("TMUX=", "TERM=dumb", "DISPLAY=:99", "TERMINAL="+emulator)
+	j := startWith(t, []option{graphical}, "-n", "3", "-debug", "0,2", "gdb", "-nx", "-q", "-ex", "set width 0", "--",
+		program(t, "initial"))
 
 	r := j.wait()
 
@@ -158,8 +160,8 @@ func TestDebuggersRunInPanesOfTmux(t *testing.T) {
 		return string(out)
 	}
 	launcher := filepath.Join(stage(t), "bin", "impirun")
-	tmux("new-session", "-d", "-x", "120", "-y", "40", fmt.Sprintf("%s -n 3 -debug 0,2 gdb -nx -q -ex run -ex quit -- %s; "+
-		"echo code $? >%[3]s/new; mv %[3]s/new %[3]s/code; tmux wait-for -S over; tmux wait-for seen", launcher,
+	tmux("new-session", "-d", "-x", "120", "-y", "40", fmt.Sprintf("%s -n 3 -debug 0,2 gdb -nx -q -ex run -ex quit "+
+		"-- %s; echo code $? >%[3]s/new; mv %[3]s/new %[3]s/code; tmux wait-for -S over; tmux wait-for seen", launcher,
 		program(t, "initial"), dir))
 	defer tmux("kill-server")
 
@@ -182,6 +184,41 @@ func TestDebuggersRunInPanesOfTmux(t *testing.T) {
 		}
 	}
 	tmux("wait-for", "-S", "seen")
+}
+
+func TestALauncherAtATerminalOpensATmuxOfItsOwn(t *testing.T) {
+	tool(t, "gdb")
+	tool(t, "tmux")
+	dir := t.TempDir()
+	master, slave := pty(t)
+	defer master.Close()
+	j := startWith(t, []option{environ("TMUX=", "TERM=xterm", "TMPDIR="+dir, "HOME="+dir), func(c *exec.Cmd) {
+		c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}}, "-n", "2", "-debug", "all", "gdb", "-nx", "-q", "-ex", "run", "-ex", "quit 3", "--", program(t, "initial"))
+	slave.Close()
+	shown := newWatcher()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for b := make([]byte, 4096); ; {
+			n, err := master.Read(b)
+			if shown.Write(b[:n]); err != nil {
+				return
+			}
+			fmt.Fprint(master, "\r") // closes the panes that have ended, and the launcher's at last
+		}
+	}()
+
+	r := j.wait()
+
+	<-read
+	if r.code != 3 || !strings.Contains(shown.String(), "has ended; Enter closes") {
+		t.Errorf("exit code %d, want that of gdb: %s", r.code, shown)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left in the folder for temporary files", left[0].Name())
+	}
 }
 
 func TestALineLeadsToTheDebuggerOfARankOnAnotherMachine(t *testing.T) {

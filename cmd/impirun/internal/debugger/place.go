@@ -12,7 +12,8 @@ import (
 // surroundings are what decides where tools run that people talk to.
 type surroundings struct {
 	tmux     bool // we are inside it
-	terminal bool // our standard input and output are one
+	hasTmux  bool // it is installed
+	terminal bool // our standard input, output and error are one
 	display  bool // a graphical one
 	emulator bool // a terminal for that is installed
 	far      bool // a part of the job that another launcher has started: nobody sits here
@@ -24,8 +25,10 @@ const onSocket = "socket"
 // placeOf decides where the tools of n ranks run, and says why that cannot be where the user wants it.
 func placeOf(want string, n int, s surroundings) (string, error) {
 	switch {
-	case want == options.InTmux && !s.tmux:
-		return "", fmt.Errorf("-debug-in tmux: this is not inside tmux (TMUX is not set): start tmux first")
+	case want == options.InTmux && !s.hasTmux:
+		return "", fmt.Errorf("-debug-in tmux: there is no tmux")
+	case want == options.InTmux && !s.tmux && !s.terminal:
+		return "", fmt.Errorf("-debug-in tmux: this is neither inside tmux (TMUX is not set) nor at a terminal")
 	case want == options.InWindows && !s.display:
 		return "", fmt.Errorf("-debug-in windows: there is no display (DISPLAY is not set)")
 	case want == options.InWindows && !s.emulator:
@@ -38,6 +41,8 @@ func placeOf(want string, n int, s surroundings) (string, error) {
 		return options.InTmux, nil
 	case n == 1 && s.terminal:
 		return options.InHere, nil
+	case s.terminal && s.hasTmux:
+		return options.InTmux, nil
 	case s.display && s.emulator:
 		return options.InWindows, nil
 	case s.far:
@@ -51,8 +56,11 @@ func placeOf(want string, n int, s surroundings) (string, error) {
 // look finds out about our own surroundings. env is the environment of the launcher with which the user speaks.
 func look(far bool, getenv func(string) string) surroundings {
 	s := surroundings{far: far, tmux: getenv("TMUX") != "", display: getenv("DISPLAY")+getenv("WAYLAND_DISPLAY") != ""}
-	s.terminal = !far && isTerminal(0) && isTerminal(1)
-	_, err := exec.LookPath(emulator(getenv)[0])
+	s.terminal = !far && isTerminal(0) && isTerminal(1) && isTerminal(2)
+	_, err := exec.LookPath("tmux")
+	s.hasTmux = err == nil
+	s.tmux = s.tmux && s.hasTmux
+	_, err = exec.LookPath(emulator(getenv)[0])
 	s.emulator = err == nil
 	return s
 }

@@ -27,7 +27,11 @@ func TestToolsRunWhereTheirUserIs(t *testing.T) {
 		{options.InFiles, 1, surroundings{tmux: true}, options.InFiles},
 		{options.InHere, 1, surroundings{tmux: true}, options.InHere},
 		{options.InHere, 1, surroundings{far: true}, "of this machine"},
-		{options.InTmux, 1, surroundings{}, "not inside tmux"},
+		{"", 2, surroundings{terminal: true, hasTmux: true, display: true, emulator: true}, options.InTmux},
+		{"", 2, surroundings{hasTmux: true, display: true, emulator: true}, options.InWindows},
+		{options.InTmux, 1, surroundings{terminal: true, hasTmux: true}, options.InTmux},
+		{options.InTmux, 1, surroundings{hasTmux: true}, "neither inside tmux"},
+		{options.InTmux, 1, surroundings{terminal: true}, "there is no tmux"},
 		{options.InWindows, 1, surroundings{emulator: true}, "no display"},
 		{options.InWindows, 1, surroundings{display: true}, "no xterm"},
 	} {

@@ -147,61 +147,6 @@ func await(list []*terminal, where string) error {
 	return nil
 }
 
-// panesOfWindow is how many panes of a window of tmux can still be read.
-const panesOfWindow = 9
-
-// showInTmux opens a pane for each terminal: one beside ours, or several in windows of their own.
-func showInTmux(list []*terminal, env []string) error {
-	self, err := shells.Self()
-	if err != nil {
-		return err
-	}
-	window := ""
-	for i, t := range list {
-		attend := []string{self, TerminalWord, t.name, t.title}
-		words := []string{"split-window", "-P", "-F", "#{window_id}"}
-		switch {
-		case len(list) == 1:
-			if pane := valueIn(env, "TMUX_PANE"); pane != "" {
-				words = append(words, "-t", pane)
-			}
-		case i%panesOfWindow == 0:
-			words = []string{"new-window", "-n", "impirun", "-P", "-F", "#{window_id}"}
-		default:
-			words = append(words, "-t", window)
-		}
-		made, err := tmux(env, append(words, attend...)...)
-		if err != nil {
-			return err
-		}
-		if window = made; len(list) > 1 {
-			if _, err := tmux(env, "select-layout", "-t", window, "tiled"); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// tmux runs a command of tmux, and returns what it says.
-func tmux(env []string, words ...string) (string, error) {
-	cmd := exec.Command("tmux", words...)
-	cmd.Env = env
-	out, err := cmd.CombinedOutput()
-	text := strings.TrimSpace(string(out))
-	if err != nil {
-		return "", fmt.Errorf("tmux %s: %s", words[0], cmpOr(text, err.Error()))
-	}
-	return text, nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // background is a script that starts a command which is nobody's child: it outlives the job, until its user has read
 // what it shows.
 const background = `"$@" </dev/null >/dev/null 2>&1 &`

@@ -11,13 +11,14 @@ import (
 func TestAToolIsCalledWithTheProgramAndAFileOfItsRank(t *testing.T) {
 	at := site{rank: 3, dir: "/w", suppressions: "/s"}
 	for line, want := range map[string]command{
-		"gdb":                 {words: strings.Fields("gdb --args /p a -b"), talks: true},
-		"gdb -q -ex run":      {words: strings.Fields("gdb -q -ex run --args /p a -b"), talks: true},
-		"gdb --args":          {words: strings.Fields("gdb --args /p a -b"), talks: true},
-		"/opt/bin/gdb":        {words: strings.Fields("/opt/bin/gdb --args /p a -b"), talks: true},
-		"lldb -b":             {words: strings.Fields("lldb -b -- /p a -b"), talks: true},
-		"gdbserver --once":    {words: strings.Fields("gdbserver --once - /p a -b"), serves: true},
-		"valgrind":            {words: strings.Fields("valgrind --log-file=/w/valgrind.3 --suppressions=/s /p a -b"), file: "/w/valgrind.3"},
+		"gdb":              {words: strings.Fields("gdb --args /p a -b"), talks: true},
+		"gdb -q -ex run":   {words: strings.Fields("gdb -q -ex run --args /p a -b"), talks: true},
+		"gdb --args":       {words: strings.Fields("gdb --args /p a -b"), talks: true},
+		"/opt/bin/gdb":     {words: strings.Fields("/opt/bin/gdb --args /p a -b"), talks: true},
+		"lldb -b":          {words: strings.Fields("lldb -b -- /p a -b"), talks: true},
+		"gdbserver --once": {words: strings.Fields("gdbserver --once - /p a -b"), serves: true},
+		"valgrind": {words: strings.Fields("valgrind --log-file=/w/valgrind.3 --suppressions=/s /p a -b"),
+			file: "/w/valgrind.3"},
 		"valgrind --log-fd=2": {words: strings.Fields("valgrind --suppressions=/s --log-fd=2 /p a -b")},
 		"perf":                {words: strings.Fields("perf record -o /w/perf.data.3 -- /p a -b"), file: "/w/perf.data.3"},
 		"perf -g":             {words: strings.Fields("perf record -o /w/perf.data.3 -g -- /p a -b"), file: "/w/perf.data.3"},
