@@ -3,6 +3,8 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -11,6 +13,38 @@ import (
 )
 
 var errEnded = errors.New("the implementation has ended")
+
+// soon is how long after the end of a client what it has done before may still be on its way.
+const soon = time.Second
+
+// accepted is the next connection to a listener. It does not come any more soon after the client under test has ended.
+func (j *Job) accepted(l net.Listener) (net.Conn, error) {
+	over, gone := make(chan struct{}), make(chan bool)
+	go func() {
+		select {
+		case <-j.Main.Ended():
+		case <-over:
+		}
+		select {
+		case <-time.After(soon):
+			l.(*net.TCPListener).SetDeadline(time.Unix(1, 0))
+			gone <- true
+		case <-over:
+			gone <- false
+		}
+	}()
+	c, err := l.Accept()
+	close(over)
+	if !<-gone {
+		return c, err
+	}
+	l.(*net.TCPListener).SetDeadline(j.T.Deadline())
+	if err != nil {
+		code, _ := j.Main.Wait(j.T.Context())
+		err = fmt.Errorf("it has ended with exit code %d", code)
+	}
+	return c, err
+}
 
 // Exit waits for the end of the client under test and wants this exit code. One that was started by hand is not seen
 // to end; its players are.

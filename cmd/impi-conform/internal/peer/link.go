@@ -69,6 +69,10 @@ func (l *Link) read() {
 		if err == nil {
 			err = l.take(p)
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // who waits for something knows better for what
+			<-j.now().Context().Done()
+			return
+		}
 		if err != nil {
 			l.end(err)
 			return

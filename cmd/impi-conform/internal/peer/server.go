@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -20,12 +21,12 @@ const maxCmd = 1 << 20
 func (j *Job) Accept() {
 	j.listener.(*net.TCPListener).SetDeadline(j.T.Deadline()) // a person may take any time
 	for {
-		c, err := j.listener.Accept()
+		c, err := j.accepted(j.listener)
 		if errors.Is(err, net.ErrClosed) {
 			j.T.Fatalf("nobody has started the client")
 		}
 		if err != nil {
-			j.T.Fatalf("the client has not connected to the server: %v", err)
+			j.T.Fatalf("the client has not spoken to the server: %v", err)
 		}
 		tcp := c.(*net.TCPConn)
 		tcp.SetDeadline(j.T.Deadline())
@@ -45,11 +46,11 @@ func (j *Job) Accept() {
 // Server is the connection to the client under test.
 func (j *Job) Server() net.Conn { return j.server }
 
-// command reads the client's next command to the server.
-func (j *Job) command() codec.Cmd {
+// command reads the client's next command to the server, which is to be what the text says.
+func (j *Job) command(what any) codec.Cmd {
 	c, err := codec.ReadCmd(j.server, maxCmd)
 	if err != nil {
-		j.T.Fatalf("no command came to the server: %v", err)
+		j.T.Fatalf("the client should have sent %v to the server: %v", what, err)
 	}
 	return c
 }
@@ -59,7 +60,7 @@ func (j *Job) Slowly() { j.slowly = true }
 
 // Expect reads the next command, which must be this one.
 func (j *Job) Expect(cmd wire.Command) codec.Cmd {
-	c := j.command()
+	c := j.command(cmd)
 	if c.Cmd != int32(cmd) {
 		j.T.Fatalf("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
 	}
@@ -83,7 +84,7 @@ func (j *Job) Say(b []byte) {
 func (j *Job) Raw(n int) []byte {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(j.server, b); err != nil {
-		j.T.Fatalf("the client sent less than %d bytes: %v", n, err)
+		j.T.Fatalf("the client should have sent %d bytes to the server: %v", n, err)
 	}
 	return b
 }
@@ -145,7 +146,7 @@ func (j *Job) Exchange() {
 // finishExchange is DONE, and the tables.
 func (j *Job) finishExchange() {
 	for _, x := range j.tested() {
-		done := x.own()
+		done := x.own("DONE")
 		if done.Cmd != int32(wire.CmdDone) {
 			j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
 		}
@@ -200,9 +201,9 @@ func (j *Job) Resume(from wire.Label) {
 
 // own reads the next command that is not a label of the client's own invention. Such a one is broadcast, as any
 // other, with nobody else's data: it must ascend.
-func (j *Job) own() codec.Cmd {
+func (j *Job) own(what any) codec.Cmd {
 	for {
-		c := j.command()
+		c := j.command(what)
 		if c.Cmd != int32(wire.CmdColl) || len(c.Data) < 4 {
 			return c
 		}
@@ -225,7 +226,7 @@ func (j *Job) own() codec.Cmd {
 
 // Submit reads the client's contribution to a label and checks its shape.
 func (j *Job) Submit(l wire.Label) {
-	c := j.own()
+	c := j.own(fmt.Sprintf("COLL with %v", l))
 	if c.Cmd != int32(wire.CmdColl) {
 		j.T.Fatalf("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
 	}
