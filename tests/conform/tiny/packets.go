@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/bits"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -199,6 +200,9 @@ func (j *job) take(h int, l *link, p, body []byte) {
 		}
 		return
 	}
+	if l.fini && kind <= dataSync && drqid == 0 {
+		die("host %d sends a message after FINI", h)
+	}
 	if j.in[at]++; j.in[at] >= j.ackMark && !j.fault.is("no-acks") {
 		j.in[at] -= j.ackMark
 		j.transmit(j.packet(protoAck, to, from, 0, 0), to, from)
@@ -236,10 +240,10 @@ func (j *job) answer(m *message) {
 	j.transmit(j.packet(syncAck, m.to, m.from, be.Uint64(m.head[atSrqID:]), j.nextID), m.to, m.from)
 }
 
-// cancelled answers CANCEL (3.7.4). The lock is held.
+// cancelled answers CANCEL, which is for the newest of messages with the same srqid (3.7.4). The lock is held.
 func (j *job) cancelled(from, to int, srqid uint64) {
 	kind := uint32(cancelNo)
-	for i, m := range j.queue {
+	for i, m := range slices.Backward(j.queue) {
 		if m.from == from && m.to == to && be.Uint64(m.head[atSrqID:]) == srqid {
 			j.queue = append(j.queue[:i:i], j.queue[i+1:]...)
 			kind = cancelYes
