@@ -81,10 +81,12 @@ func (j *Job) Say(b []byte) {
 }
 
 // Raw reads n bytes that are no command.
-func (j *Job) Raw(n int) []byte {
+func (j *Job) Raw(n int) []byte { return j.raw(n, fmt.Sprintf("%d bytes", n)) }
+
+func (j *Job) raw(n int, what string) []byte {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(j.server, b); err != nil {
-		j.T.Fatalf("the client should have sent %d bytes to the server: %v", n, err)
+		j.T.Fatalf("the client should have sent %s to the server: %v", what, err)
 	}
 	return b
 }
@@ -100,7 +102,7 @@ func (j *Job) Authenticate() {
 		j.T.Fatalf("IMPI_AUTH_KEY is set and the client's mask is %#x", codec.GetU32(auth.Data))
 	}
 	j.Say(codec.I32(wire.AuthKey, 0))
-	if key := codec.GetU64(j.Raw(8)); key != target.Key {
+	if key := codec.GetU64(j.raw(8, "its key")); key != target.Key {
 		j.T.Fatalf("the client's key is %d, must be %d", key, target.Key)
 	}
 }
@@ -262,6 +264,9 @@ func (j *Job) contributed(l wire.Label, data []byte) {
 		j.T.Fatalf("C_NPROCS is %d, must be %d", codec.GetU32(data), j.Setup.Procs)
 	}
 	j.Labels[l] = data
+	if must := j.possible(l); must != "" {
+		j.T.Fatalf("%v is %s, must be %s", l, l.Text(data), must)
+	}
 }
 
 // broadcast is what the server sends for a label: the contributions in ascending rank.
