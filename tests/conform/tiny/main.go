@@ -22,8 +22,8 @@ import (
 )
 
 // faults are what -fault knows; those with = take the number of a message, from 1.
-const faults = "absent, no-mesh, no-acks, no-fini, wrong-label-order, short-label, wrong-lsrank, extra-packet, " +
-	"nonsense=K, die=K, mute=K"
+const faults = "absent, no-mesh, no-acks, no-fini, wrong-label-order, short-label, low-hiwater, " +
+	"wrong-lsrank, extra-packet, nonsense=K, die=K, mute=K"
 
 // fault is what is wrong with this implementation.
 type fault struct {

@@ -148,11 +148,14 @@ func (j *job) contribution(label uint32) []byte {
 	for i := range j.n {
 		one[pPID] = be.AppendUint64(one[pPID], uint64(os.Getpid()<<8+i))
 	}
-	b := one[label]
-	if j.fault.is("short-label") && label == hPort {
-		b = b[:3]
+	switch b := one[label]; {
+	case j.fault.is("short-label") && label == hPort:
+		return b[:3]
+	case j.fault.is("low-hiwater") && label == hHiWater:
+		return words(9)
+	default:
+		return b
 	}
-	return b
 }
 
 // exchange submits all labels and returns what all clients have contributed, by label.

@@ -127,7 +127,7 @@ const (
 
 // lacks are what the tester misses at each message, from the first on, that tiny sends in a job.
 func lacks(name string) []string {
-	list := []string{"the client has not spoken to the server", "should have sent 8 bytes", "should have sent IMPI"}
+	list := []string{"the client has not spoken to the server", "should have sent its key", "should have sent IMPI"}
 	for _, l := range []string{"C_VERSION", "C_NHOSTS", "C_NPROCS", "C_DATALEN", "C_TAGUB", "C_COLL_XSIZE",
 		"C_COLL_MAXLINEAR", "H_IPV6", "H_PORT", "H_NPROCS", "H_ACKMARK", "H_HIWATER", "P_IPV6", "P_PID"} {
 		list = append(list, "should have sent COLL with "+l)
@@ -183,6 +183,7 @@ func named() (list []trial) {
 		"no-fini":           {asFirst, "host 0 should have sent FINI to host 1: the connection has ended"},
 		"wrong-label-order": {asFirst, "the client submitted C_NPROCS, must be C_NHOSTS"},
 		"short-label":       {asFirst, "H_PORT has 3 bytes, must have 4"},
+		"low-hiwater":       {asFirst, "H_HIWATER is 9, must be at least ackmark, 10"},
 		"wrong-lsrank":      {"client/smallest-job", `DATA\(.*lsrank 5, tag 110, cid 1\) from 0 to 1 must have pk_lsrank 0`},
 		"extra-packet":      {asFirst, `DATA\(.*tag 9, cid 0\) from 0 to 1 should not have been sent`},
 	} {
