@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math/bits"
 	"net"
@@ -38,7 +37,6 @@ type message struct {
 	head     []byte
 	from, to int
 	data     []byte
-	matched  bool
 }
 
 func (m *message) whole() bool { return uint64(len(m.data)) == be.Uint64(m.head[atMsgLen:]) }
@@ -181,7 +179,7 @@ func (j *job) who(id []byte, host int) int {
 			return r
 		}
 	}
-	die("%v is no process of host %d", procID(id), host)
+	die("% x is no process of host %d", id, host)
 	return -1
 }
 
@@ -322,12 +320,14 @@ func (j *job) masterBarrier() {
 
 // finish is MPI_Finalize, after its barrier: FINI in both directions (3.8), and to the server (2.4).
 func (j *job) finish() {
-	j.mu.Lock()
 	if j.fault.is("extra-packet") {
-		j.mu.Unlock()
-		j.send(j.first, j.other(), 9, 0, []byte("more"), false)
-		j.mu.Lock()
+		to := 0
+		if j.rank == 0 {
+			to = j.masters[1]
+		}
+		j.send(j.first, to, 9, 0, []byte("more"), false)
 	}
+	j.mu.Lock()
 	j.ended = true
 	for _, l := range j.links {
 		if !j.fault.is("no-fini") {
@@ -348,14 +348,4 @@ func (j *job) finish() {
 	j.mu.Unlock()
 	j.readers.Wait()
 	j.say(fini)
-}
-
-// other is a process of another client.
-func (j *job) other() int {
-	for r, p := range j.procs {
-		if p.host != j.host {
-			return r
-		}
-	}
-	panic(fmt.Sprintf("client %d is alone", j.rank))
 }

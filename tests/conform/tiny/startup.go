@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -255,9 +254,4 @@ func (j *job) mesh() {
 	for h, l := range j.links {
 		j.readers.Go(func() { j.receive(h, l) })
 	}
-}
-
-// String says who a process is.
-func (id procID) String() string {
-	return fmt.Sprintf("%v pid %d", net.IP(id[:16]), be.Uint64(id[16:]))
 }
