@@ -55,6 +55,15 @@ func (j *Job) command(what any) codec.Cmd {
 	return c
 }
 
+// refuse ends the case: what the client has sent last, if we are the server, breaks a rule.
+func (j *Job) refuse(format string, args ...any) {
+	if j.server == nil {
+		j.T.Fatalf(format, args...)
+	}
+	j.T.Wrong(recorded(j.server.LastIn()), nil, format, args...)
+	j.T.Stop()
+}
+
 // Slowly makes the server send every byte in a packet of its own.
 func (j *Job) Slowly() { j.slowly = true }
 
@@ -62,7 +71,7 @@ func (j *Job) Slowly() { j.slowly = true }
 func (j *Job) Expect(cmd wire.Command) codec.Cmd {
 	c := j.command(cmd)
 	if c.Cmd != int32(cmd) {
-		j.T.Fatalf("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
+		j.refuse("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
 	}
 	return c
 }
@@ -96,14 +105,14 @@ func (j *Job) Authenticate() {
 	j.Accept()
 	auth := j.Expect(wire.CmdAuth)
 	if len(auth.Data) < 4 || len(auth.Data)%4 != 0 {
-		j.T.Fatalf("AUTH has %d bytes, must be 4 for every mask", len(auth.Data))
+		j.refuse("AUTH has %d bytes, must be 4 for every mask", len(auth.Data))
 	}
 	if codec.GetU32(auth.Data)&wire.AuthKeyMask == 0 {
-		j.T.Fatalf("IMPI_AUTH_KEY is set and the client's mask is %#x", codec.GetU32(auth.Data))
+		j.refuse("IMPI_AUTH_KEY is set and the client's mask is %#x", codec.GetU32(auth.Data))
 	}
 	j.Say(codec.I32(wire.AuthKey, 0))
 	if key := codec.GetU64(j.raw(8, "its key")); key != target.Key {
-		j.T.Fatalf("the client's key is %d, must be %d", key, target.Key)
+		j.refuse("the client's key is %d, must be %d", key, target.Key)
 	}
 }
 
@@ -131,7 +140,7 @@ func (j *Job) Join() {
 func (j *Job) ReadRank() {
 	c := j.Expect(wire.CmdImpi)
 	if len(c.Data) != 4 || int32(codec.GetU32(c.Data)) != int32(j.Setup.Rank) {
-		j.T.Fatalf("IMPI says % x, must be the client's rank %d", c.Data, j.Setup.Rank)
+		j.refuse("IMPI says % x, must be the client's rank %d", c.Data, j.Setup.Rank)
 	}
 }
 
@@ -150,7 +159,7 @@ func (j *Job) finishExchange() {
 	for _, x := range j.tested() {
 		done := x.own("DONE")
 		if done.Cmd != int32(wire.CmdDone) {
-			j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
+			x.refuse("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
 		}
 		if len(done.Data) != 0 {
 			j.T.Errorf("DONE has %d bytes, must have none", len(done.Data))
@@ -214,7 +223,7 @@ func (j *Job) own(what any) codec.Cmd {
 			return c
 		}
 		if l <= j.last {
-			j.T.Fatalf("the client submitted %v after %v", l, j.last)
+			j.refuse("the client submitted %v after %v", l, j.last)
 		}
 		j.last = l
 		if j.Setup.Invent != nil {
@@ -230,14 +239,14 @@ func (j *Job) own(what any) codec.Cmd {
 func (j *Job) Submit(l wire.Label) {
 	c := j.own(fmt.Sprintf("COLL with %v", l))
 	if c.Cmd != int32(wire.CmdColl) {
-		j.T.Fatalf("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
+		j.refuse("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
 	}
 	j.last = l
 	if len(c.Data) < 4 {
-		j.T.Fatalf("COLL has %d bytes, and no label", len(c.Data))
+		j.refuse("COLL has %d bytes, and no label", len(c.Data))
 	}
 	if got := wire.Label(codec.GetU32(c.Data)); got != l {
-		j.T.Fatalf("the client submitted %v, must be %v", got, l)
+		j.refuse("the client submitted %v, must be %v", got, l)
 	}
 	j.contributed(l, c.Data[4:])
 }
@@ -252,20 +261,20 @@ func (j *Job) contributed(l wire.Label, data []byte) {
 		wire.CCollMaxLinear: 4, wire.HIPv6: 16 * hosts, wire.HPort: 4 * hosts, wire.HNProcs: 4 * hosts,
 		wire.HAckMark: 4 * hosts, wire.HHiWater: 4 * hosts, wire.PIPv6: 16 * procs, wire.PPID: 8 * procs}
 	if n, ok := want[l]; ok && len(data) != n {
-		j.T.Fatalf("%v has %d bytes, must have %d", l, len(data), n)
+		j.refuse("%v has %d bytes, must have %d", l, len(data), n)
 	}
 	if l == wire.CVersion && (len(data) < 8 || len(data)%8 != 0 || !bytes.Equal(data[:8], make([]byte, 8))) {
-		j.T.Fatalf("C_VERSION is % x, must begin with version 0.0", data)
+		j.refuse("C_VERSION is % x, must begin with version 0.0", data)
 	}
 	if l == wire.CNHosts && (codec.GetU32(data) < 1 || int(codec.GetU32(data)) > j.Setup.Procs) {
-		j.T.Fatalf("C_NHOSTS is %d of a client of %d processes", codec.GetU32(data), j.Setup.Procs)
+		j.refuse("C_NHOSTS is %d of a client of %d processes", codec.GetU32(data), j.Setup.Procs)
 	}
 	if l == wire.CNProcs && int(codec.GetU32(data)) != j.Setup.Procs {
-		j.T.Fatalf("C_NPROCS is %d, must be %d", codec.GetU32(data), j.Setup.Procs)
+		j.refuse("C_NPROCS is %d, must be %d", codec.GetU32(data), j.Setup.Procs)
 	}
 	j.Labels[l] = data
 	if must := j.possible(l); must != "" {
-		j.T.Fatalf("%v is %s, must be %s", l, l.Text(data), must)
+		j.refuse("%v is %s, must be %s", l, l.Text(data), must)
 	}
 }
 
