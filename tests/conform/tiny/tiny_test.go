@@ -182,7 +182,7 @@ func dozens() (list []trial) {
 // named are the other faults, each in a case that shows it.
 func named() (list []trial) {
 	for fault, x := range map[string]struct{ of, want string }{
-		"no-mesh":           {asSecond, "host 0 waits in vain for a higher host of the client: it has ended with exit"},
+		"no-mesh":           {asSecond, "host 0 waits in vain for a higher host of the client: it has left the server"},
 		"no-acks":           {"packet/uneven-chunks", "process 0 has sent 0 PROTOACKs for 10 packets of process 1"},
 		"no-fini":           {asFirst, "host 0 should have sent FINI to host 1: the connection has ended"},
 		"wrong-label-order": {asFirst, "the client submitted C_NPROCS, must be C_NHOSTS"},

@@ -244,7 +244,7 @@ func (l *Link) Bytes(b []byte) error {
 
 // Pause keeps the reader from reading, until the answer is called.
 func (l *Link) Pause() (resume func()) {
-	l.Conn.SetReadDeadline(time.Unix(1, 0)) // so that the reader gives way
+	l.Conn.SetReadDeadline(past) // so that the reader gives way
 	l.reading.Lock()
 	return func() {
 		l.Conn.SetReadDeadline(l.job.T.Deadline())
