@@ -124,7 +124,7 @@ func (f *Form) fits(job, negotiated []Field, ok *bool) {
 		wrong(&job[0], "with the implementation's server the tester has at least one client")
 	}
 	if f.Server == Both && f.Auth == None {
-		wrong(&job[0], "with the implementation's client at its server the tester's clients prove themselves by IMPI_AUTH_KEY")
+		wrong(&job[0], "with the implementation's client at its server ours prove themselves by IMPI_AUTH_KEY")
 	}
 	for i := range negotiated[4:] {
 		if x := &negotiated[4+i]; f.Server == Both && x.Value != "" {

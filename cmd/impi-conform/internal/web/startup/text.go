@@ -26,7 +26,8 @@ type view struct {
 
 // Script is the script of a form that was read without problems. It has one case, Name.
 func (f Form) Script() string {
-	v := view{Name: Name, Key: f.Auth == Key, Joint: f.Server == Both, Clients: f.Clients, Hosts: f.Hosts, Procs: f.Procs, Settings: f.settings(),
+	v := view{Name: Name, Key: f.Auth == Key, Joint: f.Server == Both, Clients: f.Clients, Hosts: f.Hosts,
+		Procs: f.Procs, Settings: f.settings(),
 		DataLen: number(f.DataLen, int64(wire.DefaultDataLen)), TagUB: number(f.TagUB, int64(wire.MaxTagUB)),
 		XSize: number(f.XSize, int64(wire.Unset)), MaxLinear: number(f.MaxLinear, int64(wire.Unset)),
 		AckMark: number(f.AckMark, int64(wire.DefaultAckMark)), HiWater: number(f.HiWater, int64(wire.DefaultHiWater))}
