@@ -57,6 +57,15 @@ func TestDebuggersOfSeveralRanksWriteToFiles(t *testing.T) {
 	}
 }
 
+func TestADebuggerToWhomNobodyTalksRunsTheProgram(t *testing.T) {
+	tool(t, "gdb")
+	r, dir := inFolder(t, "-n", "2", "-debug-in", "files", "-debug", "1", program(t, "initial"))
+	r.expect(t, 0, "what debuggers and their ranks write is in "+dir+"/gdb.1")
+	if said := contents(t, filepath.Join(dir, "gdb.1")); !strings.Contains(said, "exited normally") {
+		t.Error(said)
+	}
+}
+
 func TestToolsThatReportWriteAFileForEachRank(t *testing.T) {
 	for _, c := range []struct{ name, options, program, report string }{
 		{"strace", "-e trace=execve", program(t, "initial"), `execve("` + program(t, "initial")},

@@ -77,6 +77,12 @@ func emulator(getenv func(string) string) []string {
 	}
 }
 
+// isNull reports whether a file is /dev/null, or a device like it, that nobody types at.
+func isNull(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && !isTerminal(fd)
+}
+
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	return err == nil

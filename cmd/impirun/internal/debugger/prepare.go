@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
@@ -28,6 +29,14 @@ type talker struct {
 	process *supervise.Process
 	rank    int
 	title   string
+	tool    []string // the tool and the user's options; none: there is no tool
+}
+
+// leave makes a tool do without its user.
+func (t *talker) leave() {
+	if words := alone(t.tool); words != nil {
+		t.process.Argv = slices.Concat(t.process.Argv[:1], words, t.process.Argv[1:])
+	}
 }
 
 // Prepare makes the processes of the ranks that the plan names start their tools, and returns when the terminals of
@@ -53,7 +62,7 @@ func Prepare(plan *options.Plan, list []supervise.Process, job Job) (end func(),
 		if err != nil {
 			return nil, fmt.Errorf("-debug: rank %d: %w", at.rank, err)
 		}
-		t := talker{&list[i], at.rank, fmt.Sprintf("rank %d: %s", at.rank, strings.Join(c.words, " "))}
+		t := talker{&list[i], at.rank, fmt.Sprintf("rank %d: %s", at.rank, strings.Join(c.words, " ")), c.tool}
 		switch {
 		case c.file != "":
 			files = append(files, c.file)
@@ -134,6 +143,7 @@ func start(p *supervise.Process, d *options.Debug, at site, far bool) (command, 
 		return command{}, err
 	}
 	c := commandOf(tool, p.Path, p.Argv, at)
+	c.tool = tool
 	p.Path, p.Argv = file, c.words
 	return c, nil
 }
@@ -144,6 +154,9 @@ func talkHere(list []supervise.Process, t talker) {
 		list[i].Stdin = supervise.StdinNull
 	}
 	t.process.Stdin, t.process.Talked = supervise.StdinInherit, isTerminal(0)
+	if isNull(0) {
+		t.leave()
+	}
 }
 
 // writeToFiles gives what each tool writes a file, named after the tool and the rank.
@@ -156,6 +169,7 @@ func writeToFiles(plan *options.Plan, talkers []talker, dir string) error {
 			return fmt.Errorf("a file for the debugger of rank %d: %w", t.rank, err)
 		}
 		t.process.Files[1], t.process.Files[2] = f, f
+		t.leave()
 		files = append(files, name)
 	}
 	if !plan.Quiet {

@@ -23,6 +23,7 @@ import (
 // command is how a rank is started under a tool.
 type command struct {
 	words  []string // the first is the tool, as the user says it
+	tool   []string // that and the user's options
 	file   string   // where the tool reports to; "": not to a file of ours
 	talks  bool     // people talk to it
 	serves bool     // a debugger talks to it
@@ -113,6 +114,27 @@ func defaultTool(find func(string) (string, error)) []string {
 		}
 	}
 	return []string{"gdb"} // if it is missing, the error names it
+}
+
+// alone are the words that follow the name of a debugger to whom nobody talks: it runs the program, shows where that
+// has stopped if it has, and ends as it did. None, if the user's own options say what to do.
+func alone(tool []string) []string {
+	if len(tool) == 0 {
+		return nil
+	}
+	for _, word := range []string{"-x", "--command", "-ex", "--eval-command", "-batch", "--batch", "-o", "-s", "-b"} {
+		if says(tool[1:], word) {
+			return nil
+		}
+	}
+	switch filepath.Base(tool[0]) {
+	case "gdb":
+		// After an error in the last command, as that of bt when the program has ended, gdb would end with code 1.
+		return []string{"-batch", "-return-child-result", "-ex", "run", "-ex", "bt", "-ex", "echo"}
+	case "lldb":
+		return []string{"-b", "-o", "run", "-k", "bt", "-k", "quit 1"}
+	}
+	return nil
 }
 
 // bare is the command of a rank that only gets a terminal.

@@ -37,6 +37,15 @@ func TestAToolIsCalledWithTheProgramAndAFileOfItsRank(t *testing.T) {
 	}
 }
 
+func TestADebuggerToWhomNobodyTalksRunsTheProgram(t *testing.T) {
+	for line, want := range map[string]bool{"gdb": true, "gdb -q": true, "/opt/bin/lldb": true, "gdb -ex bt": false,
+		"gdb -x file": false, "gdb --command=file": false, "lldb -o run": false, "rr record": false, "": false} {
+		if got := alone(strings.Fields(line)); (got != nil) != want {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
+}
+
 func TestTheDebuggerIsTheOneThatThereIs(t *testing.T) {
 	for have, want := range map[string]string{"gdb lldb": "gdb", "lldb": "lldb", "": "gdb"} {
 		find := func(name string) (string, error) {
