@@ -46,6 +46,11 @@ func (d *Debug) Has(rank int) bool {
 	return slices.ContainsFunc(d.Ranks, func(s Span) bool { return s.First <= rank && rank <= s.Last })
 }
 
+// overlaps reports whether any of some ranks is among those of d.
+func (d *Debug) overlaps(ranks Span) bool {
+	return slices.ContainsFunc(d.Ranks, func(s Span) bool { return max(s.First, ranks.First) <= min(s.Last, ranks.Last) })
+}
+
 // DebugOf returns what is said of a rank; nil: it runs as usual.
 func (p *Plan) DebugOf(rank int) *Debug {
 	for i := range p.Debug {
@@ -179,11 +184,14 @@ func (p *parser) settleDebug() error {
 		}
 		return nil
 	}
+	first := 0
 	for i := range plan.Programs {
-		name := plan.Programs[i].Argv[0]
-		if slices.Contains(KnownTools, name) {
-			return fmt.Errorf("%[1]s follows RANKS at once, as in -debug 0 %[1]s -- ./program", name)
+		g := &plan.Programs[i]
+		named := slices.ContainsFunc(plan.Debug, func(d Debug) bool { return d.overlaps(Span{first, first + g.N - 1}) })
+		if named && slices.Contains(KnownTools, g.Argv[0]) {
+			return fmt.Errorf("%[1]s follows RANKS at once, as in -debug 0 %[1]s -- ./program", g.Argv[0])
 		}
+		first += g.N
 	}
 	if len(plan.Programs) == 1 && !p.seen["n"] {
 		return nil // an allocation may have more
