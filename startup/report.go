@@ -76,8 +76,8 @@ func (l *Link) answers() {
 }
 
 // AskReport asks the rank what it does, by a number that it was not asked by before. It returns false if the rank would
-// not answer: it is of another release, or waits for the job's tables. The answer may not come: the rank may be stopped,
-// or have ended MPI meanwhile. AskReport does not block for longer than limit.
+// not answer: it is of another release, or waits for the job's tables. The answer may not come: the rank may be
+// stopped, or have ended MPI meanwhile. AskReport does not block for longer than limit.
 func (l *LauncherEnd) AskReport(number uint32, limit time.Duration) bool {
 	return l.tells.Load() && l.tabled.Load() &&
 		l.port.send(msgReport, reportBody{Number: number}, time.Now().Add(limit)) == nil

@@ -17,8 +17,8 @@ import (
 )
 
 // What the ranks of a client on several machines wait for (package inquire): the launcher asks each node, which asks
-// its ranks. A node says by itself when all processes of its machine have come to rest, and when they have not any more, so
-// that the launcher asks nobody while a job computes.
+// its ranks. A node says by itself when all processes of its machine have come to rest, and when they have not any
+// more, so that the launcher asks nobody while a job computes.
 
 const (
 	nodeTime = 500 * time.Millisecond  // what a node may take longer than its ranks
