@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/libimpi/libimpi/libimpi/report"
 )
@@ -78,9 +79,13 @@ func (j *job) search(ops []*operation) *hopes {
 	return h
 }
 
+// longWait is a time after which a thread is taken to wait although it has been awake as its process was asked. Prove
+// does not do that.
+const longWait = int64(time.Second)
+
 // settled reports whether all threads of a process sleep.
 func settled(p *report.Process) bool {
-	return !slices.ContainsFunc(p.Threads, func(t report.Thread) bool { return !t.Settled })
+	return !slices.ContainsFunc(p.Threads, func(t report.Thread) bool { return !t.Settled && t.Since < longWait })
 }
 
 // perThread is the operation of each thread that waits in one.

@@ -406,7 +406,8 @@ var situations = []struct {
 	{"a thread that has just been woken", false, func() *situation {
 		s := world(2)
 		s.recv(0, 1, 1)
-		s.recv(1, 0, 1).Settled = false
+		t := s.recv(1, 0, 1)
+		t.Settled, t.Since = false, second/100
 		return s
 	}},
 	{"ranks with hostile texts", false, func() *situation {
