@@ -299,10 +299,7 @@ func (h *hopes) targets(r *Rank, w *wait, each func(rank int) bool) {
 const mostLinks = 3
 
 // circle says who waits for whom among the stuck ranks; "": nobody is stuck.
-func (j *job) circle(ops []*operation) string {
-	h := j.search(ops)
-	return h.text()
-}
+func (j *job) circle(ops []*operation) string { return j.search(ops).text() }
 
 func (h *hopes) text() string {
 	path, closed := h.shortest()
