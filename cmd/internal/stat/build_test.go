@@ -9,7 +9,6 @@ import (
 // situation is ranks of a job as tests set them up.
 type situation struct {
 	ranks []Rank
-	comms []report.Comm // Members in the order of ranks; Rank is set for each process
 }
 
 const second = int64(1e9)
