@@ -60,11 +60,15 @@ set(VERSION_PACKAGE github.com/libimpi/libimpi/cmd/internal/version)
 #
 # The launcher looks at its limits before Go's runtime begins (cmd/impirun/early_amd64.s).
 set(ENTRY_impirun "")
+set(STRIP_impirun "${STRIP_LIBRARY}") # parallel debuggers look for its symbols MPIR_...
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
   set(ENTRY_impirun "-E=main.early ")
 endif()
 function(go_tool package)
   list(GET ARGN 0 first)
+  if(NOT DEFINED STRIP_${first})
+    set(STRIP_${first} "${STRIP}")
+  endif()
   set(copies "")
   foreach(name IN LISTS ARGN)
     if(NOT name STREQUAL first)
@@ -73,7 +77,7 @@ function(go_tool package)
   endforeach()
   add_custom_target(tool-${first} ALL
     COMMAND ${CMAKE_COMMAND} -E env CGO_ENABLED=0 ${GO} build -trimpath -buildmode=pie
-      "-ldflags=${ENTRY_${first}}${STRIP}-X=${VERSION_PACKAGE}.commit=${COMMIT}" -o ${STAGE}/bin/${first} ${package}
+      "-ldflags=${ENTRY_${first}}${STRIP_${first}}-X=${VERSION_PACKAGE}.commit=${COMMIT}" -o ${STAGE}/bin/${first} ${package}
     ${copies}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go build ${first}" VERBATIM)
   add_dependencies(stage tool-${first})

@@ -363,9 +363,13 @@ add_test(NAME conform/page COMMAND ${CMAKE_BINARY_DIR}/tests/conform/conform.tes
 set_tests_properties(conform/page PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2
   ENVIRONMENT "IMPI_STAGE=${STAGE};IMPI_SCREENSHOTS=${CMAKE_BINARY_DIR}/screenshots"
   FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
+# conform/tiny: the tester is tried against a small client of its own that is at fault at each of its messages in turn.
+add_test(NAME conform/tiny COMMAND ${CMAKE_BINARY_DIR}/tests/conform/tiny.test -test.v)
+set_tests_properties(conform/tiny PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2 ENVIRONMENT IMPI_STAGE=${STAGE}
+  FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
 add_custom_target(conform-tests ALL
   COMMAND ${CMAKE_COMMAND} -E env "${like_stage}"
-    ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/conform/conform.test ./tests/conform
+    ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/conform/ ./tests/conform ./tests/conform/tiny
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c conform" VERBATIM)
 add_dependencies(conform-tests stage)
 

@@ -48,6 +48,7 @@ func TestAnImplementationOfWhichNothingIsSeenDoesNotFail(t *testing.T) {
 		"a server that says nothing":      {server, "sleep 30", soon, conform.Indeterminate},
 		"a client that says nothing":      {client, "sleep 30", soon, conform.Indeterminate},
 		"a server that ends":              {server, "exit 1", late, conform.Fail},
+		"a client that ends":              {client, "exit 1", late, conform.Fail},
 		"a server that says another word": {server, "echo hello; sleep 30", late, conform.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@
 //
 // impirun starts itself as other processes, too. A word that no user says, or nobody but the library, tells them apart:
 // a node or relay on another machine (machines), the guard beside the ranks (job), a name server for this machine
-// (spawn), and a launcher on demand (attend.go).
+// (spawn), the other end of a debugger's terminal (debugger), and a launcher on demand (attend.go).
 package main
 
 import (
@@ -15,8 +15,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
@@ -50,6 +52,9 @@ func main() {
 	}
 	if len(os.Args) > 2 && os.Args[1] == spawn.NamesWord {
 		os.Exit(spawn.ServeNamesHere(os.Args[2:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == debugger.TerminalWord {
+		os.Exit(outcome.ExitCode(debugger.Attend(os.Args[2], strings.Join(os.Args[3:], " "))))
 	}
 	name := filepath.Base(os.Args[0])
 	words, err := options.WithFile(os.Args[1:], os.ReadFile)

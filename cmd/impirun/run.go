@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
@@ -37,6 +38,9 @@ func run(plan *options.Plan) error {
 	if err != nil {
 		return err
 	}
+	if err := plan.CheckDebug(); err != nil {
+		return err
+	}
 	if plan.Mode == options.Run && plan.Clients == 0 {
 		plan.Parameters = programs.Parameters(plan)
 	}
@@ -54,6 +58,9 @@ func run(plan *options.Plan) error {
 		if bind, err = address.On(plan.Iface); err != nil {
 			return err
 		}
+	}
+	if done, err := debugger.InsideTmux(plan); done {
+		return err
 	}
 	return runHere(plan, bind)
 }
@@ -90,6 +97,11 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		}
 		spawner.Serve(parts[i], plan)
 	}
+	end, err := debugger.Prepare(plan, ranks, debugger.Job{Name: jobID, Env: os.Environ()})
+	if err != nil {
+		return err
+	}
+	defer end()
 	var running *supervise.Job
 	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) { running = j })
 	if err != nil {

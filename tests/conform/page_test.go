@@ -266,12 +266,8 @@ func smallAndDark(b *tab) {
 }
 
 func TestABrokenImplementationOnThePage(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, tester(t, "-name", "broken", "-client-cmd", self+" broken client {rank} {server} {n} {prog}",
-		"-server-cmd", self+" broken server {clients}", "-run", "^(client/smallest-job|server/count-impossible)$"))
+	b := open(t, tester(t, append(broken(t), "-name", "broken", "-run",
+		"^(client/smallest-job|server/count-impossible)$")...))
 	b.goTo("/cases")
 	b.follow(`button[value=all]`)
 	b.is("client/smallest-job", "fail")

@@ -26,9 +26,11 @@ runs() {
 for word in $(tr ' ' '\n' <flags | sed -n 's/^-I//p'); do [ -d "$word" ] || { echo "-showme:compile names $word"; exit 1; }; done
 rm -rf "$HOME/.cache"
 
+all=1 # options; those of the second compiler on are the lengths of INTEGER, of which each has a library
 for fc in $compilers; do
     export IMPI_FC=$fc
     for options in "" -fdefault-integer-8 -fdefault-real-8 "-fdefault-integer-8 -fdefault-real-8 -fdefault-double-8"; do
+        case $all$options in 0*real*) continue ;; esac
         case $fc in ifx | nvfortran) options=$(echo "$options" | sed 's/-fdefault-double-8//; s/-fdefault-integer/-i/; s/-fdefault-real-/-r/; s/i-8/i8/') ;; esac
         for file in header.f old.f90 new.f90; do
             # shellcheck disable=SC2086 # words
@@ -42,6 +44,7 @@ for fc in $compilers; do
             runs "$fc-program"
         done
     done
+    all=0
     # The user's folders are looked into last, so that what another compiler left in one of them is not read.
     "$mpifort" -show -c "$source/new.f90" -I/elsewhere | grep -q "^$fc .*-I$cache/.*/include -c"
 done

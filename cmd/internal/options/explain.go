@@ -64,6 +64,10 @@ func (p *Plan) String() string {
 		say(g.Errhandler != "", "  initial error handler %s", g.Errhandler)
 		first += g.N
 	}
+	for i := range p.Debug {
+		say(true, "ranks %v", &p.Debug[i])
+	}
+	say(p.DebugIn != "", "debuggers run in %s", p.DebugIn)
 	say(p.Tag != TagNone || p.Timestamp, "tag %v, timestamp %v", p.Tag, p.Timestamp)
 	say(p.Pattern != "", "before lines %q", p.Pattern)
 	say(p.JSON, "lines are objects")

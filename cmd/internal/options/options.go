@@ -82,6 +82,9 @@ type Plan struct {
 	Universe   int    // MPI_UNIVERSE_SIZE; 0: as many as there are slots, if any are listed
 	NameServer string // HOST:PORT of the server that keeps names for several jobs; "": one of this machine
 
+	Debug   []Debug // ranks that tools start
+	DebugIn string  // where tools run that people talk to, one of Terminals; "": InAuto
+
 	Output
 	Stdin     Stdin
 	StdinRank int           // Stdin == StdinOne: the rank that gets it
@@ -377,6 +380,15 @@ func dashed(word string) string {
 // take finds the values of option o: after "=", or in the words that follow.
 func (o *option) take(word, value string, hasValue bool, args []string) (values, left []string, err error) {
 	want := len(o.values)
+	if o.command {
+		defer func() {
+			if err == nil {
+				var tool []string
+				tool, left, err = commandIn(left)
+				values = append(values, tool...)
+			}
+		}()
+	}
 	if o.optional && !hasValue {
 		return nil, args, nil
 	}
@@ -477,6 +489,9 @@ func (p *parser) settle() error {
 		return err
 	}
 	if err := p.settleOutput(); err != nil {
+		return err
+	}
+	if err := p.settleDebug(); err != nil {
 		return err
 	}
 	if plan.Clients > plan.Size() {
@@ -584,7 +599,7 @@ func (p *parser) settleServer() error {
 		return fmt.Errorf("-server runs no program, but %q was given; clients bring their own (impirun -client RANK "+
 			"HOST:PORT -n N program)", plan.Programs[0].Argv[0])
 	}
-	for _, never := range []string{"client", "clients", "n"} {
+	for _, never := range []string{"client", "clients", "n", "debug", "xterm"} {
 		if p.seen[never] {
 			return fmt.Errorf("-server and -%s exclude each other", never)
 		}

@@ -31,9 +31,8 @@ func otherOptions() []option {
 			"tune", "max-restarts", "max-vm-size", "personality", "launch-agent"),
 
 		refused(0, "-host or -hostfile without this machine does it", "nolocal", "skip-launch-node"),
-		refused(0, "start the debugger as the program, as in impirun -n 1 gdb ./program : -n 3 ./program", "debug", "tv"),
-		refused(1, "start the debugger as the program, as in impirun -n 1 gdb ./program : -n 3 ./program", "debugger"),
-		refused(1, "start the terminal as the program, as in impirun -n 2 xterm -e ./program", "xterm"),
+		refused(0, "start it around the launcher, as in totalview impirun -a -n 4 ./program (docs/diagnosis.md)", "tv"),
+		refused(1, "the debugger follows the ranks, as in -debug all gdb -- ./program", "debugger"),
 		refused(0, "jobs need no daemons here, and impirun ends with the job", "dvm", "continuous"),
 		refused(1, "jobs need no daemons here", "hnp"),
 		refused(1, "for names of several jobs start impirun -names, and say -nameserver HOST:PORT", "ompi-server"),

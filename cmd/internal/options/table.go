@@ -19,6 +19,7 @@ type option struct {
 	values []string
 	pair   bool // two values that may come as one NAME=value
 
+	command  bool // words of a command may follow, up to "--" (commandIn)
 	optional bool // the one value may be left out, and follows "=" in the same word
 	idle     bool // accepted without effect; -v says so
 	apply    func(p *parser, v []string) error
@@ -236,7 +237,7 @@ var table = slices.Concat([]option{
 		"report-state-on-timeout"),
 	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-}, webOptions(), placementOptions(), outputOptions(), otherOptions(), valueOptions())
+}, webOptions(), placementOptions(), debugOptions(), outputOptions(), otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {

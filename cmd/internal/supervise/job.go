@@ -216,6 +216,11 @@ func (j *Job) startOne(set *Set, rank int, p *Process, null *os.File) (copied *o
 	if closing = append(closing, writers...); err != nil {
 		return nil, err
 	}
+	for i, f := range p.Files {
+		if f != nil {
+			files[i] = f.Fd()
+		}
+	}
 	j.mu.Lock() // the process is not reaped before it is known
 	defer j.mu.Unlock()
 	pid, err := p.start(files, own)
@@ -223,7 +228,7 @@ func (j *Job) startOne(set *Set, rank int, p *Process, null *os.File) (copied *o
 		return nil, err
 	}
 	j.living[pid] = member{set, rank}
-	set.table.entries[rank].own = own
+	set.table.entries[rank].own, set.table.entries[rank].talked = own, p.Talked
 	set.table.started(rank, pid)
 	return copied, nil
 }
@@ -252,11 +257,6 @@ func (j *Job) startGuard() {
 		return
 	}
 	j.guard, j.pipe = pid, w
-}
-
-func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
 }
 
 // Lost ends the job because another client's ranks cannot be reached any more. It is a consequence: the cause may still
@@ -322,6 +322,9 @@ func (j *Job) Wait() *Cause {
 		case do := <-j.work:
 			do()
 		case s := <-j.signals:
+			if (s == syscall.SIGINT || s == syscall.SIGQUIT) && j.talks() {
+				continue
+			}
 			if s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGQUIT {
 				interrupts++
 			}

@@ -55,6 +55,7 @@ type entry struct {
 	ended  bool
 	status syscall.WaitStatus // if it has ended
 	own    bool               // it leads a process group of its own
+	talked bool               // Process.Talked
 
 	aborted bool // it has said that it ends the job
 	dropped bool // it is not a part of its set any more

@@ -21,6 +21,12 @@ type Process struct {
 	PMI   *os.File // becomes its descriptor PMIFD, likewise, if it has a Link
 	Stdin StdinKind
 	CPUs  []int // those that it is bound to; none: those of the launcher
+
+	Files    [3]*os.File // nil: as Stdin and Config.Streams say. Closed by Start
+	Terminal bool        // Files are a terminal, which it controls, in a session of its own
+	// Talked says that a user talks to it at the launcher's terminal: SIGINT and SIGQUIT, which the terminal sends to the
+	// launcher too, are for it alone while it lives.
+	Talked bool
 }
 
 // LinkFD is the number under which a rank finds its link to the launcher.
@@ -31,10 +37,8 @@ const PMIFD = 4
 
 // close closes what Start hands over.
 func (p *Process) close() {
-	for _, f := range []*os.File{p.Link, p.PMI} {
-		if f != nil {
-			f.Close()
-		}
+	for _, f := range append(p.Files[:], p.Link, p.PMI) {
+		f.Close() // of nil, or of one that stands twice in Files, it is an error, and does nothing
 	}
 }
 
@@ -61,7 +65,8 @@ func (p *Process) start(files [3]uintptr, ownGroup bool) (pid int, err error) {
 		var err error
 		pid, err = syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
 			Dir: p.Dir, Env: p.Env, Files: fds,
-			Sys: &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL},
+			Sys: &syscall.SysProcAttr{Setpgid: ownGroup && !p.Terminal, Setsid: p.Terminal, Setctty: p.Terminal,
+				Pdeathsig: syscall.SIGKILL},
 		})
 		if err != nil {
 			return startFailed(p.Argv[0], err)

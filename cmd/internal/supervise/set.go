@@ -71,6 +71,16 @@ func (j *Job) Exits() (first int, list []syscall.WaitStatus) {
 	return j.table.first, list
 }
 
+// PIDs are those of the processes of the initial set.
+func (j *Job) PIDs() (list []int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.table.entries {
+		list = append(list, j.table.entries[i].pid)
+	}
+	return list
+}
+
 // Initial is the set with which the job began.
 func (j *Job) Initial() *Set { return j.initial }
 

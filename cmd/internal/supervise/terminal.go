@@ -38,3 +38,20 @@ func (f foreground) Read(b []byte) (int, error) {
 	}
 	return f.File.Read(b)
 }
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// talks reports whether a user talks to a rank at our terminal.
+func (j *Job) talks() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, m := range j.living {
+		if m.entry().talked {
+			return true
+		}
+	}
+	return false
+}

@@ -26,21 +26,25 @@ library() {
     libraries="$libraries $name"
 }
 
-# run NAME RANKS ARGUMENTS: the program, with all that it says if it fails.
+# run NAME RANKS ARGUMENTS: the program, with all that it says if it fails, or has not ended after $limit seconds.
+limit=20
 run() {
     name=$1 ranks=$2
     shift 2
     eval "exec=\$exec_$name"
     # shellcheck disable=SC2086 # words
-    timeout -k 2 20 $exec -n "$ranks" "./$name" "$@" >"run.out" 2>&1 || {
+    timeout -k 2 "$limit" $exec -n "$ranks" "./$name" "$@" >"run.out" 2>&1 || {
         echo "$name on $ranks ranks: interop $* fails:"
         cat run.out
         return 1
     }
 }
 
-# knows NAME REPRESENTATION: does it read what it has written? MPICH does not, or crashes, in external32.
-knows() { run "$1" 2 write "$2" probe.data >/dev/null && run "$1" 2 read "$2" probe.data >/dev/null; }
+# knows NAME REPRESENTATION: does it read what it has written? MPICH does not, or crashes and spins, in external32.
+knows() (
+    limit=6
+    run "$1" 2 write "$2" probe.data >/dev/null && run "$1" 2 read "$2" probe.data >/dev/null
+)
 
 library libimpi "$stage/bin/mpicc" "$stage/bin/mpiexec"
 library mpich mpicc.mpich mpiexec.mpich

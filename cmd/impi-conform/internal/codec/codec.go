@@ -51,6 +51,12 @@ type Packet struct {
 	Data []byte
 }
 
+// cut is an io.ErrUnexpectedEOF in words.
+type cut struct{ text string }
+
+func (c cut) Error() string { return c.text }
+func (c cut) Unwrap() error { return io.ErrUnexpectedEOF }
+
 // Bytes is the packet as it travels. The header says what it says: Len need not be len(Data).
 func (p Packet) Bytes() []byte {
 	var b bytes.Buffer
@@ -94,7 +100,7 @@ func ReadPacket(r io.Reader, maxData uint32) (Packet, error) {
 	}
 	p.Data = make([]byte, p.Len)
 	if _, err := io.ReadFull(r, p.Data); err != nil {
-		return p, fmt.Errorf("%d bytes of data announced: %w", p.Len, io.ErrUnexpectedEOF)
+		return p, cut{fmt.Sprintf("of %d bytes of data that a packet announces, not all have come", p.Len)}
 	}
 	return p, nil
 }
@@ -150,7 +156,7 @@ func ReadCmd(r io.Reader, limit int) (Cmd, error) {
 	}
 	c.Data = make([]byte, n)
 	if _, err := io.ReadFull(r, c.Data); err != nil {
-		return c, fmt.Errorf("command %#x announces %d bytes: %w", uint32(c.Cmd), n, io.ErrUnexpectedEOF)
+		return c, cut{fmt.Sprintf("command %#x announces %d bytes, of which not all have come", uint32(c.Cmd), n)}
 	}
 	return c, nil
 }

@@ -2,7 +2,11 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -211,5 +215,23 @@ func TestACaseThatIsSkippedWhileItRunsHasItsReason(t *testing.T) {
 	r = one(context.Background(), func(t *T) { seen(t); t.Errorf("wrong"); t.Skip("not here") })
 	if r.Outcome != Fail {
 		t.Errorf("a problem is skipped: %+v", r)
+	}
+}
+
+func TestWhatTheNetworkSaysIsPutInWords(t *testing.T) {
+	op := func(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
+	other := errors.New("another")
+	r := one(context.Background(), func(t *T) {
+		seen(t)
+		for _, err := range []error{op(os.ErrDeadlineExceeded), context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF,
+			op(syscall.ECONNRESET), op(syscall.EPIPE), fmt.Errorf("a packet: %w", io.EOF), other} {
+			t.Errorf("%d: %v", 1, err)
+		}
+	})
+	const late, reset = "1: nothing has happened until the deadline", "1: the connection was reset"
+	want := []string{late, late, "1: the connection has ended", "1: the connection has ended within it", reset, reset,
+		"1: a packet: EOF", "1: another"}
+	if !slices.Equal(texts(r), want) {
+		t.Errorf("got %q", texts(r))
 	}
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -103,7 +107,7 @@ type Recorded interface{ Event() int }
 
 // Errorf notes that a rule was broken. Any goroutine may call it.
 func (t *T) Errorf(format string, args ...any) {
-	p := Problem{Text: fmt.Sprintf(format, args...)}
+	p := Problem{Text: text(format, args)}
 	for _, a := range args {
 		if r, ok := a.(Recorded); ok && p.Event == 0 {
 			p.Event = r.Event()
@@ -124,7 +128,33 @@ func (t *T) Disturbed(why error) {
 
 // Wrong is Errorf of a packet, some of whose fields must be something else.
 func (t *T) Wrong(at Recorded, must []codec.Field, format string, args ...any) {
-	t.add(Problem{Text: fmt.Sprintf(format, args...), Event: at.Event(), Must: must})
+	t.add(Problem{Text: text(format, args), Event: at.Event(), Must: must})
+}
+
+// text is a problem in words. What Go's network says of a connection, with its ports, says nothing to people.
+func text(format string, args []any) string {
+	args = slices.Clone(args)
+	for i, a := range args {
+		if err, ok := a.(error); ok {
+			args[i] = inWords(err)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func inWords(err error) any {
+	_, network := err.(*net.OpError)
+	switch {
+	case err == context.DeadlineExceeded, network && errors.Is(err, os.ErrDeadlineExceeded):
+		return "nothing has happened until the deadline"
+	case err == io.EOF:
+		return "the connection has ended"
+	case err == io.ErrUnexpectedEOF:
+		return "the connection has ended within it"
+	case network && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)):
+		return "the connection was reset"
+	}
+	return err
 }
 
 // Must is Wrong unless a packet's header is what it must be.

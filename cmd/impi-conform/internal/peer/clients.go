@@ -316,16 +316,16 @@ func peek(c *net.TCPConn) (n int, err error) {
 		return 0, err
 	}
 	b := make([]byte, 1)
-	err2 := raw.Read(func(fd uintptr) bool {
+	ended := raw.Read(func(fd uintptr) bool {
 		n, _, err = syscall.Recvfrom(int(fd), b, syscall.MSG_PEEK)
 		return err != syscall.EAGAIN
 	})
 	n = max(n, 0) // -1 with an error
-	if err == nil && n == 0 {
+	switch {
+	case ended != nil: // by a deadline, or by us
+		err = ended
+	case err == nil && n == 0:
 		err = io.EOF
-	}
-	if err == nil {
-		err = err2
 	}
 	return n, err
 }

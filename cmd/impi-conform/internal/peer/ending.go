@@ -3,7 +3,11 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
@@ -11,6 +15,71 @@ import (
 )
 
 var errEnded = errors.New("the implementation has ended")
+
+// soon is how long after the end of a client what it has done before may still be on its way.
+const soon = time.Second
+
+// past is a deadline that ends a wait at once.
+var past = time.Unix(1, 0)
+
+// accepted is the next connection to a listener. None comes any more when the client under test has left the server, or
+// soon after it has ended.
+func (j *Job) accepted(l net.Listener) (net.Conn, error) {
+	var watchers sync.WaitGroup
+	var once sync.Once
+	var gone error
+	interrupt := func(why string, args ...any) {
+		once.Do(func() {
+			gone = fmt.Errorf(why, args...)
+			l.(*net.TCPListener).SetDeadline(past)
+		})
+	}
+	over := make(chan struct{})
+	watchers.Go(func() {
+		if j.endsBefore(over) {
+			code, _ := j.Main.Wait(j.T.Context())
+			interrupt("it has ended with exit code %d", code)
+		}
+	})
+	if j.server != nil {
+		watchers.Go(func() {
+			if n, err := peek(j.server.TCPConn); n == 0 && (err == io.EOF || isReset(err)) {
+				interrupt("it has left the server")
+			}
+		})
+	}
+	c, err := l.Accept()
+	close(over)
+	if j.server != nil {
+		j.server.SetReadDeadline(past)
+	}
+	watchers.Wait()
+	if j.server != nil {
+		j.server.SetReadDeadline(j.T.Deadline())
+	}
+	if gone != nil {
+		l.(*net.TCPListener).SetDeadline(j.T.Deadline())
+		if err != nil {
+			err = gone
+		}
+	}
+	return c, err
+}
+
+// endsBefore waits until over is closed or, soon after the client under test has ended, reports that.
+func (j *Job) endsBefore(over chan struct{}) bool {
+	select {
+	case <-j.Main.Ended():
+	case <-over:
+		return false
+	}
+	select {
+	case <-time.After(soon):
+		return true
+	case <-over:
+		return false
+	}
+}
 
 // Exit waits for the end of the client under test and wants this exit code. One that was started by hand is not seen
 // to end; its players are.

@@ -69,6 +69,10 @@ func (l *Link) read() {
 		if err == nil {
 			err = l.take(p)
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // who waits for something knows better for what
+			<-j.now().Context().Done()
+			return
+		}
 		if err != nil {
 			l.end(err)
 			return
@@ -240,7 +244,7 @@ func (l *Link) Bytes(b []byte) error {
 
 // Pause keeps the reader from reading, until the answer is called.
 func (l *Link) Pause() (resume func()) {
-	l.Conn.SetReadDeadline(time.Unix(1, 0)) // so that the reader gives way
+	l.Conn.SetReadDeadline(past) // so that the reader gives way
 	l.reading.Lock()
 	return func() {
 		l.Conn.SetReadDeadline(l.job.T.Deadline())

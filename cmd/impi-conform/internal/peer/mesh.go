@@ -102,9 +102,9 @@ func (j *Job) Await(a int) {
 
 // accept takes one connection at host a and reads who it is.
 func (j *Job) accept(a int) (host int, c *events.Conn) {
-	tcp, err := j.listeners[a].Accept()
+	tcp, err := j.accepted(j.listeners[a])
 	if err != nil {
-		j.T.Fatalf("host %d waits in vain for a higher host: %v", a, err)
+		j.T.Fatalf("host %d waits in vain for a higher host of the client: %v", a, err)
 	}
 	c = j.T.Events().FromHost(tcp.(*net.TCPConn), j.hostName(a), j.hostName)
 	j.adopted(c)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/libimpi/libimpi/cmd/impi-conform/internal/codec"
 	"github.com/libimpi/libimpi/transport/wire"
@@ -220,17 +221,17 @@ func (j *Job) arrived(steps []step) bool {
 func (j *Job) missing(steps []step) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	text := "missing:"
+	var list []string
 	for i := range steps {
 		s := &steps[i]
 		if s.state == awaiting {
-			text += fmt.Sprintf(" the SYNCACK of the %v;", s)
+			list = append(list, fmt.Sprintf("the SYNCACK of the %v", s))
 		} else if s.state == waiting && !j.Ours(s.from) && ready(steps, i) {
-			text += fmt.Sprintf(" the %v;", s)
+			list = append(list, fmt.Sprintf("the %v", s))
 		}
 	}
 	for _, p := range j.queue {
-		text += fmt.Sprintf(" there is %v;", p)
+		list = append(list, fmt.Sprintf("there is %v", p))
 	}
-	return text
+	return "missing: " + strings.Join(list, "; ")
 }

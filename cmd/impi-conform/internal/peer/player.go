@@ -74,7 +74,6 @@ func (j *Job) Done() {
 // whileRunning ends with the case, and soon after a client has ended and all that its processes have said was read. One
 // of them may have connected and not been seen yet.
 func (j *Job) whileRunning() (context.Context, context.CancelFunc) {
-	const soon = time.Second
 	ctx, cancel := context.WithCancelCause(j.T.Context())
 	for _, x := range j.tested() {
 		if x.Main == nil || x.Main.ByHand() {

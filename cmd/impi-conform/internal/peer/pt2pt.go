@@ -28,7 +28,7 @@ func (j *Job) Take(from, to int) Packet {
 			j.queue = slices.Delete(j.queue, i, i+1)
 		}
 		return i >= 0
-	}, "a packet from process %d to process %d", from, to)
+	}, "a packet should have come from process %d to process %d", from, to)
 	return got
 }
 
@@ -198,9 +198,10 @@ func (j *Job) AwaitFini() {
 		j.await(func() bool {
 			fini, how = l.finiIn, l.ended
 			return fini || how != nil
-		}, "FINI from host %d to host %d", l.Theirs, l.Ours)
+		}, "host %d should have sent FINI to host %d", l.Theirs, l.Ours)
 		if !fini {
-			j.T.Fatalf("host %d has closed the connection to host %d without FINI (%v)", l.Theirs, l.Ours, how)
+			j.T.Stop() // if the connection has ended because of something worse
+			j.T.Fatalf("host %d should have sent FINI to host %d: %v", l.Theirs, l.Ours, how)
 		}
 	}
 	j.mu.Lock()

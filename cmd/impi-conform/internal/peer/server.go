@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -20,12 +21,12 @@ const maxCmd = 1 << 20
 func (j *Job) Accept() {
 	j.listener.(*net.TCPListener).SetDeadline(j.T.Deadline()) // a person may take any time
 	for {
-		c, err := j.listener.Accept()
+		c, err := j.accepted(j.listener)
 		if errors.Is(err, net.ErrClosed) {
 			j.T.Fatalf("nobody has started the client")
 		}
 		if err != nil {
-			j.T.Fatalf("the client has not connected to the server: %v", err)
+			j.T.Fatalf("the client has not spoken to the server: %v", err)
 		}
 		tcp := c.(*net.TCPConn)
 		tcp.SetDeadline(j.T.Deadline())
@@ -45,13 +46,22 @@ func (j *Job) Accept() {
 // Server is the connection to the client under test.
 func (j *Job) Server() net.Conn { return j.server }
 
-// command reads the client's next command to the server.
-func (j *Job) command() codec.Cmd {
+// command reads the client's next command to the server, which is to be what the text says.
+func (j *Job) command(what any) codec.Cmd {
 	c, err := codec.ReadCmd(j.server, maxCmd)
 	if err != nil {
-		j.T.Fatalf("no command came to the server: %v", err)
+		j.T.Fatalf("the client should have sent %v to the server: %v", what, err)
 	}
 	return c
+}
+
+// refuse ends the case: what the client has sent last, if we are the server, breaks a rule.
+func (j *Job) refuse(format string, args ...any) {
+	if j.server == nil {
+		j.T.Fatalf(format, args...)
+	}
+	j.T.Wrong(recorded(j.server.LastIn()), nil, format, args...)
+	j.T.Stop()
 }
 
 // Slowly makes the server send every byte in a packet of its own.
@@ -59,9 +69,9 @@ func (j *Job) Slowly() { j.slowly = true }
 
 // Expect reads the next command, which must be this one.
 func (j *Job) Expect(cmd wire.Command) codec.Cmd {
-	c := j.command()
+	c := j.command(cmd)
 	if c.Cmd != int32(cmd) {
-		j.T.Fatalf("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
+		j.refuse("the client sent command %#x to the server, must be %v", uint32(c.Cmd), cmd)
 	}
 	return c
 }
@@ -80,10 +90,12 @@ func (j *Job) Say(b []byte) {
 }
 
 // Raw reads n bytes that are no command.
-func (j *Job) Raw(n int) []byte {
+func (j *Job) Raw(n int) []byte { return j.raw(n, fmt.Sprintf("%d bytes", n)) }
+
+func (j *Job) raw(n int, what string) []byte {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(j.server, b); err != nil {
-		j.T.Fatalf("the client sent less than %d bytes: %v", n, err)
+		j.T.Fatalf("the client should have sent %s to the server: %v", what, err)
 	}
 	return b
 }
@@ -93,14 +105,14 @@ func (j *Job) Authenticate() {
 	j.Accept()
 	auth := j.Expect(wire.CmdAuth)
 	if len(auth.Data) < 4 || len(auth.Data)%4 != 0 {
-		j.T.Fatalf("AUTH has %d bytes, must be 4 for every mask", len(auth.Data))
+		j.refuse("AUTH has %d bytes, must be 4 for every mask", len(auth.Data))
 	}
 	if codec.GetU32(auth.Data)&wire.AuthKeyMask == 0 {
-		j.T.Fatalf("IMPI_AUTH_KEY is set and the client's mask is %#x", codec.GetU32(auth.Data))
+		j.refuse("IMPI_AUTH_KEY is set and the client's mask is %#x", codec.GetU32(auth.Data))
 	}
 	j.Say(codec.I32(wire.AuthKey, 0))
-	if key := codec.GetU64(j.Raw(8)); key != target.Key {
-		j.T.Fatalf("the client's key is %d, must be %d", key, target.Key)
+	if key := codec.GetU64(j.raw(8, "its key")); key != target.Key {
+		j.refuse("the client's key is %d, must be %d", key, target.Key)
 	}
 }
 
@@ -128,7 +140,7 @@ func (j *Job) Join() {
 func (j *Job) ReadRank() {
 	c := j.Expect(wire.CmdImpi)
 	if len(c.Data) != 4 || int32(codec.GetU32(c.Data)) != int32(j.Setup.Rank) {
-		j.T.Fatalf("IMPI says % x, must be the client's rank %d", c.Data, j.Setup.Rank)
+		j.refuse("IMPI says % x, must be the client's rank %d", c.Data, j.Setup.Rank)
 	}
 }
 
@@ -145,9 +157,9 @@ func (j *Job) Exchange() {
 // finishExchange is DONE, and the tables.
 func (j *Job) finishExchange() {
 	for _, x := range j.tested() {
-		done := x.own()
+		done := x.own("DONE")
 		if done.Cmd != int32(wire.CmdDone) {
-			j.T.Fatalf("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
+			x.refuse("the client sent command %#x to the server, must be DONE", uint32(done.Cmd))
 		}
 		if len(done.Data) != 0 {
 			j.T.Errorf("DONE has %d bytes, must have none", len(done.Data))
@@ -200,9 +212,9 @@ func (j *Job) Resume(from wire.Label) {
 
 // own reads the next command that is not a label of the client's own invention. Such a one is broadcast, as any
 // other, with nobody else's data: it must ascend.
-func (j *Job) own() codec.Cmd {
+func (j *Job) own(what any) codec.Cmd {
 	for {
-		c := j.command()
+		c := j.command(what)
 		if c.Cmd != int32(wire.CmdColl) || len(c.Data) < 4 {
 			return c
 		}
@@ -211,7 +223,7 @@ func (j *Job) own() codec.Cmd {
 			return c
 		}
 		if l <= j.last {
-			j.T.Fatalf("the client submitted %v after %v", l, j.last)
+			j.refuse("the client submitted %v after %v", l, j.last)
 		}
 		j.last = l
 		if j.Setup.Invent != nil {
@@ -225,16 +237,16 @@ func (j *Job) own() codec.Cmd {
 
 // Submit reads the client's contribution to a label and checks its shape.
 func (j *Job) Submit(l wire.Label) {
-	c := j.own()
+	c := j.own(fmt.Sprintf("COLL with %v", l))
 	if c.Cmd != int32(wire.CmdColl) {
-		j.T.Fatalf("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
+		j.refuse("the client sent command %#x to the server, must be COLL with %v", uint32(c.Cmd), l)
 	}
 	j.last = l
 	if len(c.Data) < 4 {
-		j.T.Fatalf("COLL has %d bytes, and no label", len(c.Data))
+		j.refuse("COLL has %d bytes, and no label", len(c.Data))
 	}
 	if got := wire.Label(codec.GetU32(c.Data)); got != l {
-		j.T.Fatalf("the client submitted %v, must be %v", got, l)
+		j.refuse("the client submitted %v, must be %v", got, l)
 	}
 	j.contributed(l, c.Data[4:])
 }
@@ -249,18 +261,21 @@ func (j *Job) contributed(l wire.Label, data []byte) {
 		wire.CCollMaxLinear: 4, wire.HIPv6: 16 * hosts, wire.HPort: 4 * hosts, wire.HNProcs: 4 * hosts,
 		wire.HAckMark: 4 * hosts, wire.HHiWater: 4 * hosts, wire.PIPv6: 16 * procs, wire.PPID: 8 * procs}
 	if n, ok := want[l]; ok && len(data) != n {
-		j.T.Fatalf("%v has %d bytes, must have %d", l, len(data), n)
+		j.refuse("%v has %d bytes, must have %d", l, len(data), n)
 	}
 	if l == wire.CVersion && (len(data) < 8 || len(data)%8 != 0 || !bytes.Equal(data[:8], make([]byte, 8))) {
-		j.T.Fatalf("C_VERSION is % x, must begin with version 0.0", data)
+		j.refuse("C_VERSION is % x, must begin with version 0.0", data)
 	}
 	if l == wire.CNHosts && (codec.GetU32(data) < 1 || int(codec.GetU32(data)) > j.Setup.Procs) {
-		j.T.Fatalf("C_NHOSTS is %d of a client of %d processes", codec.GetU32(data), j.Setup.Procs)
+		j.refuse("C_NHOSTS is %d of a client of %d processes", codec.GetU32(data), j.Setup.Procs)
 	}
 	if l == wire.CNProcs && int(codec.GetU32(data)) != j.Setup.Procs {
-		j.T.Fatalf("C_NPROCS is %d, must be %d", codec.GetU32(data), j.Setup.Procs)
+		j.refuse("C_NPROCS is %d, must be %d", codec.GetU32(data), j.Setup.Procs)
 	}
 	j.Labels[l] = data
+	if must := j.possible(l); must != "" {
+		j.refuse("%v is %s, must be %s", l, l.Text(data), must)
+	}
 }
 
 // broadcast is what the server sends for a label: the contributions in ascending rank.

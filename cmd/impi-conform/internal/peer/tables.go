@@ -169,6 +169,47 @@ func (j *Job) negotiate() {
 	}
 }
 
+// possible says what the values of a label of the client under test must be, "" if they can be what they are.
+func (j *Job) possible(l wire.Label) (must string) {
+	s := &j.Setup
+	for i, v := range numbers(j.Labels[l]) {
+		signed := int32(v)
+		switch {
+		case l == wire.CDataLen && v < 1, l == wire.HAckMark && v < 1:
+			return "at least 1"
+		case l == wire.CTagUB && signed < 32767:
+			return "at least 32767"
+		case l == wire.CCollXSize && !agrees(signed, s.XSize, wire.DefaultXSize),
+			l == wire.CCollMaxLinear && !agrees(signed, s.MaxLinear, wire.DefaultMaxLinear):
+			return "what the others have contributed, or -1 for the default"
+		case l == wire.HPort && (v < 1 || v > 65535):
+			return "between 1 and 65535"
+		case l == wire.HHiWater && v < numbers(j.Labels[wire.HAckMark])[i]:
+			return "at least ackmark, " + wire.HAckMark.Text(j.Labels[wire.HAckMark])
+		}
+	}
+	return ""
+}
+
+// numbers are what a label of 4 bytes each has.
+func numbers(b []byte) (list []uint32) {
+	for ; len(b) >= 4; b = b[4:] {
+		list = append(list, codec.GetU32(b))
+	}
+	return list
+}
+
+// agrees reports whether a value is the same as that of the others; -1 and nil are the default.
+func agrees(v int32, others *int32, byDefault int32) bool {
+	if v == -1 {
+		v = byDefault
+	}
+	if others == nil || *others == -1 {
+		others = &byDefault
+	}
+	return v == *others
+}
+
 // theirHost completes host number i of a client under test.
 func (j *Job) theirHost(host *Host, i int) {
 	labels := j.labelsOf(host.Client)

@@ -3,8 +3,10 @@ package job
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
@@ -44,6 +46,7 @@ func Run(plan *options.Plan, list []supervise.Process, parts []*Part, ranks []in
 	if err != nil {
 		return nil, err
 	}
+	publish(list, job)
 	parts[0].spawner.Running(job)
 	for _, p := range parts {
 		p.ListenAll(job, job.Initial())
@@ -55,6 +58,23 @@ func Run(plan *options.Plan, list []supervise.Process, parts []*Part, ranks []in
 		programs.WarnOfOthers(plan, list, greeted, job, watch.End())
 	}
 	return cause, nil
+}
+
+// publish shows the processes to a parallel debugger that has started us, if one has, before any rank is welcomed.
+func publish(list []supervise.Process, job *supervise.Job) {
+	if !debugger.BeingDebugged() {
+		return
+	}
+	ranks := make([]debugger.Rank, len(list))
+	for i, pid := range job.PIDs() {
+		program := list[i].Path
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(list[i].Dir, program)
+		}
+		program, _ = filepath.Abs(program) // as it is, if our own folder has gone
+		ranks[i] = debugger.Rank{Host: hosts.Hostname(), Program: program, PID: pid}
+	}
+	debugger.Publish(ranks)
 }
 
 // FinishAll ends all clients' connections with the server at the same time, and returns when the last is done.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
@@ -197,8 +198,17 @@ func (n *node) run() (*supervise.Cause, error) {
 	p.OfNode(ranks, s.Parent)
 	spawner.Serve(p, plan)
 	if s.Job != 0 {
-		plan.Spawned = s.Job
+		plan.Spawned, plan.Debug = s.Job, nil
 	}
+	debugged := debugger.Job{Name: s.JobID, Ranks: ranks, Far: true}
+	if n.self.Local {
+		debugged.Env = s.Env
+	}
+	end, err := debugger.Prepare(plan, list, debugged)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	cause, err := job.Run(plan, list, []*job.Part{p}, ranks, n.output(), func(job *supervise.Job) {
 		n.frames.Send(tree.Frame{Started: true})
 		n.serveInput()

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -80,8 +82,29 @@ func (h *head) tell(o joinResult) {
 		h.begun = true
 		close(h.settled)
 	}
+	h.publish()
 	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
 	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
+}
+
+// publish shows all processes to a parallel debugger that has started us, if one has. They are in MPI_Init, and wait
+// for the tables.
+func (h *head) publish() {
+	if h.job != 0 || !debugger.BeingDebugged() {
+		return
+	}
+	ranks := make([]debugger.Rank, h.plan.Size())
+	for _, r := range h.nodes {
+		k := 0
+		for _, host := range r.hosts {
+			for _, p := range host.Procs {
+				rank := r.Ranks[k]
+				ranks[rank] = debugger.Rank{Host: r.Name, Program: layout.ProgramOf(h.plan, rank).Argv[0], PID: int(p.PID)}
+				k++
+			}
+		}
+	}
+	debugger.Publish(ranks)
 }

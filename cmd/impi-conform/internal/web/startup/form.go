@@ -21,7 +21,7 @@ const (
 
 // Form is a configuration. A nil number is the default.
 type Form struct {
-	Server    string // who runs it: Tester or Implementation
+	Server    string // who runs it: Tester, Implementation, or Both where that is a client, too
 	Clients   int    // of the tester
 	Hosts     int    // of each of these
 	Procs     int    // of each of these hosts
@@ -40,6 +40,7 @@ type Form struct {
 const (
 	Tester         = "tester"
 	Implementation = "implementation"
+	Both           = "both"
 	Key            = "key"
 	None           = "none"
 )
@@ -99,7 +100,7 @@ func Read(value func(name string) string) (f Form, job, negotiated []Field, ok b
 	for i, into := range []**int64{&f.DataLen, &f.TagUB, &f.AckMark, &f.HiWater, &f.XSize, &f.MaxLinear} {
 		*into = read(&negotiated[i])
 	}
-	f.Server, f.Auth = choice(value("server"), Tester, Implementation), choice(value("auth"), Key, None)
+	f.Server, f.Auth = choice(value("server"), Tester, Implementation, Both), choice(value("auth"), Key, None)
 	f.fits(job, negotiated, &ok)
 	return f, job, negotiated, ok
 }
@@ -111,15 +112,24 @@ func (f *Form) fits(job, negotiated []Field, ok *bool) {
 			x.Problem, *ok = fmt.Sprintf(format, args...), false
 		}
 	}
-	if f.Server == Tester {
+	if f.Server != Implementation {
 		if f.Clients >= wire.MaxClients {
 			wrong(&job[0], "with the client under test there are at most %d clients", wire.MaxClients)
 		}
 		if f.Rank > f.Clients {
 			wrong(&job[3], "the rank must be below the number of all clients, %d", f.Clients+1)
 		}
-	} else if f.Clients == 0 {
-		wrong(&job[0], "a server needs at least one client")
+	}
+	if f.Server != Tester && f.Clients == 0 {
+		wrong(&job[0], "with the implementation's server the tester has at least one client")
+	}
+	if f.Server == Both && f.Auth == None {
+		wrong(&job[0], "with the implementation's client at its server ours prove themselves by IMPI_AUTH_KEY")
+	}
+	for i := range negotiated[4:] {
+		if x := &negotiated[4+i]; f.Server == Both && x.Value != "" {
+			wrong(x, "with the implementation's client at its server %s is the default", x.Label)
+		}
 	}
 	if f.Clients*f.Hosts > maxHosts {
 		wrong(&job[1], "the tester plays at most %d hosts", maxHosts)

@@ -53,6 +53,9 @@ func TestAFormIsAScript(t *testing.T) {
 			[]string{"CLIENTS, HOSTS, PROCS = 32, 2, 3", "start_server(CLIENTS)", "C_COLL_XSIZE: i32(-1)"}},
 		{[]string{"server", Implementation, "auth", "none", "xsize", "7"}, conform.Server,
 			[]string{"auth(AUTH_NONE_MASK)", "C_COLL_XSIZE: i32(7)"}},
+		{[]string{"server", Both, "rank", "1", "datalen", "100"}, conform.Both,
+			[]string{"# Start-up only: the implementation runs the server, and we are all other clients.", "rank = 1,",
+				"their_server = True,", "datalen = 100,", "j.join()", "j.mesh()"}},
 	} {
 		c, text := one(t, x.words...)
 		if c.Needs != x.needs || c.File != File {
@@ -73,7 +76,10 @@ func TestNumbersThatDoNotFitAreRefused(t *testing.T) {
 		"from 1 to 16":                      {"procs", "99999999999999999999"},
 		"there are at most 32 clients":      {"clients", "32"},
 		"below the number of all clients":   {"rank", "2"},
-		"a server needs at least one":       {"server", Implementation, "clients", "0"},
+		"tester has at least one client":    {"server", Implementation, "clients", "0"},
+		"the tester has at least":           {"server", Both, "clients", "0"},
+		"by IMPI_AUTH_KEY":                  {"server", Both, "auth", "none"},
+		"C_COLL_XSIZE is the default":       {"server", Both, "xsize", "7"},
 		"the tester plays at most 64 hosts": {"clients", "20", "hosts", "8"},
 		"must be at most H_HIWATER, 4":      {"hiwater", "4"},
 		"C_TAGUB must be a number":          {"tagub", "5"},

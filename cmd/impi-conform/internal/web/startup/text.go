@@ -17,7 +17,7 @@ var texts = template.Must(template.New("").Parse(source))
 // view is what the templates see.
 type view struct {
 	Name, About, Needs    string
-	Key                   bool
+	Key, Joint            bool // authentication by the key; the client under test is at the implementation's server
 	Clients, Hosts, Procs int
 	Settings              []string // of job()
 	// What a client of ours contributes.
@@ -26,7 +26,8 @@ type view struct {
 
 // Script is the script of a form that was read without problems. It has one case, Name.
 func (f Form) Script() string {
-	v := view{Name: Name, Key: f.Auth == Key, Clients: f.Clients, Hosts: f.Hosts, Procs: f.Procs, Settings: f.settings(),
+	v := view{Name: Name, Key: f.Auth == Key, Joint: f.Server == Both, Clients: f.Clients, Hosts: f.Hosts,
+		Procs: f.Procs, Settings: f.settings(),
 		DataLen: number(f.DataLen, int64(wire.DefaultDataLen)), TagUB: number(f.TagUB, int64(wire.MaxTagUB)),
 		XSize: number(f.XSize, int64(wire.Unset)), MaxLinear: number(f.MaxLinear, int64(wire.Unset)),
 		AckMark: number(f.AckMark, int64(wire.DefaultAckMark)), HiWater: number(f.HiWater, int64(wire.DefaultHiWater))}
@@ -38,7 +39,10 @@ func (f Form) Script() string {
 		v.About = fmt.Sprintf("the implementation starts up as client %d of %d with %d processes, and all end in order",
 			f.Rank, f.Clients+1, f.Own)
 		v.Needs = "client"
-		if f.told() {
+		switch {
+		case v.Joint:
+			v.Needs = "both"
+		case f.told():
 			v.Needs = "values"
 		}
 	}
@@ -71,6 +75,9 @@ func (f Form) settings() (list []string) {
 		add("told = True")
 		add("xsize = %d", number(f.XSize, int64(wire.DefaultXSize)))
 		add("maxlinear = %d", number(f.MaxLinear, int64(wire.DefaultMaxLinear)))
+	}
+	if f.Server == Both {
+		add("their_server = True")
 	}
 	if f.Auth == None {
 		add("env = [\"IMPI_AUTH_NONE=\"]")
