@@ -126,7 +126,8 @@ func (e *Engine) notice(did bool) {
 	}
 }
 
-// trace finds the thread's way into the wait, once, if somebody has asked for it. Engine lock held, given up meanwhile.
+// trace finds the thread's way into the wait, once, if somebody has asked for it. Engine lock held, given up
+// meanwhile.
 func (b *blocked) trace(e *Engine) {
 	if !b.wanted || b.traced {
 		return
@@ -138,8 +139,8 @@ func (b *blocked) trace(e *Engine) {
 	b.returns, b.traced = returns, true
 }
 
-// traceAll makes all threads that sleep find their ways into their waits, and waits for that, but not for long: a thread
-// may have to share its core. Called without the lock.
+// traceAll makes all threads that sleep find their ways into their waits, and waits for that, but not for long: a
+// thread may have to share its core. Called without the lock.
 func (e *Engine) traceAll() {
 	if e.caller.Trace == nil {
 		return
