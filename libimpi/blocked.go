@@ -59,15 +59,16 @@ type blocked struct {
 	asleep bool // since the bell was so
 	bell   uint32
 
+	wanted  bool // somebody has asked for its way into the wait
 	traced  bool
-	returns []uintptr // nil: not looked for yet, or not found
+	returns []uintptr // nil: not looked for, or not found
 }
 
 const (
 	// mostReturns is how many addresses are kept of a thread: the library itself has some.
 	mostReturns = 24
-	// traceAfter is how long a thread waits before its way into the wait is looked for, which takes some microseconds.
-	traceAfter = 100 * time.Millisecond
+	// traceTime bounds the wait for threads that look for their ways, which takes some microseconds.
+	traceTime = 20 * time.Millisecond
 	// movesMany is how many fruitful polls a wait has had before it counts as one that is long.
 	movesMany = 1024
 )
@@ -103,7 +104,7 @@ func (w *waiter) leave(e *Engine) {
 	}
 	i := slices.Index(e.waiting.blocked, b)
 	e.waiting.blocked = slices.Delete(e.waiting.blocked, i, i+1)
-	b.cause, b.returns, b.traced = cause{}, nil, false
+	b.cause, b.returns, b.wanted, b.traced = cause{}, nil, false, false
 	e.waiting.unused = append(e.waiting.unused, b)
 	e.waiting.moves++
 }
@@ -125,23 +126,44 @@ func (e *Engine) notice(did bool) {
 	}
 }
 
-// trace finds the thread's way into the wait, once, when it has waited for long. Engine lock held, given up meanwhile.
+// trace finds the thread's way into the wait, once, if somebody has asked for it. Engine lock held, given up
+// meanwhile.
 func (b *blocked) trace(e *Engine) {
-	if b.traced || e.caller.Trace == nil || time.Since(b.since) < traceAfter {
+	if !b.wanted || b.traced {
 		return
 	}
-	b.traced = true
 	e.mu.Unlock()
 	returns := make([]uintptr, mostReturns)
 	returns = returns[:e.caller.Trace(returns)]
 	e.mu.Lock()
-	b.returns = returns
+	b.returns, b.traced = returns, true
 }
 
-// patience is how long the thread may sleep at once.
-func (b *blocked) patience(e *Engine) time.Duration {
-	if b.traced || e.caller.Trace == nil {
-		return longSleep
+// traceAll makes all threads that sleep find their ways into their waits, and waits for that, but not for long: a
+// thread may have to share its core. Called without the lock.
+func (e *Engine) traceAll() {
+	if e.caller.Trace == nil {
+		return
 	}
-	return traceAfter
+	for end := time.Now().Add(traceTime); e.wantTraces() && time.Now().Before(end); {
+		time.Sleep(traceTime / 100)
+	}
+}
+
+// wantTraces wakes threads whose ways are not known, and reports whether there are any.
+func (e *Engine) wantTraces() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	missing, wake := false, false
+	for _, b := range e.waiting.blocked {
+		if b.traced {
+			continue
+		}
+		missing, wake = true, wake || !b.wanted
+		b.wanted = true
+	}
+	if wake {
+		e.ring()
+	}
+	return missing
 }

@@ -217,7 +217,6 @@ func (w *waiter) pause(e *Engine, cond func() bool, from int32, ids []uint64) {
 	}
 	e.waiting.budget = max(e.waiting.budget/2, shortSpin)
 	w.enter(e, ids)
-	w.blocked.trace(e)
 	e.sleep(cond, w.blocked)
 	w.reset()
 	w.slept = true
@@ -351,7 +350,7 @@ func (e *Engine) sleep(cond func() bool, b *blocked) {
 	} else if !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
 		b.asleep, b.bell = true, value
 		e.mu.Unlock()
-		e.bell.Wait(value, b.patience(e))
+		e.bell.Wait(value, longSleep)
 		e.mu.Lock()
 		b.asleep = false
 		if e.bell.Bell() == value && e.ways.local.examiner != nil {
@@ -362,6 +361,7 @@ func (e *Engine) sleep(cond func() bool, b *blocked) {
 	e.bell.DoneSleep(value)
 	e.waiting.sleepers--
 	e.rest()
+	b.trace(e)
 }
 
 // rest lets the watcher of the other MPI library rest if nobody needs it.

@@ -18,6 +18,7 @@ import (
 // State tells what the process waits for. Any goroutine may call it. The caller adds what the bridge alone knows: the
 // process, its machine, and the arguments of calls.
 func (e *Engine) State() *report.Process {
+	e.traceAll()
 	s := teller{e: e, p: &report.Process{Rank: int(e.me)}, now: time.Now()}
 	s.tell()
 	for _, w := range s.windows { // whose locks are taken before the engine's

@@ -320,7 +320,7 @@ func TestThreadsThatWaitAreToldApart(t *testing.T) {
 
 func TestTheBridgeTellsCallsAndWays(t *testing.T) {
 	es := world(t, 2)
-	traces := make(chan bool, 1)
+	traces := make(chan bool, 1) // a second one would block
 	es[0].caller = Caller{
 		Call: func() uintptr { return 12 },
 		Name: func(call uintptr) string { return fmt.Sprint("MPI_", call) },
@@ -334,8 +334,8 @@ func TestTheBridgeTellsCallsAndWays(t *testing.T) {
 		must(t, es[0].World().Recv(at(make([]byte, 4)), 4, byteT, 1, 7, nil))
 		done <- true
 	}()
-	<-traces // a second one would block
 	got := seesBlocked(es[0], 1).Threads[0]
+	<-traces
 	if want := []report.Address{{Offset: 3}, {Offset: 4}}; got.Call != "MPI_12" || !reflect.DeepEqual(got.Returns, want) {
 		t.Errorf("%+v", got)
 	}
