@@ -81,7 +81,7 @@ func (j *job) search(ops []*operation) *hopes {
 
 // longWait is a time after which a thread is taken to wait although it has been awake as its process was asked. Prove
 // does not do that.
-const longWait = int64(time.Second)
+const longWait = int64(time.Second / 10)
 
 // settled reports whether all threads of a process sleep.
 func settled(p *report.Process) bool {

@@ -43,6 +43,7 @@ const (
 	answerTime = 2 * time.Second         // in which ranks have to answer
 	lookTime   = 2500 * time.Millisecond // between two looks at processes
 	waitTime   = 5 * time.Second         // for which all threads have to wait before that is called a deadlock
+	againTime  = 100 * time.Millisecond  // between the first question and the one that counts
 	mostTime   = time.Minute             // between looks if ranks rest, and it is no deadlock
 )
 
@@ -170,6 +171,11 @@ func (q *Inquiry) watch() {
 func (q *Inquiry) look() (d *stat.Deadlock, ranks []stat.Rank, soon time.Duration) {
 	first, whole := q.config.States(answerTime)
 	since, all := stat.Blocked(first)
+	if whole && !all { // the first question wakes threads, which look for their way into the call
+		time.Sleep(againTime)
+		first, whole = q.config.States(answerTime)
+		since, all = stat.Blocked(first)
+	}
 	if !whole || !all {
 		return nil, nil, 0
 	}
