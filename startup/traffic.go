@@ -30,7 +30,7 @@ func (l *Link) Report(source func() []wire.Traffic) {
 	l.traffic = source
 }
 
-// reportTraffic answers the launcher, unless the answer before has not left yet. Before Report there is nothing to say,
+// reportTraffic answers the launcher, unless an answer is being made. Before Report there is nothing to say,
 // and after the end nobody who would hear it.
 func (l *Link) reportTraffic() {
 	l.mu.Lock()
@@ -46,11 +46,11 @@ func (l *Link) reportTraffic() {
 			rows = source()
 		}
 		rows = rows[:min(len(rows), wire.TrafficMax)]
+		l.mu.Lock()
+		l.reporting = false // the launcher may ask again as soon as it has the answer
+		l.mu.Unlock()
 		// If that fails, the launcher has gone, and whoever reads the link notices it.
 		l.port.send(msgTraffic, trafficBody{wire.AppendRows(nil, rows)}, time.Now().Add(sendTime))
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.reporting = false
 	}()
 }
 
