@@ -2,14 +2,11 @@ package target
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"sync/atomic"
-
-	"github.com/libimpi/libimpi/cmd/impi-conform/internal/control"
 )
 
 // Prompt is what a person must do.
@@ -33,22 +30,8 @@ type hand struct {
 // arguments. The tester listens at place.
 func NewByHand(serverCmd, clientCmd, values, player string, place *Place,
 	ask func(context.Context, Prompt) (string, error)) (*Target, error) {
-	t := &Target{server: strings.Fields(serverCmd), values: strings.Fields(values), player: player, place: place, Ask: ask}
-	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
-		return nil, errors.New("the server command has no {clients}")
-	}
-	if strings.TrimSpace(clientCmd) == "" {
-		return t, nil
-	}
-	if err := t.AddClient(clientCmd); err != nil {
-		return nil, err
-	}
-	l, err := t.Listen("")
-	if err != nil {
-		return nil, err
-	}
-	t.Control = control.New(l)
-	return t, nil
+	t := &Target{values: strings.Fields(values), player: player, place: place, Ask: ask}
+	return t, t.setUp(serverCmd, clientCmd, "")
 }
 
 // ByHand reports whether a person starts the processes, whose output and exit codes are not seen then.

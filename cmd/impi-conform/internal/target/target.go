@@ -60,21 +60,10 @@ var serial atomic.Int64
 // New makes a target of the commands. In dir it compiles the player with the command mpicc, if there is a client
 // command.
 func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (*Target, error) {
-	t := &Target{server: strings.Fields(serverCmd), values: strings.Fields(values)}
-	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
-		return nil, errors.New("the server command has no {clients}")
+	t := &Target{values: strings.Fields(values)}
+	if err := t.setUp(serverCmd, clientCmd, "127.0.0.1:0"); err != nil || !t.HasClient() {
+		return t, err
 	}
-	if strings.TrimSpace(clientCmd) == "" {
-		return t, nil
-	}
-	if err := t.AddClient(clientCmd); err != nil {
-		return nil, err
-	}
-	l, err := t.Listen("127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	t.Control = control.New(l)
 	t.player = filepath.Join(dir, "player")
 	source := t.player + ".c"
 	if err := os.WriteFile(source, playerSource, 0o644); err != nil {
@@ -86,6 +75,26 @@ func New(ctx context.Context, serverCmd, clientCmd, values, mpicc, dir string) (
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
 	}
 	return t, nil
+}
+
+// setUp takes the commands. If there is one for a client, the tester listens for players at an address.
+func (t *Target) setUp(serverCmd, clientCmd, players string) error {
+	t.server = strings.Fields(serverCmd)
+	if len(t.server) > 0 && !strings.Contains(serverCmd, "{clients}") {
+		return errors.New("the server command has no {clients}")
+	}
+	if strings.TrimSpace(clientCmd) == "" {
+		return nil
+	}
+	if err := t.AddClient(clientCmd); err != nil {
+		return err
+	}
+	l, err := t.Listen(players)
+	if err != nil {
+		return err
+	}
+	t.Control = control.New(l)
+	return nil
 }
 
 // AddClient adds the command of a client: the first is that of the client under test, others are those of further

@@ -129,13 +129,8 @@ func serveFile(ctx context.Context, plan *options.Plan, opt server.Options) erro
 	if len(lines) != plan.Servers {
 		return fmt.Errorf("-server %d, and %s has %d clients", plan.Servers, plan.AppFile, len(lines))
 	}
-	s, err := server.Listen(opt)
+	s, end, err := listen(plan, opt)
 	if err != nil {
-		return err
-	}
-	end, err := withPage(plan, s)
-	if err != nil {
-		s.Close()
 		return err
 	}
 	defer end()

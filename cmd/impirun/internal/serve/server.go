@@ -70,18 +70,25 @@ func Clients(plan *options.Plan) error {
 
 // serve serves a job whose clients others start.
 func serve(ctx context.Context, plan *options.Plan, opt server.Options) error {
-	s, err := server.Listen(opt)
+	s, end, err := listen(plan, opt)
 	if err != nil {
-		return err
-	}
-	end, err := withPage(plan, s)
-	if err != nil {
-		s.Close()
 		return err
 	}
 	defer end()
 	s.Announce(os.Stdout)
 	return told(s.Serve(ctx))
+}
+
+// listen opens the server, and its page if one is wanted, which end ends.
+func listen(plan *options.Plan, opt server.Options) (s *server.Server, end func(), err error) {
+	if s, err = server.Listen(opt); err != nil {
+		return nil, nil, err
+	}
+	if end, err = withPage(plan, s); err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, end, nil
 }
 
 // told is a server's error without what it has said already: one line is enough.
