@@ -85,13 +85,24 @@ type Part struct {
 	Numbered bool
 }
 
+// Begin is the first time of all ranks: 0, or later if only a part was loaded.
+func (j *Job) Begin() int64 {
+	begin := int64(-1)
+	for i := range j.Ranks {
+		if r := &j.Ranks[i]; len(r.Calls) > 0 && (begin < 0 || r.Begin < begin) {
+			begin = r.Begin
+		}
+	}
+	return max(0, begin)
+}
+
 // Span is the length of the job.
 func (j *Job) Span() int64 {
 	end := int64(0)
 	for i := range j.Ranks {
 		end = max(end, j.Ranks[i].End)
 	}
-	return end
+	return max(0, end-j.Begin())
 }
 
 // Count is how many calls there are.
