@@ -143,7 +143,7 @@ func (d *data) write(w io.Writer) error {
 
 // pack writes an element of compressed numbers.
 func pack(w io.Writer, name string, write func(*stream)) error {
-	fmt.Fprintf(w, "<script type=\"application/octet-stream\" id=\"%s\">", name)
+	fmt.Fprintf(w, "<script type=\"application/octet-stream\" id=\"packed-%s\">", name)
 	text := base64.NewEncoder(base64.StdEncoding, w)
 	packed, err := flate.NewWriter(text, flate.BestSpeed)
 	if err != nil {

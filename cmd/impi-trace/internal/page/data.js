@@ -3,7 +3,7 @@ const $ = (css) => document.querySelector(css);
 const meta = JSON.parse($('#meta').textContent);
 
 async function unpack(id) {
-  const element = document.getElementById(id), text = atob(element.textContent), packed = new Uint8Array(text.length);
+  const element = $('#packed-' + id), text = atob(element.textContent), packed = new Uint8Array(text.length);
   element.remove();
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));

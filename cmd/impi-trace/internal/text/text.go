@@ -51,8 +51,8 @@ func (w *writer) head() {
 		mpi, span, waited = mpi+s.MPI, span+s.Span, waited+s.Waited()
 		most, least = max(most, s.Computing()), min(least, s.Computing())
 	}
-	w.line("%s: %d ranks, %s, %d calls, %d messages", Clean(w.j.Program), len(w.j.Ranks), Time(w.j.Span()), w.j.Count(),
-		len(w.r.Messages))
+	w.line("%s: %s, %s, %s, %s", Clean(w.j.Program), Count(len(w.j.Ranks), "rank"), Time(w.j.Span()),
+		Count(w.j.Count(), "call"), Count(len(w.r.Messages), "message"))
 	if present == 0 {
 		return
 	}
@@ -153,7 +153,7 @@ func (w *writer) waits() {
 			sums[c] += length
 		}
 	}
-	longest := LongestWaits(w.r, rows)
+	longest := LongestWaits(w.r, rows*max(8, min(256, len(w.j.Ranks))))
 	if len(longest) == 0 {
 		return
 	}
@@ -164,11 +164,34 @@ func (w *writer) waits() {
 		}
 	}
 	w.line("\nLongest waits")
-	for _, l := range longest {
-		mine, theirs := &w.j.Ranks[l.Rank].Calls[l.Call], &w.j.Ranks[l.By].Calls[l.ByCall]
-		w.line("  %10s at %s  rank %d in %s: %s, rank %d in %s", Time(l.Length()), Time(l.Start), l.Rank, Call(w.j, mine), l.Cause,
-			l.By, Call(w.j, theirs))
+	list := fold(longest)
+	for _, f := range list[:min(rows, len(list))] {
+		mine, theirs := &w.j.Ranks[f.Rank].Calls[f.Call], &w.j.Ranks[f.By].Calls[f.ByCall]
+		who := fmt.Sprintf("rank %d", f.Rank)
+		if f.ranks > 1 {
+			who += fmt.Sprintf(" and %d more", f.ranks-1)
+		}
+		w.line("  %10s at %s  %s in %s: %s, rank %d in %s", Time(f.Length()), Time(f.Start), who, Call(w.j, mine), f.Cause,
+			f.By, Call(w.j, theirs))
 	}
+}
+
+// folded are waits for the same call of a rank.
+type folded struct {
+	Longest
+	ranks int
+}
+
+func fold(list []Longest) (all []folded) {
+	for _, l := range list {
+		same := func(f folded) bool { return f.By == l.By && f.ByCall == l.ByCall && f.Cause == l.Cause }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].ranks++
+			continue
+		}
+		all = append(all, folded{l, 1})
+	}
+	return all
 }
 
 // path says what the critical path consists of.
@@ -187,7 +210,8 @@ func (w *writer) path() {
 		parts = append(parts, part{"computing before " + at, row.Before}, part{"in " + at, row.OnPath})
 	}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.length, a.length) })
-	w.line("\nCritical path: %s in %d parts; by rank and by what it consists of", Time(w.r.Length), len(w.r.Path))
+	w.line("\nCritical path: %s in %s; by rank and by what it consists of", Time(w.r.Length),
+		Count(len(w.r.Path), "part"))
 	order := make([]int, len(w.r.Ranks))
 	for i := range order {
 		order[i] = i
@@ -258,6 +282,14 @@ func Time(ns int64) string {
 		digits = 1
 	}
 	return fmt.Sprintf("%.*f %s", digits, v, unit)
+}
+
+// Count is a number of things.
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // Bytes is a number of bytes for people.
