@@ -80,14 +80,14 @@ func newData(r *analysis.Result, events int) *data {
 
 // threshold is a length of which at most so many are longer or equal, and how many are shorter.
 func threshold(lengths func(yield func(int64)), most int) (shortest int64, left int) {
-	var count [64 * 16]int
+	count := make([]int, 64*fine)
 	total := 0
 	bin := func(v int64) int {
 		n := bits.Len64(uint64(v))
-		if n <= 4 {
+		if n <= fineBits {
 			return int(v)
 		}
-		return n*16 + int(v>>(n-5))&15
+		return n*fine + int(v>>(n-fineBits-1))%fine
 	}
 	lengths(func(v int64) { count[bin(max(0, v))]++; total++ })
 	if total <= most {
@@ -97,15 +97,20 @@ func threshold(lengths func(yield func(int64)), most int) (shortest int64, left 
 	for b := len(count) - 1; b >= 0; b-- {
 		if kept += count[b]; kept > most {
 			kept -= count[b]
-			n, low := b/16, b%16
-			if n == 0 {
-				return int64(b) + 1, total - kept
+			if n := b / fine; n > fineBits {
+				return int64(fine+b%fine+1) << (n - fineBits - 1), total - kept
 			}
-			return int64(16+low+1) << (n - 5), total - kept
+			return int64(b) + 1, total - kept
 		}
 	}
 	return 0, 0
 }
+
+// fine is how many bins the histogram of threshold has between a power of two and the next.
+const (
+	fineBits = 8
+	fine     = 1 << fineBits
+)
 
 // write writes the data as elements of the page.
 func (d *data) write(w io.Writer) error {
