@@ -89,6 +89,7 @@ go_tool(./cmd/impirun impirun mpirun mpiexec)
 go_tool(./cmd/mpicc mpicc mpicxx mpic++ mpiCC mpicc_abi mpifort mpif77 mpif90 mpifort_abi)
 go_tool(./cmd/impi-info impi-info)
 go_tool(./cmd/impi-stat impi-stat)
+go_tool(./cmd/impi-trace impi-trace)
 go_tool(./cmd/impi-conform impi-conform)
 
 # The manual, and the completion of shells: of the tables of functions and of options.

@@ -367,9 +367,19 @@ set_tests_properties(conform/page PROPERTIES TIMEOUT ${LIMIT} LABELS conform PRO
 add_test(NAME conform/tiny COMMAND ${CMAKE_BINARY_DIR}/tests/conform/tiny.test -test.v)
 set_tests_properties(conform/tiny PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2 ENVIRONMENT IMPI_STAGE=${STAGE}
   FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
+# trace/page: the page of impi-trace, and pictures of it. trace/perfetto: its file in Perfetto, whose page pip installs.
+add_test(NAME trace/page COMMAND ${CMAKE_BINARY_DIR}/tests/conform/browser.test -test.v -test.skip Perfetto)
+add_test(NAME trace/perfetto COMMAND ${CMAKE_SOURCE_DIR}/cmd/impi-trace/internal/browser/perfetto.sh
+  ${CMAKE_BINARY_DIR}/perfetto ${CMAKE_BINARY_DIR}/tests/conform/browser.test)
+set_tests_properties(trace/page trace/perfetto PROPERTIES TIMEOUT ${LIMIT} PROCESSORS 2
+  ENVIRONMENT "IMPI_STAGE=${STAGE};IMPI_SCREENSHOTS=${CMAKE_BINARY_DIR}/screenshots"
+  FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "skipped: |--- SKIP: Test[A-Za-z0-9]+ ")
+set_tests_properties(trace/page PROPERTIES LABELS trace)
+set_tests_properties(trace/perfetto PROPERTIES LABELS "trace;long")
 add_custom_target(conform-tests ALL
   COMMAND ${CMAKE_COMMAND} -E env "${like_stage}"
     ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/conform/ ./tests/conform ./tests/conform/tiny
+    ./cmd/impi-trace/internal/browser
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c conform" VERBATIM)
 add_dependencies(conform-tests stage)
 

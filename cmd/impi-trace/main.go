@@ -1,7 +1,7 @@
 // Command impi-trace shows where the time of a job went, whose processes have noted their calls (IMPI_TRACE).
 //
-// Flow: words -> a job from its traces (load) -> messages, waits, critical path (analysis) -> views: a summary (text), a
-// page (page), a file for Perfetto, tables (csv), an archive for other tools (otf2).
+// Flow: words -> a job from its traces (load) -> messages, waits, critical path (analysis) -> views: a summary (text),
+// a page (page), a file for Perfetto, tables (csv), an archive for other tools (otf2).
 package main
 
 import (
@@ -167,9 +167,6 @@ func (a *asked) show(out io.Writer) error {
 	if err := text.Write(out, r); err != nil {
 		return err
 	}
-	if a.text {
-		return nil
-	}
 	var written []string
 	for _, f := range []struct {
 		name  string
@@ -197,6 +194,9 @@ func (a *asked) show(out io.Writer) error {
 			return err
 		}
 		written = append(written, filepath.Join(a.otf2, "traces.otf2"))
+	}
+	if len(written) == 0 {
+		return nil
 	}
 	_, err = fmt.Fprintf(out, "\nWritten: %s\n", text.Clean(strings.Join(written, ", ")))
 	return err

@@ -36,7 +36,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)
 	}
-	for _, c := range append(wrapper.Commands(), options.Command(), usage.Info, usage.Stat, usage.Conform) {
+	for _, c := range append(wrapper.Commands(), options.Command(), usage.Info, usage.Stat, usage.Trace, usage.Conform) {
 		if err := write(flag.Arg(0), &c, of); err != nil {
 			fmt.Fprintln(os.Stderr, "manual:", err)
 			os.Exit(1)

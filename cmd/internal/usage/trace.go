@@ -29,6 +29,7 @@ var Trace = Command{Name: "impi-trace",
 	},
 	Notes: []Note{
 		{"Exit code", "0 if the trace was read and all was written; 1 if there is no trace, or a file cannot be " +
-			"written;\n2 for a mistake in the command line. What is missing of a trace is said in notes, and the rest is shown."},
+			"written; 2\nfor a mistake in the command line. What is missing of a trace is said in notes, and " +
+			"the rest is\nshown."},
 	},
 	See: []string{"mpirun(1)", "impi-stat(1)", "impi-info(1)"}}

@@ -24,8 +24,8 @@ func (o *Operations) Len() int { return max(len(o.Begin)-1, 0) }
 func (o *Operations) At(i int) []Member { return o.Members[o.Begin[i]:o.Begin[i+1]] }
 
 // operations brings the parts of each operation together: members call the operations of a communicator in the same
-// order (MPI 5.0, 6.14), so that the nth of one is the nth of all. Where the oldest calls of some rank are not there, it
-// counts from the end.
+// order (MPI 5.0, 6.14), so that the nth of one is the nth of all. Where the oldest calls of some rank are not there,
+// it counts from the end.
 func operations(j *job.Job) Operations {
 	type keyed struct {
 		comm, number int32

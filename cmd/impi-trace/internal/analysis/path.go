@@ -15,9 +15,9 @@ type Segment struct {
 	Call     int32 // the rank's call that ended somebody's wait, and so leads to the next segment; -1 in the last
 }
 
-// criticalPath is the chain of events that made the job as long as it was, from its first to its last event. It is found
-// backward (Bohme and others, Scalable critical-path based performance analysis, 2012): from the end of the rank that
-// ended last, back to the end of its last wait, from there to the rank that ended this wait, and so on.
+// criticalPath is the chain of events that made the job as long as it was, from its first to its last event. It is
+// found backward (Bohme and others, Scalable critical-path based performance analysis, 2012): from the end of the rank
+// that ended last, back to the end of its last wait, from there to the rank that ended this wait, and so on.
 func criticalPath(j *job.Job, waits [][]Wait) []Segment {
 	ended := make([][]Wait, len(waits)) // by their end
 	each(len(waits), func(i int) {

@@ -106,8 +106,8 @@ func wait(all []found, j *job.Job, rank, call int32, until int64, by, byCall int
 	return append(all, found{rank, Wait{c.Start, until, call, by, byCall, cause}})
 }
 
-// short is the time below which a send is not said to have waited: the transfer itself takes that long, whether or not the
-// receiver is late.
+// short is the time below which a send is not said to have waited: the transfer itself takes that long, whether or not
+// the receiver is late.
 const short = 2000
 
 // perhapsEager is the size below which a message may be eager if the trace does not say how it travelled.

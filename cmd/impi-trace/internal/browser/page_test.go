@@ -1,5 +1,6 @@
-// Package browser tests impi-trace as people use it: the page in a browser without a window, and, where it can be had, its
-// file in Perfetto. IMPI_STAGE names the stage; ctest sets it. With IMPI_SCREENSHOTS, a folder, pictures are kept there.
+// Package browser tests impi-trace as people use it: the page in a browser without a window, and, where it can be had,
+// its file in Perfetto. IMPI_STAGE names the stage; ctest sets it. With IMPI_SCREENSHOTS, a folder, pictures are kept
+// there.
 package browser
 
 import (
@@ -94,7 +95,8 @@ func TestThePageOfATrace(t *testing.T) {
 // contents looks at what the page says, and at the timeline's colours.
 func (b *tab) contents() {
 	b.says("h1", "Trace of ./solver")
-	for _, want := range []string{"3.06 ms", "4 ranks", "808 calls", "200 messages", "51 % of the ranks' time in MPI", "96 %"} {
+	for _, want := range []string{"3.06 ms", "4 ranks", "808 calls", "200 messages", "51 % of the ranks' time in MPI",
+		"96 %"} {
 		b.says(".facts", want)
 	}
 	for rows, want := range map[string]int{"#ranks": 4, "#waits": 150, "#calls": 6, "#sizes": 12, "#pair-table": 4} {
@@ -142,8 +144,8 @@ func (b *tab) byKeyboard() {
 	if from < 5000 || to > 80000 {
 		b.t.Errorf("the longest wait is in %g to %g", from, to)
 	}
-	b.says("#detail", "rank 0 on node0: MPI_Allreduce solver+0xa, 40.3 µs from 21.900 µs on, on MPI_COMM_WORLD, waited 40.0 µs: "+
-		"late at collective, rank 2")
+	b.says("#detail", "rank 0 on node0: MPI_Allreduce solver+0xa, 40.3 µs from 21.900 µs on, on MPI_COMM_WORLD, "+
+		"waited 40.0 µs: late at collective, rank 2")
 	b.shot("trace-wait")
 	b.press("m")
 	b.press("c")
@@ -164,7 +166,8 @@ func (b *tab) byMouse() {
 	b.run(`window.mouse = (type, x, more) => {
 		const r = canvas.getBoundingClientRect(), kind = type === 'wheel' ? WheelEvent : PointerEvent;
 		canvas.setPointerCapture = () => {};
-		canvas.dispatchEvent(new kind(type, {clientX: r.left + x, clientY: r.top + 40, cancelable: true, bubbles: true, ...more}));
+		const where = {clientX: r.left + x, clientY: r.top + 40, cancelable: true, bubbles: true};
+		canvas.dispatchEvent(new kind(type, {...where, ...more}));
 	}`)
 	b.run(`mouse('wheel', 600, {deltaY: -100}); mouse('wheel', 600, {deltaY: -100})`)
 	from, to := b.view()
@@ -176,7 +179,7 @@ func (b *tab) byMouse() {
 		b.t.Errorf("dragging to the left goes from %g to %g", from, later)
 	}
 	b.click("#all")
-	b.run(`mouse('pointerdown', 400, {shiftKey: true}); mouse('pointermove', 500, {shiftKey: true}); mouse('pointerup', 500)`)
+	b.run(`mouse('pointerdown', 400, {shiftKey: true}); mouse('pointermove', 500); mouse('pointerup', 500)`)
 	if from, to := b.view(); to-from > 400000 || from < 700000 {
 		b.t.Errorf("the range is %g to %g", from, to)
 	}
@@ -193,7 +196,8 @@ func (b *tab) tables() {
 	search := func(text string, found int) {
 		b.t.Helper()
 		b.run(fmt.Sprintf(`$('#search').value = %q; $('#search').dispatchEvent(new Event('input'))`, text))
-		if got := js[int](b, `[...document.querySelectorAll('#calls tbody tr')].filter((r) => r.offsetHeight > 0).length`); got != found {
+		got := js[int](b, `[...$('#calls').tBodies[0].rows].filter((r) => r.offsetHeight > 0).length`)
+		if got != found {
 			b.t.Errorf("%q finds %d lines, want %d", text, got, found)
 		}
 	}

@@ -12,14 +12,15 @@ import (
 
 // queries are asked of Perfetto about the job of skewed(): 4 ranks, 50 rounds, of which rank 2 computes longer.
 var queries = map[string]string{
-	"select count(*) as v from slice where depth = 0 and name like 'MPI_%'":                                         "808",
-	"select count(*) as v from flow":                                                                                "200",
-	"select count(distinct track_id) as v from slice where name like 'MPI_%'":                                       "4",
-	"select sum(dur) / 1000 as v from slice where name = 'late at collective'":                                      "5950",
-	"select count(*) as v from slice where name like 'rank %'":                                                      "2",
-	"select max(dur) as v from slice where name = 'MPI_Allreduce'":                                                  "40300",
-	"select coalesce(sum(value), 0) as v from stats where severity != 'info'":                                       "0",
-	"select name as v from track where id = (select track_id from slice where name = 'late at collective' limit 1)": "rank 0 on node0",
+	"select count(*) as v from slice where depth = 0 and name like 'MPI_%'":    "808",
+	"select count(*) as v from flow":                                           "200",
+	"select count(distinct track_id) as v from slice where name like 'MPI_%'":  "4",
+	"select sum(dur) / 1000 as v from slice where name = 'late at collective'": "5950",
+	"select count(*) as v from slice where name like 'rank %'":                 "2",
+	"select max(dur) as v from slice where name = 'MPI_Allreduce'":             "40300",
+	"select coalesce(sum(value), 0) as v from stats where severity != 'info'":  "0",
+	"select name as v from track where id = " +
+		"(select track_id from slice where name = 'late at collective' limit 1)": "rank 0 on node0",
 	"select count(*) as v from flow join slice a on slice_out = a.id join slice b on slice_in = b.id " +
 		"where a.name = 'MPI_Isend' and b.name = 'MPI_Waitall'": "200",
 	"select string_value as v from slice join args using (arg_set_id) where name = 'MPI_Allreduce' and " +

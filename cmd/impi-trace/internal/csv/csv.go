@@ -19,7 +19,8 @@ func Write(dir string, r *analysis.Result) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, write := range map[string]func(*table, *analysis.Result){"calls": calls, "messages": messages, "waits": waits} {
+	tables := map[string]func(*table, *analysis.Result){"calls": calls, "messages": messages, "waits": waits}
+	for name, write := range tables {
 		f, err := os.Create(filepath.Join(dir, name+".csv"))
 		if err != nil {
 			return err

@@ -51,7 +51,8 @@ type Sim struct {
 
 // New begins a job.
 func New(ranks int) *Sim {
-	s := &Sim{Job: &job.Job{Program: "./solver", Names: names, Ranks: make([]job.Rank, ranks)}, clocks: make([]int64, ranks)}
+	j := &job.Job{Program: "./solver", Names: names, Ranks: make([]job.Rank, ranks)}
+	s := &Sim{Job: j, clocks: make([]int64, ranks)}
 	for _, name := range names {
 		s.Job.Classes = append(s.Job.Classes, job.ClassOf(name))
 		s.Job.Sites = append(s.Job.Sites, job.Site{File: "solver.c", Function: "main", Line: 10 + len(s.Job.Sites)})

@@ -1,8 +1,8 @@
 // Package load makes a job (package job) of the traces in a folder.
 //
-// Flow: folder -> the files of one job -> each file for itself, several at once (rank.go): events become calls, and their
-// items become halves of messages and parts of collective operations -> numbers that only a file knows (names of calls,
-// communicators, sites) become the job's (shared.go) -> sites become lines of the program, times begin at 0.
+// Flow: folder -> the files of one job -> each file for itself, several at once (rank.go): events become calls, and
+// their items become halves of messages and parts of collective operations -> numbers that only a file knows (names of
+// calls, communicators, sites) become the job's (shared.go) -> sites become lines of the program, times begin at 0.
 package load
 
 import (
@@ -174,8 +174,8 @@ func clocks(list []*trace.File) (faults []string) {
 		worst = max(worst, wrong)
 	}
 	if unknown > 0 {
-		faults = append(faults, fmt.Sprintf("the clocks of %d ranks were not compared with rank 0's: waits between machines may be "+
-			"wrong", unknown))
+		faults = append(faults, fmt.Sprintf("the clocks of %d ranks were not compared with rank 0's: waits between "+
+			"machines may be wrong", unknown))
 	}
 	if worst > 20000 {
 		faults = append(faults, fmt.Sprintf("clocks of machines may differ by %d µs", worst/1000))

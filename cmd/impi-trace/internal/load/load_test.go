@@ -59,8 +59,8 @@ func TestWhatProcessesDidIsLoaded(t *testing.T) {
 func same(t *testing.T, what string, j *job.Job, got *job.Rank, wantJob *job.Job, want *job.Rank) {
 	t.Helper()
 	if len(got.Calls) != len(want.Calls) || got.Begin != want.Begin || got.End != want.End || got.Machine != want.Machine {
-		t.Fatalf("%s: %d calls from %d to %d, want %d from %d to %d", what, len(got.Calls), got.Begin, got.End, len(want.Calls),
-			want.Begin, want.End)
+		t.Fatalf("%s: %d calls from %d to %d, want %d from %d to %d", what, len(got.Calls), got.Begin, got.End,
+			len(want.Calls), want.Begin, want.End)
 	}
 	comm := func(j *job.Job, n int32) string {
 		if n < 0 {
@@ -262,8 +262,8 @@ func TestMoreKindsOfItems(t *testing.T) {
 	if want := []job.Half{{Bytes: 16, Call: 5, Done: 7, Peer: 0, Tag: 4}}; !reflect.DeepEqual(r.Receives, want) {
 		t.Errorf("receives %+v", r.Receives)
 	}
-	if len(r.Parts) != 2 || r.Parts[0].Call != 8 || r.Parts[1].Call != 10 || r.Calls[9].Peer != 0 || r.Calls[9].Bytes != 32 ||
-		r.Calls[10].Bytes != 64 {
+	if len(r.Parts) != 2 || r.Parts[0].Call != 8 || r.Parts[1].Call != 10 || r.Calls[9].Peer != 0 ||
+		r.Calls[9].Bytes != 32 || r.Calls[10].Bytes != 64 {
 		t.Errorf("parts %+v, calls %+v", r.Parts, r.Calls[8:])
 	}
 }

@@ -263,8 +263,8 @@ func (r *rank) begin(call int32, i *trace.Item, request uint64) {
 			break
 		}
 		p.at = int32(len(r.Sends))
-		r.Sends = append(r.Sends, job.Half{Bytes: max(0, i.Bytes), Call: call, Done: done, Peer: c.Peer, Comm: m.number, Tag: i.Tag,
-			Way: way(i)})
+		r.Sends = append(r.Sends, job.Half{Bytes: max(0, i.Bytes), Call: call, Done: done, Peer: c.Peer, Comm: m.number,
+			Tag: i.Tag, Way: way(i)})
 	case trace.Recv:
 		p.at = int32(len(r.Receives))
 		r.Receives = append(r.Receives, job.Half{Call: call, Done: -1, Peer: r.world(m, i.Peer), Comm: m.number, Tag: i.Tag})

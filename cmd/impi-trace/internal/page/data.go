@@ -16,8 +16,8 @@ import (
 )
 
 // classes are the states in which a rank is, by the names of their colours; computing is what is in none.
-var classes = []string{"message", "collective", "window", "file", "other", "late-sender", "late-receiver", "late-member",
-	"handshake", "pressure"}
+var classes = []string{"message", "collective", "window", "file", "other", "late-sender", "late-receiver",
+	"late-member", "handshake", "pressure"}
 
 const firstCause = 5
 
@@ -115,8 +115,8 @@ const (
 // write writes the data as elements of the page.
 func (d *data) write(w io.Writer) error {
 	j := d.r.Job
-	meta := map[string]any{"begin": j.Begin(), "span": j.Span(), "ranks": len(j.Ranks), "buckets": d.buckets, "classes": classes,
-		"shortest": d.shortest, "left": d.left}
+	meta := map[string]any{"begin": j.Begin(), "span": j.Span(), "ranks": len(j.Ranks), "buckets": d.buckets,
+		"classes": classes, "shortest": d.shortest, "left": d.left}
 	var names, places, states, comms, machines []any
 	for _, k := range d.list {
 		c := &job.Call{Function: k.function}

@@ -1,8 +1,8 @@
 // Package page writes a job as one page of HTML, which needs no network and no other file.
 //
 // Flow: what people read (template page.html: tables of ranks, waits, calls, sizes) -> the data of the timeline, packed
-// (data.go) -> the script that draws it (data.js, timeline.js, page.js). The policy allows the page this script and style
-// and nothing else. Without a script the tables are there all the same.
+// (data.go) -> the script that draws it (data.js, timeline.js, page.js). The policy allows the page this script and
+// style and nothing else. Without a script the tables are there all the same.
 package page
 
 import (
@@ -68,7 +68,8 @@ func policy() string {
 		h := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
 	}
-	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + sum(style) + "; script-src " + sum(script)
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + sum(style) + "; script-src " +
+		sum(script)
 }
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"time": text.Time, "bytes": text.Bytes,

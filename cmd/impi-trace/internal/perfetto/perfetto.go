@@ -1,10 +1,10 @@
-// Package perfetto writes a job as a file that Perfetto opens (ui.perfetto.dev, trace_processor): protobuf, as described
-// in perfetto/protos/perfetto/trace.
+// Package perfetto writes a job as a file that Perfetto opens (ui.perfetto.dev, trace_processor): protobuf, as
+// described in perfetto/protos/perfetto/trace.
 //
-// Flow: a track for each thread of each rank, and one for the critical path -> for each rank a sequence of packets: what
-// numbers stand for, then the begin and the end of each call. A wait is a slice within its call, whose name is the cause:
-// Perfetto colours slices by their names. A message is a flow from the call that began to send it to that in which it was
-// received. A file has about 40 bytes a call and 30 a message, and nothing of it is kept in memory.
+// Flow: a track for each thread of each rank, and one for the critical path -> for each rank a sequence of packets:
+// what numbers stand for, then the begin and the end of each call. A wait is a slice within its call, whose name is the
+// cause: Perfetto colours slices by their names. A message is a flow from the call that began to send it to that in
+// which it was received. A file has about 40 bytes a call and 30 a message, and nothing of it is kept in memory.
 package perfetto
 
 import (

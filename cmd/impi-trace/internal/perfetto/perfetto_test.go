@@ -208,7 +208,8 @@ func TestCallsWaitsAndMessagesAreInTheFile(t *testing.T) {
 			a, b := flows[uint64(i)+1], ends[uint64(i)+1]
 			send := j.Ranks[m.From].Calls[j.Ranks[m.From].Sends[m.Send].Call]
 			done := j.Ranks[m.To].Calls[j.Ranks[m.To].Receives[m.Receive].Done]
-			if a.from != uint64(send.Start) || a.name != j.Name(&send) || b.from != uint64(done.Start) || b.name != j.Name(&done) {
+			if a.from != uint64(send.Start) || a.name != j.Name(&send) || b.from != uint64(done.Start) ||
+				b.name != j.Name(&done) {
 				t.Fatalf("message %d goes from %+v to %+v", i, a, b)
 			}
 		}
@@ -241,7 +242,8 @@ func TestCallsWithinCallsAndOfThreadsNest(t *testing.T) {
 		{Start: 0, End: 100, Function: jobtest.Recv, Site: -1, Comm: -1, Peer: -1, Tag: -1},
 		{Start: 10, End: 30, Function: jobtest.Send, Site: -1, Comm: -1, Peer: -1, Tag: -1},
 		{Start: 20, End: 200, Function: jobtest.Bcast, Thread: 1, Site: -1, Comm: -1, Peer: -1, Tag: -1},
-		{Start: 40, End: 150, Function: jobtest.Send, Site: -1, Comm: -1, Peer: -1, Tag: -1}, // damaged: longer than what it is in
+		// Damaged: it is longer than what it is in.
+		{Start: 40, End: 150, Function: jobtest.Send, Site: -1, Comm: -1, Peer: -1, Tag: -1},
 		{Start: 160, End: 170, Function: jobtest.Barrier, Site: -1, Comm: -1, Peer: -1, Tag: -1},
 	}
 	got := ""
@@ -250,7 +252,8 @@ func TestCallsWithinCallsAndOfThreadsNest(t *testing.T) {
 			got += fmt.Sprintf("%s %d %d-%d\n", s.name, s.depth, s.from, s.to)
 		}
 	}
-	if want := "MPI_Recv 0 0-100\nMPI_Send 1 10-30\nMPI_Bcast 0 20-200\nMPI_Send 1 40-100\nMPI_Barrier 0 160-170\n"; got != want {
+	want := "MPI_Recv 0 0-100\nMPI_Send 1 10-30\nMPI_Bcast 0 20-200\nMPI_Send 1 40-100\nMPI_Barrier 0 160-170\n"
+	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -1,5 +1,6 @@
-// Package text writes what was found in a trace for a terminal: in the order in which one asks. How long did it take, and
-// how much of that was MPI; who was late, and where; what waited longest; what is the job's length made of; which calls.
+// Package text writes what was found in a trace for a terminal: in the order in which one asks. How long did it take,
+// and how much of that was MPI; who was late, and where; what waited longest; what is the job's length made of; which
+// calls.
 package text
 
 import (
