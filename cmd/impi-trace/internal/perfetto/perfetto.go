@@ -4,7 +4,7 @@
 // Flow: a track for each thread of each rank, and one for the critical path -> for each rank a sequence of packets:
 // what numbers stand for, then the begin and the end of each call. A wait is a slice within its call, whose name is the
 // cause: Perfetto colours slices by their names. A message is a flow from the call that began to send it to that in
-// which it was received. A file has about 40 bytes a call and 30 a message, and nothing of it is kept in memory.
+// which it was received. A file has about 70 bytes a call, and nothing of it is kept in memory.
 package perfetto
 
 import (
@@ -120,8 +120,11 @@ func (w *writer) begins(sequence uint64, track uint64) {
 	w.send()
 }
 
-// open is a call that has not ended.
-type open struct{ end int64 }
+// open is a call, or the wait in it, that has not ended.
+type open struct {
+	end  int64
+	wait bool
+}
 
 func (w *writer) rank(rank int32) {
 	r := &w.j.Ranks[rank]
@@ -151,24 +154,22 @@ func (w *writer) rank(rank int32) {
 		}
 		at.next(int32(i))
 		w.call(rank, c, &at)
+		stack = append(stack, open{until, false})
 		if at.wait != nil {
-			end := at.wait.End
-			if i+1 < len(r.Calls) && r.Calls[i+1].Thread == c.Thread { // a call within this one
-				end = max(c.Start, min(end, r.Calls[i+1].Start))
-			}
-			w.wait(rank, c.Thread, at.wait, min(end, until))
+			w.wait(rank, c.Thread, at.wait)
+			stack = append(stack, open{min(at.wait.End, until), true})
 		}
-		stacks[c.Thread] = append(stack, open{until})
+		stacks[c.Thread] = stack
 	}
 	for thread, stack := range stacks {
 		w.close(rank, thread, stack, 1<<63-1)
 	}
 }
 
-// close ends the calls that have ended at a time, the innermost first.
+// close ends the calls that have ended at a time, the innermost first. A wait in which another call begins ends there.
 func (w *writer) close(rank int32, thread uint16, stack []open, at int64) []open {
-	for n := len(stack); n > 0 && stack[n-1].end <= at; n = len(stack) {
-		w.end(rank, thread, stack[n-1].end)
+	for n := len(stack); n > 0 && (stack[n-1].end <= at || stack[n-1].wait); n = len(stack) {
+		w.end(rank, thread, min(stack[n-1].end, at))
 		stack = stack[:n-1]
 	}
 	return stack
@@ -238,14 +239,13 @@ func (w *writer) call(rank int32, c *job.Call, at *cursor) {
 	w.finish(rank, c.Thread)
 }
 
-func (w *writer) wait(rank int32, thread uint16, wait *analysis.Wait, until int64) {
+func (w *writer) wait(rank int32, thread uint16, wait *analysis.Wait) {
 	w.head(rank, wait.Start)
 	w.event.number(eventType, begin)
 	w.event.number(eventName, uint64(wait.Cause))
 	w.event.number(eventCategory, 2)
 	w.argument(argFor, int64(wait.By))
 	w.finish(rank, thread)
-	w.end(rank, thread, until)
 }
 
 // path writes the critical path.

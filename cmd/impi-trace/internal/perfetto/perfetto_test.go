@@ -257,3 +257,22 @@ func TestCallsWithinCallsAndOfThreadsNest(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+func TestSlicesOfADamagedTraceNest(t *testing.T) {
+	for seed := range int64(40) {
+		random := rand.New(rand.NewSource(seed))
+		j := jobtest.Random(random, 1+random.Intn(5), random.Intn(100)).Job
+		jobtest.Damage(random, j)
+		open := map[string][]*slice{}
+		for _, s := range written(t, analysis.Analyze(j)) {
+			stack := open[s.track]
+			for len(stack) > 0 && stack[len(stack)-1].to <= s.from {
+				stack = stack[:len(stack)-1]
+			}
+			if n := len(stack); n > 0 && s.to > stack[n-1].to {
+				t.Fatalf("job %d: %+v is longer than %+v, which it is in", seed, s, stack[n-1])
+			}
+			open[s.track] = append(stack, s)
+		}
+	}
+}
