@@ -97,9 +97,24 @@ func (all mappings) of(pc uint64) (mapping, bool) {
 
 // lineIn returns the line of the instruction at an offset in a file.
 func lineIn(file string, offset uint64) (Site, bool) {
-	f, err := elf.Open(file)
+	code, err := Open(file)
 	if err != nil {
 		return Site{}, false
+	}
+	return code.Line(offset)
+}
+
+// Program is the debug information of a program or library, for who looks many calls up.
+type Program struct {
+	parts []elf.ProgHeader
+	data  *dwarf.Data
+}
+
+// Open reads the debug information of a file.
+func Open(file string) (*Program, error) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	size := uint64(0)
@@ -109,20 +124,31 @@ func lineIn(file string, offset uint64) (Site, bool) {
 		}
 	}
 	if size == 0 || size > mostDebug {
-		return Site{}, false
+		return nil, fmt.Errorf("%s: %d bytes of debug information", file, size)
 	}
-	data, err := f.DWARF()
-	if err != nil {
-		return Site{}, false
+	p := &Program{}
+	if p.data, err = f.DWARF(); err != nil {
+		return nil, err
 	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
-			return lineAt(data, offset-p.Off+p.Vaddr)
+	for _, part := range f.Progs {
+		if part.Type == elf.PT_LOAD {
+			p.parts = append(p.parts, part.ProgHeader)
+		}
+	}
+	return p, nil
+}
+
+// Line returns the line of the instruction at an offset in the file.
+func (p *Program) Line(offset uint64) (Site, bool) {
+	for _, part := range p.parts {
+		if part.Off <= offset && offset < part.Off+part.Filesz {
+			return lineAt(p.data, offset-part.Off+part.Vaddr)
 		}
 	}
 	return Site{}, false
 }
 
+// lineAt goes through all of a unit's lines: its sequences are in no order (LineReader.SeekPC wants the lowest first).
 func lineAt(data *dwarf.Data, pc uint64) (Site, bool) {
 	unit, err := data.Reader().SeekPC(pc)
 	if err != nil {
@@ -132,9 +158,12 @@ func lineAt(data *dwarf.Data, pc uint64) (Site, bool) {
 	if err != nil || lines == nil {
 		return Site{}, false
 	}
-	var entry dwarf.LineEntry
-	if err := lines.SeekPC(pc, &entry); err != nil || entry.File == nil || entry.Line == 0 {
-		return Site{}, false
+	var before, entry dwarf.LineEntry
+	for inside := false; lines.Next(&entry) == nil; inside = !entry.EndSequence {
+		if inside && before.Address <= pc && pc < entry.Address && before.File != nil && before.Line != 0 {
+			return Site{File: before.File.Name, Line: before.Line}, true
+		}
+		before = entry
 	}
-	return Site{File: entry.File.Name, Line: entry.Line}, true
+	return Site{}, false
 }
