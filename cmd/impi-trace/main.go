@@ -159,7 +159,7 @@ func (a *asked) show(out io.Writer) error {
 	if !a.text && a.perfetto+a.html+a.csv+a.otf2 == "" {
 		a.html, a.perfetto = filepath.Join(a.dir, "trace.html"), filepath.Join(a.dir, "trace.pftrace")
 	}
-	j, err := load.Folder(a.dir, a.job, a.window, line)
+	j, err := load.Folder(a.dir, a.job, a.window, lines{}.of)
 	if err != nil {
 		return err
 	}
@@ -219,11 +219,20 @@ func file(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// line finds the line of a call in a program by its debug information.
-func line(path string, offset uint64) (string, int, bool) {
-	if stat, err := os.Stat(path); err != nil || !stat.Mode().IsRegular() {
+// lines finds the lines of calls by the debug information of programs, each of which it reads once.
+type lines map[string]*callsite.Program
+
+func (l lines) of(path string, offset uint64) (string, int, bool) {
+	program, known := l[path]
+	if !known {
+		if stat, err := os.Stat(path); err == nil && stat.Mode().IsRegular() {
+			program, _ = callsite.Open(path)
+		}
+		l[path] = program
+	}
+	if program == nil {
 		return "", 0, false
 	}
-	site, ok := callsite.Call{File: path, Offset: offset}.Line()
+	site, ok := program.Line(offset)
 	return site.File, site.Line, ok
 }
