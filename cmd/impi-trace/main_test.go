@@ -29,7 +29,7 @@ func TestAFolderIsEnough(t *testing.T) {
 	if code := run([]string{dir}, &out, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("code %d, %s", code, &errs)
 	}
-	for _, want := range []string{"./solver: 3 ranks", "Late ranks", "rank 1 ",
+	for _, want := range []string{"solver: 3 ranks", "Late ranks", "rank 1 ",
 		"Written: " + filepath.Join(dir, "trace.html")} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)

@@ -51,7 +51,7 @@ type Sim struct {
 
 // New begins a job.
 func New(ranks int) *Sim {
-	j := &job.Job{Program: "./solver", Names: names, Ranks: make([]job.Rank, ranks)}
+	j := &job.Job{Program: "solver", Names: names, Ranks: make([]job.Rank, ranks)}
 	s := &Sim{Job: j, clocks: make([]int64, ranks)}
 	for _, name := range names {
 		s.Job.Classes = append(s.Job.Classes, job.ClassOf(name))

@@ -37,7 +37,7 @@ func File(j *job.Job, rank int, id uint64, hostile string) []byte {
 		Clock: trace.Clock{PerSecond: 1e9, AtStart: trace.Align{Offset: Epoch, Known: true, At: 1}}})
 	w.Machine(r.Machine + hostile)
 	w.Boot(r.Machine)
-	w.Program(j.Program + hostile)
+	w.Program("/home/someone/" + j.Program + hostile)
 	w.Calls(j.Names)
 	w.Mapping(trace.Mapping{Start: 0x1000, End: 0x2000, File: "/no/such/solver" + hostile})
 	for i := range j.Comms {

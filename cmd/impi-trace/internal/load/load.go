@@ -8,6 +8,7 @@ package load
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -79,7 +80,7 @@ func files(list []*trace.File, window Window, line Lines) *job.Job {
 	close(next)
 	group.Wait()
 	j := s.job()
-	j.Program = list[0].Program
+	j.Program = filepath.Base(list[0].Program)
 	j.Ranks = make([]job.Rank, list[0].Size)
 	for i := range j.Ranks {
 		j.Ranks[i].Missing = true

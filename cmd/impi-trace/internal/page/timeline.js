@@ -230,8 +230,9 @@ function describe(spot) {
   const {rank, t, call} = spot, machine = meta.machines[rank], calls = timeline.calls[rank];
   const who = 'rank ' + rank + (machine ? ' on ' + machine : '');
   if (call < 0) return who + ' computes at ' + timeText(t);
-  const key = calls.key[call], parts = [who + ': ' + meta.names[key] + (meta.places[key] ? ' ' + meta.places[key] : '') + ', ' +
-    timeText(calls.end[call] - calls.start[call]) + ' from ' + timeIn(calls.start[call], 1) + ' on'];
+  const key = calls.key[call], length = calls.end[call] - calls.start[call];
+  const parts = [who + ': ' + meta.names[key] + (meta.places[key] ? ' ' + meta.places[key] : '') + ', ' + timeText(length) +
+    ' from ' + timeIn(calls.start[call], Math.max(1, length / 1000)) + ' on'];
   if (calls.peer[call] >= 0) parts.push('peer rank ' + calls.peer[call]);
   if (calls.tag[call] >= 0) parts.push('tag ' + calls.tag[call]);
   if (calls.bytes[call] > 0) parts.push(bytesText(calls.bytes[call]));
