@@ -18,8 +18,8 @@ type Job struct {
 
 // Comm is a communicator.
 type Comm struct {
-	Name string
-	Size int // 0: unknown
+	Name    string
+	Members []int32 // ranks in MPI_COMM_WORLD; nil: some are of another group or job
 }
 
 // Site is a line of the program; Line 0: unknown, and File may be a library.

@@ -57,8 +57,11 @@ func New(ranks int) *Sim {
 		s.Job.Classes = append(s.Job.Classes, job.ClassOf(name))
 		s.Job.Sites = append(s.Job.Sites, job.Site{File: "solver.c", Function: "main", Line: 10 + len(s.Job.Sites)})
 	}
-	s.Job.Comms = []job.Comm{{Name: "MPI_COMM_WORLD", Size: ranks}, {Name: "rows", Size: (ranks + 1) / 2}}
+	s.Job.Comms = []job.Comm{{Name: "MPI_COMM_WORLD"}, {Name: "rows"}}
 	for r := range s.Job.Ranks {
+		for i := range s.Job.Comms[:2-r%2] {
+			s.Job.Comms[i].Members = append(s.Job.Comms[i].Members, int32(r))
+		}
 		s.Job.Ranks[r].Machine = fmt.Sprintf("node%d", r/2)
 		s.call(int32(r), Init, -1, 1000)
 	}

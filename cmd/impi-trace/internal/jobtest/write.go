@@ -42,13 +42,7 @@ func File(j *job.Job, rank int, id uint64, hostile string) []byte {
 	w.Mapping(trace.Mapping{Start: 0x1000, End: 0x2000, File: "/no/such/solver" + hostile})
 	for i := range j.Comms {
 		c := &trace.Comm{ID: uint32(i + 1), Context: uint64(100 + i), Name: j.Comms[i].Name + hostile}
-		var members []int32
-		for k := range j.Ranks {
-			if i == 0 || k%2 == 0 {
-				members = append(members, int32(k))
-			}
-		}
-		c.Local = trace.RunsOf(members)
+		c.Local = trace.RunsOf(j.Comms[i].Members)
 		w.Comm(c)
 	}
 	t := w.Thread(0)

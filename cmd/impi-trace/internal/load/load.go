@@ -63,7 +63,7 @@ func more(n int) string {
 
 // files loads the files of a job.
 func files(list []*trace.File, window Window, line Lines) *job.Job {
-	s := newShared()
+	s := newShared(list[0].Size)
 	ranks := make([]rank, len(list))
 	var group sync.WaitGroup
 	next := make(chan int)

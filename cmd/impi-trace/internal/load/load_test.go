@@ -220,7 +220,7 @@ func TestCallsOfThreadsAreInTheOrderOfTheirBegin(t *testing.T) {
 }
 
 func TestBothSidesOfAnIntercommunicatorAreOne(t *testing.T) {
-	s := newShared()
+	s := newShared(4)
 	a, b := trace.RunsOf([]int32{0, 1}), trace.RunsOf([]int32{2, 3})
 	if s.comm(&trace.Comm{Local: a, Remote: b}) != s.comm(&trace.Comm{Local: b, Remote: a}) {
 		t.Error("they are not")

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impi-trace/internal/job"
@@ -12,6 +13,7 @@ import (
 
 // shared gives names, communicators and sites of all files common numbers.
 type shared struct {
+	size   int32      // how many ranks there are
 	mu     sync.Mutex // guards what follows
 	names  map[string]uint16
 	comms  map[string]int32
@@ -26,8 +28,8 @@ type place struct {
 	offset uint64
 }
 
-func newShared() *shared {
-	return &shared{names: map[string]uint16{}, comms: map[string]int32{}, sites: map[place]int32{}}
+func newShared(size int32) *shared {
+	return &shared{size: size, names: map[string]uint16{}, comms: map[string]int32{}, sites: map[place]int32{}}
 }
 
 func (s *shared) job() *job.Job {
@@ -85,9 +87,21 @@ func (s *shared) comm(c *trace.Comm) int32 {
 		if name == "" {
 			name = fmt.Sprintf("communicator %d", at)
 		}
-		s.list.Comms = append(s.list.Comms, job.Comm{Name: name, Size: c.Local.Size() + c.Remote.Size()})
+		s.list.Comms = append(s.list.Comms, job.Comm{Name: name, Members: s.members(c)})
 	}
 	return at
+}
+
+// members are those of a communicator whose members are all of this job.
+func (s *shared) members(c *trace.Comm) []int32 {
+	if len(c.Remote) > 0 || c.Local.Size() > int(s.size) {
+		return nil
+	}
+	list := c.Local.List()
+	if slices.ContainsFunc(list, func(rank int32) bool { return rank < 0 || rank >= s.size }) {
+		return nil
+	}
+	return list
 }
 
 func runs(list trace.Runs) string {
