@@ -10,7 +10,10 @@ type Message struct {
 
 // channel is what orders messages: those of one channel are received in the order in which they were sent (MPI 5.0,
 // 3.5), since a receive tells the source and the tag that came.
-type channel struct{ source, comm, tag int32 }
+type channel struct {
+	source, comm, tag int32
+	partitioned       bool
+}
 
 // match pairs the halves of all messages: in each channel the first send with the first receive, and so on. Where the
 // oldest calls of a side were not kept, it pairs from the end; where that is lost, too, it does not pair.
@@ -97,7 +100,7 @@ func pair(j *job.Job, to int32, sent []half, partner []int32, backward bool) {
 		}
 		if here(sent[i].rank) {
 			s := &j.Ranks[sent[i].rank].Sends[sent[i].index]
-			queues.add(channel{sent[i].rank, s.Comm, s.Tag}, int32(i), next)
+			queues.add(channel{sent[i].rank, s.Comm, s.Tag, s.Way == job.Partitioned}, int32(i), next)
 		}
 	}
 	receives := j.Ranks[to].Receives
@@ -108,7 +111,7 @@ func pair(j *job.Job, to int32, sent []half, partner []int32, backward bool) {
 		}
 		h := &receives[i]
 		if h.Peer >= 0 && int(h.Peer) < len(j.Ranks) && here(h.Peer) {
-			partner[i] = queues.take(channel{h.Peer, h.Comm, h.Tag}, next)
+			partner[i] = queues.take(channel{h.Peer, h.Comm, h.Tag, h.Way == job.Partitioned}, next)
 		}
 	}
 }

@@ -252,6 +252,12 @@ func TestMoreKindsOfItems(t *testing.T) {
 	event(5, trace.Item{Kind: trace.Object, Flags: trace.ObjectWindow, ID: 2})
 	event(6, trace.Item{Kind: trace.OneSided, Flags: trace.FlagPut, ID: 2, Peer: 0, Bytes: 32})
 	event(7, trace.Item{Kind: trace.FileAccess, ID: 3, Bytes: 64})
+	event(0, trace.Item{Kind: trace.Recv, Flags: trace.FlagPersistent, ID: 1, Peer: 0, Tag: 5, Request: 20})
+	event(1, trace.Item{Kind: trace.Start, Request: 20})
+	event(2, trace.Item{Kind: trace.Got, Request: 20, Peer: 0, Tag: 5, Bytes: 24})
+	event(2, trace.Item{Kind: trace.Got, Request: 20, Peer: -1, Tag: -2}) // it is inactive
+	event(0, trace.Item{Kind: trace.Send, Flags: trace.FlagNonblocking, ID: 1, Peer: 0, Tag: 6, Request: 30})
+	event(2, trace.Item{Kind: trace.Got, Flags: trace.FlagCancelled, Request: 30, Peer: -1, Tag: -2})
 	w.End(trace.Reading{Ticks: 10000, Monotonic: 10000}, trace.Align{})
 	f, _ := trace.Read(bytes.NewReader(b), size)
 	r := files([]*trace.File{f}, Window{}, unknown).Ranks[1]
@@ -259,7 +265,8 @@ func TestMoreKindsOfItems(t *testing.T) {
 	if !reflect.DeepEqual(r.Sends, want) {
 		t.Errorf("sends %+v", r.Sends)
 	}
-	if want := []job.Half{{Bytes: 16, Call: 5, Done: 7, Peer: 0, Tag: 4}}; !reflect.DeepEqual(r.Receives, want) {
+	want = []job.Half{{Bytes: 16, Call: 5, Done: 7, Peer: 0, Tag: 4}, {Bytes: 24, Call: 12, Done: 13, Peer: 0, Tag: 5}}
+	if !reflect.DeepEqual(r.Receives, want) {
 		t.Errorf("receives %+v", r.Receives)
 	}
 	if len(r.Parts) != 2 || r.Parts[0].Call != 8 || r.Parts[1].Call != 10 || r.Calls[9].Peer != 0 ||

@@ -267,7 +267,8 @@ func (r *rank) begin(call int32, i *trace.Item, request uint64) {
 			Tag: i.Tag, Way: way(i)})
 	case trace.Recv:
 		p.at = int32(len(r.Receives))
-		r.Receives = append(r.Receives, job.Half{Call: call, Done: -1, Peer: r.world(m, i.Peer), Comm: m.number, Tag: i.Tag})
+		r.Receives = append(r.Receives, job.Half{Call: call, Done: -1, Peer: r.world(m, i.Peer), Comm: m.number, Tag: i.Tag,
+			Way: way(i)})
 	}
 	if request != 0 || i.Kind == trace.Recv {
 		r.pending[request] = p
@@ -277,6 +278,10 @@ func (r *rank) begin(call int32, i *trace.Item, request uint64) {
 // way is how a message travels, as far as the call tells.
 func way(i *trace.Item) job.Way {
 	switch {
+	case i.Flags&trace.FlagPartitioned != 0:
+		return job.Partitioned
+	case i.Kind == trace.Recv:
+		return job.Unknown
 	case i.Flags&trace.FlagSynchronous != 0:
 		return job.Rendezvous
 	case i.Flags&trace.FlagBuffered != 0, i.Flags&trace.FlagNonblocking != 0 && i.Request == 0:
@@ -291,11 +296,12 @@ func (r *rank) got(call int32, i *trace.Item) {
 	if !ok {
 		return
 	}
-	if _, persistent := r.templates[i.Request]; !persistent {
-		delete(r.pending, i.Request)
-	}
+	delete(r.pending, i.Request) // of a persistent request that has not been started again nothing more comes
 	switch p.kind {
 	case trace.Send:
+		if i.Flags&trace.FlagCancelled != 0 {
+			r.Sends[p.at].Peer = -1
+		}
 		if r.Sends[p.at].Done < 0 {
 			r.Sends[p.at].Done = call
 		}
