@@ -69,10 +69,10 @@ type Half struct {
 type Way uint8
 
 const (
-	Unknown    Way = iota
-	Eager          // the sender does not wait for the receiver
-	Rendezvous     // the sender waits until the receive is there
-	Partitioned    // matches other messages of this kind only
+	Unknown     Way = iota
+	Eager           // the sender does not wait for the receiver
+	Rendezvous      // the sender waits until the receive is there
+	Partitioned     // matches other messages of this kind only
 )
 
 // Part is what one process did in a collective operation.
