@@ -33,7 +33,7 @@ type Site struct {
 type Rank struct {
 	Missing    bool // there is no trace of it
 	Machine    string
-	Begin, End int64  // the first and the last time known
+	Begin, End int64  // when it was in MPI, as far as known
 	Calls      []Call // by Start; calls of several threads overlap
 	Sends      []Half // in the order of the calls
 	Receives   []Half // in the order in which they were posted
@@ -90,7 +90,7 @@ type Part struct {
 func (j *Job) Begin() int64 {
 	begin := int64(-1)
 	for i := range j.Ranks {
-		if r := &j.Ranks[i]; len(r.Calls) > 0 && (begin < 0 || r.Begin < begin) {
+		if r := &j.Ranks[i]; !r.Missing && (begin < 0 || r.Begin < begin) {
 			begin = r.Begin
 		}
 	}

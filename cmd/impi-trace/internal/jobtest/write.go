@@ -50,8 +50,8 @@ func File(j *job.Job, rank int, id uint64, hostile string) []byte {
 		c := &r.Calls[i]
 		t.Event(c.Function, uint64(0x1000+1+c.Site), uint64(c.Start), uint64(c.End), items[i]...)
 	}
-	used := w.End(trace.Reading{Ticks: uint64(r.End) + 1, Monotonic: r.End + 1}, trace.Align{Offset: Epoch, Known: true,
-		At: r.End + 1})
+	last := trace.Reading{Ticks: uint64(r.End), Monotonic: r.End}
+	used := w.End(last, trace.Align{Offset: Epoch, Known: true, At: r.End})
 	return b[:used]
 }
 

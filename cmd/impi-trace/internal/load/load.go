@@ -110,14 +110,13 @@ func files(list []*trace.File, window Window, line Lines) *job.Job {
 func start(j *job.Job) {
 	first := int64(1<<63 - 1)
 	for i := range j.Ranks {
-		if r := &j.Ranks[i]; len(r.Calls) > 0 {
+		if r := &j.Ranks[i]; !r.Missing {
 			first = min(first, r.Begin)
 		}
 	}
 	for i := range j.Ranks {
 		r := &j.Ranks[i]
-		if len(r.Calls) == 0 {
-			r.Begin, r.End = 0, 0
+		if r.Missing {
 			continue
 		}
 		r.Begin -= first

@@ -2,11 +2,13 @@ package load
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,11 +211,11 @@ func TestCallsOfThreadsAreInTheOrderOfTheirBegin(t *testing.T) {
 	for _, c := range r.Calls {
 		starts = append(starts, c.Start)
 	}
-	if want := []int64{0, 400, 1000, 1400, 2000, 2300, 2400, 2400}; len(starts) != len(want) {
+	if want := []int64{100, 500, 1100, 1500, 2100, 2400, 2500, 2500}; !slices.Equal(starts, want) {
 		t.Errorf("%v", starts)
 	}
 	for i, h := range r.Sends {
-		if h.Bytes != int64(i) || r.Calls[h.Call].Start != int64(1000*i) || r.Calls[h.Done].Start != int64(1000*i+400) {
+		if h.Bytes != int64(i) || r.Calls[h.Call].Start != int64(1000*i+100) || r.Calls[h.Done].Start != int64(1000*i+500) {
 			t.Errorf("send %d: %+v", i, h)
 		}
 	}
@@ -277,20 +279,31 @@ func TestMoreKindsOfItems(t *testing.T) {
 
 // FuzzFile: whatever a file has, what is made of it is sound.
 func FuzzFile(f *testing.F) {
-	small := jobtest.Random(rand.New(rand.NewSource(3)), 2, 20).Job
-	whole := jobtest.File(small, 0, 1, "")
-	f.Add(whole[:trace.HeaderBytes+64<<10+20000], 0, byte(0))
-	f.Add(whole, 5000, byte(255))
-	f.Fuzz(func(t *testing.T, b []byte, at int, change byte) {
-		if at >= 0 && at < len(b) {
-			b = bytes.Clone(b)
-			b[at] ^= change
+	for seed := range int64(100) {
+		f.Add(seed, uint8(1+seed%9))
+	}
+	whole := jobtest.File(jobtest.Random(rand.New(rand.NewSource(3)), 2, 40).Job, 0, 1, "")
+	first := trace.HeaderBytes + int(binary.NativeEndian.Uint64(whole[24:]))
+	f.Fuzz(func(t *testing.T, seed int64, changes uint8) {
+		random, b := rand.New(rand.NewSource(seed)), bytes.Clone(whole)
+		for range changes {
+			at := []int{0, trace.HeaderBytes, first, first}[random.Intn(4)] + 8*random.Intn(400)/(1+random.Intn(16))/8*8
+			value := random.Uint64() >> random.Intn(64)
+			if random.Intn(2) == 0 {
+				value = binary.NativeEndian.Uint64(b[at:]) ^ 1<<random.Intn(64)
+			}
+			binary.NativeEndian.PutUint64(b[at:], value)
 		}
 		file, err := trace.Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil || file.Size > 1000 {
 			return
 		}
 		for _, r := range files([]*trace.File{file}, Window{}, unknown).Ranks {
+			for _, c := range r.Calls {
+				if c.Start < r.Begin || c.End < c.Start || c.End > r.End || r.Begin < 0 {
+					t.Fatalf("%+v from %d to %d", c, r.Begin, r.End)
+				}
+			}
 			n := int32(len(r.Calls))
 			for _, h := range append(r.Sends, r.Receives...) {
 				if h.Call < 0 || h.Call >= n || h.Done >= n || h.Peer < 0 || h.Peer >= file.Size || h.Bytes < 0 {

@@ -103,7 +103,7 @@ func byReturn(f *trace.File) iter.Seq[*trace.Event] {
 }
 
 func (r *rank) event(e *trace.Event) {
-	if e.End < e.Begin || len(r.Calls) == 1<<31-1 {
+	if e.Begin < 0 || e.End < e.Begin || e.End > latest || len(r.Calls) == 1<<31-1 {
 		return
 	}
 	at, f := int32(len(r.Calls)), r.function(e.Call)
@@ -259,8 +259,9 @@ func (r *rank) begin(call int32, i *trace.Item, request uint64) {
 		r.Parts = append(r.Parts, job.Part{Call: call, Done: done, Comm: m.number, Root: c.Peer})
 	case trace.Send:
 		c.Bytes += max(0, i.Bytes)
-		if i.Peer < 0 {
-			break
+		if i.Peer < 0 { // MPI_PROC_NULL
+			delete(r.pending, request)
+			return
 		}
 		p.at = int32(len(r.Sends))
 		r.Sends = append(r.Sends, job.Half{Bytes: max(0, i.Bytes), Call: call, Done: done, Peer: c.Peer, Comm: m.number,
@@ -339,14 +340,43 @@ func (r *rank) finish() {
 	}
 	r.Receives = slices.DeleteFunc(r.Receives, func(h job.Half) bool { return h.Peer < 0 || h.Tag < 0 })
 	r.Sends = slices.DeleteFunc(r.Sends, func(h job.Half) bool { return h.Peer < 0 })
-	if len(r.Calls) > 0 {
-		r.Begin = r.Calls[0].Start
-		for i := range r.Calls {
-			r.End = max(r.End, r.Calls[i].End)
-		}
-	}
+	r.lifetime()
 	r.f, r.s, r.comms, r.sites, r.pending, r.templates = nil, nil, nil, nil, nil, nil
 }
+
+// lifetime says when the rank began and ended: in MPI_Init and MPI_Finalize, if the file has that. What it computed
+// before its first call and after its last one counts.
+func (r *rank) lifetime() {
+	c, align := &r.f.Clock, r.f.Clock.AtStart
+	begin, end := c.Start.Monotonic+align.Offset, int64(0)
+	if c.End.Ticks != 0 {
+		if c.AtEnd.Known {
+			align = c.AtEnd
+		}
+		end = c.End.Monotonic + align.Offset
+	}
+	if len(r.Calls) == 0 {
+		r.Begin, r.End = begin, max(begin, min(end, begin+mostBefore))
+		r.Missing = begin < 0 || begin > latest
+		return
+	}
+	r.Begin, r.End = r.Calls[0].Start, 0
+	for i := range r.Calls {
+		r.End = max(r.End, r.Calls[i].End)
+	}
+	if begin < r.Begin && begin >= max(0, r.Begin-mostBefore) && !r.HeadLost {
+		r.Begin = begin
+	}
+	if end > r.End && end <= r.End+mostBefore && !r.TailLost {
+		r.End = end
+	}
+}
+
+// latest is the last time that is believed, in the year 2116: differences of times do not overflow.
+const latest = int64(1 << 62)
+
+// mostBefore is how long before its first call a process may have begun, in nanoseconds, for the header to be believed.
+const mostBefore = int64(30 * 24 * 3600 * 1e9)
 
 // sort sorts calls by their begin, and what refers to them.
 func (r *rank) sort() {
