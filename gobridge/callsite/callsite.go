@@ -97,24 +97,9 @@ func (all mappings) of(pc uint64) (mapping, bool) {
 
 // lineIn returns the line of the instruction at an offset in a file.
 func lineIn(file string, offset uint64) (Site, bool) {
-	code, err := Open(file)
-	if err != nil {
-		return Site{}, false
-	}
-	return code.Line(offset)
-}
-
-// Program is the debug information of a program or library, for who looks many calls up.
-type Program struct {
-	parts []elf.ProgHeader
-	data  *dwarf.Data
-}
-
-// Open reads the debug information of a file.
-func Open(file string) (*Program, error) {
 	f, err := elf.Open(file)
 	if err != nil {
-		return nil, err
+		return Site{}, false
 	}
 	defer f.Close()
 	size := uint64(0)
@@ -124,25 +109,15 @@ func Open(file string) (*Program, error) {
 		}
 	}
 	if size == 0 || size > mostDebug {
-		return nil, fmt.Errorf("%s: %d bytes of debug information", file, size)
+		return Site{}, false
 	}
-	p := &Program{}
-	if p.data, err = f.DWARF(); err != nil {
-		return nil, err
+	data, err := f.DWARF()
+	if err != nil {
+		return Site{}, false
 	}
-	for _, part := range f.Progs {
-		if part.Type == elf.PT_LOAD {
-			p.parts = append(p.parts, part.ProgHeader)
-		}
-	}
-	return p, nil
-}
-
-// Line returns the line of the instruction at an offset in the file.
-func (p *Program) Line(offset uint64) (Site, bool) {
-	for _, part := range p.parts {
-		if part.Off <= offset && offset < part.Off+part.Filesz {
-			return lineAt(p.data, offset-part.Off+part.Vaddr)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
+			return lineAt(data, offset-p.Off+p.Vaddr)
 		}
 	}
 	return Site{}, false

@@ -70,6 +70,14 @@ func TestTheLineOfACallIsFound(t *testing.T) {
 		if !ok || site.String() != "program.c:6" {
 			t.Errorf("%q: %v, %v", options, site, ok)
 		}
+		call := Outside(strings.NewReader(maps), []uintptr{pc})[0]
+		read, err := Open(call.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, ok := read.Line(call.Offset); !ok || again != site {
+			t.Errorf("%q: %v of the program that was read once, %v", options, again, ok)
+		}
 	}
 }
 
