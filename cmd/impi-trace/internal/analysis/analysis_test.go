@@ -283,7 +283,7 @@ func TestASendThatFindsTheReceiverComputingWaitsForIt(t *testing.T) {
 	j.Ranks[1] = job.Rank{End: 51000, Calls: two, Receives: []job.Half{{Call: 0, Done: 1, Peer: 0}}}
 	j.Ranks[0].Calls[0].Start = 200
 	for way, want := range map[job.Way]Cause{job.Rendezvous: Handshake, job.Unknown: Handshake, job.Eager: Pressure} {
-		j.Ranks[0].Sends[0].Way = way
+		j.Ranks[0].Sends[0].Way, j.Ranks[0].Sends[0].Bytes = way, 1<<20
 		r := Analyze(j)
 		if len(r.Waits[0]) != 1 || r.Waits[0][0].Cause != want || r.Waits[0][0].Length() != 39800 {
 			t.Errorf("%v: %+v", way, r.Waits[0])

@@ -110,7 +110,8 @@ func wait(all []found, j *job.Job, rank, call int32, until int64, by, byCall int
 // the receiver is late.
 const short = 2000
 
-// perhapsEager is the size below which a message may be eager if the trace does not say how it travelled.
+// perhapsEager is the size below which a message is taken for eager if the trace does not say how it travelled: libimpi
+// sends at least that much in the first packet.
 const perhapsEager = 16 << 10
 
 // appendMessageWaits appends what both sides of a message waited.
@@ -124,16 +125,18 @@ func appendMessageWaits(all []found, j *job.Job, m *Message) []found {
 	}
 	done := &from.Calls[send.Done]
 	posted := to.Calls[receive.Call].Start
+	way := send.Way
+	if way == job.Unknown && send.Bytes < perhapsEager {
+		way = job.Eager
+	}
 	alone := send.Call == send.Done && !strings.Contains(j.Name(done), "endrecv")
 	switch {
 	case done.End-done.Start < short || job.Immediate(j.Name(done)):
 		return all
-	case send.Way == job.Eager: // a send that needs no receiver waits for room only
-		if back := returns(to, done.Start); alone && back >= 0 {
+	case way == job.Eager: // a send that needs no receiver waits for room only
+		if back := returns(to, done.Start); alone && back >= 0 && to.Calls[back].Start < done.End {
 			return wait(all, j, m.From, send.Done, to.Calls[back].Start, m.To, back, Pressure)
 		}
-		return all
-	case send.Way == job.Unknown && !alone && send.Bytes < perhapsEager: // it is as likely that it waited for others
 		return all
 	case posted > done.Start && posted < done.End:
 		return wait(all, j, m.From, send.Done, posted, m.To, receive.Call, LateReceiver)
