@@ -1,8 +1,9 @@
 // Package load makes a job (package job) of the traces in a folder.
 //
-// Flow: folder -> the files of one job -> each file for itself, several at once (rank.go): events become calls, and
-// their items become halves of messages and parts of collective operations -> numbers that only a file knows (names of
-// calls, communicators, sites) become the job's (shared.go) -> sites become lines of the program, times begin at 0.
+// Flow: folder -> the files of one job -> each file for itself, several at once (rank.go, finish.go): events become
+// calls, and their items become halves of messages and parts of collective operations -> numbers that only a file knows
+// (names of calls, communicators, sites) become the job's (shared.go) -> sites become lines of the program, times begin
+// at 0.
 package load
 
 import (

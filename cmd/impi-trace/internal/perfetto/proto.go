@@ -1,6 +1,9 @@
 package perfetto
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // message is a message of protobuf in the making (protobuf.dev/programming-guides/encoding).
 type message []byte
@@ -16,6 +19,7 @@ func (m *message) fixed(field int, v uint64) {
 }
 
 func (m *message) text(field int, s string) {
+	s = strings.ToValidUTF8(s, "?")
 	*m = binary.AppendUvarint(*m, uint64(field)<<3|2)
 	*m = binary.AppendUvarint(*m, uint64(len(s)))
 	*m = append(*m, s...)
