@@ -62,9 +62,16 @@ func more(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
+// mostRanks bounds the size of a job that is believed.
+const mostRanks = 1 << 20
+
 // files loads the files of a job.
 func files(list []*trace.File, window Window, line Lines) *job.Job {
-	s := newShared(list[0].Size)
+	size := list[0].Size
+	for _, f := range list {
+		size = min(size, f.Size, mostRanks)
+	}
+	s := newShared(size)
 	ranks := make([]rank, len(list))
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -82,14 +89,14 @@ func files(list []*trace.File, window Window, line Lines) *job.Job {
 	group.Wait()
 	j := s.job()
 	j.Program = filepath.Base(list[0].Program)
-	j.Ranks = make([]job.Rank, list[0].Size)
+	j.Ranks = make([]job.Rank, size)
 	for i := range j.Ranks {
 		j.Ranks[i].Missing = true
 	}
 	for i, f := range list {
 		at := int(f.Rank)
 		if at >= len(j.Ranks) || !j.Ranks[at].Missing {
-			j.Faults = append(j.Faults, fmt.Sprintf("%s: another trace of rank %d; it is left out", f.Path, f.Rank))
+			j.Faults = append(j.Faults, fmt.Sprintf("%s: another trace of rank %d of %d; it is left out", f.Path, f.Rank, size))
 			continue
 		}
 		j.Ranks[at] = ranks[i].Rank

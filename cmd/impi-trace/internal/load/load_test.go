@@ -221,6 +221,31 @@ func TestCallsOfThreadsAreInTheOrderOfTheirBegin(t *testing.T) {
 	}
 }
 
+// Files of one job that say different sizes are damaged; nothing is taken for a rank that is not there.
+func TestTheLeastSizeCounts(t *testing.T) {
+	j := jobtest.Uneven(4, 3, 1)
+	b := jobtest.File(j, 0, 1, "")
+	other := bytes.Clone(b)
+	binary.NativeEndian.PutUint32(b[72:], 2)
+	one, err := trace.Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := trace.Read(bytes.NewReader(other), int64(len(other)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := files([]*trace.File{two, one}, Window{}, unknown)
+	if len(got.Ranks) != 2 || !strings.Contains(strings.Join(got.Faults, "\n"), "another trace of rank 0 of 2") {
+		t.Errorf("%d ranks, %q", len(got.Ranks), got.Faults)
+	}
+	for _, h := range got.Ranks[0].Receives {
+		if h.Peer >= 2 {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
 func TestBothSidesOfAnIntercommunicatorAreOne(t *testing.T) {
 	s := newShared(4)
 	a, b := trace.RunsOf([]int32{0, 1}), trace.RunsOf([]int32{2, 3})

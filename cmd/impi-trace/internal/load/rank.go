@@ -173,7 +173,7 @@ func (r *rank) world(c *comm, peer int32) int32 {
 	case c.list == nil:
 		w = c.peers.At(int(peer))
 	}
-	if w >= r.f.Size {
+	if w >= r.s.size {
 		return -1
 	}
 	return w
