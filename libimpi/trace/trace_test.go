@@ -50,8 +50,8 @@ var everyItem = []Item{
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	b, w := written(Header{Rank: 2, Size: 4, Client: 1, PID: 99, Job: 1 << 63})
-	comm := &Comm{ID: 1, Context: 1 << 50, Rank: 2, Local: RunsOf([]int32{0, 1, 2, 3}), Remote: RunsOf([]int32{9, 7, 5, 6}),
-		Name: "a name"}
+	comm := &Comm{ID: 1, Context: 1 << 50, Rank: 2, Local: RunsOf([]int32{0, 1, 2, 3}),
+		Remote: RunsOf([]int32{9, 7, 5, 6}), Name: "a name"}
 	for _, ok := range []bool{w.Machine("m"), w.Boot("b"), w.Program("/p q"), w.Calls([]string{"MPI_Send", "MPI_Recv"}),
 		w.Comm(comm), w.Window(&Named{2, 1, "w"}), w.File(&Named{3, 1, "/f"}), w.Op(4, "MPI_SUM"),
 		w.Mapping(Mapping{0x1000, 0x2000, 0x500, "/lib"}), w.ThreadName(0, "main"), w.Remark("r")} {
@@ -83,7 +83,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	for e := range f.Events() {
 		events = append(events, Event{e.Thread, e.Call, e.Site, e.Begin, e.End, slices.Clone(e.Items)})
 	}
-	want := []Event{{0, 1, 0x1234, 1e6 + 5000 + 1000, 1e6 + 5000 + 2000, everyItem}, {1, 0, 0, 1e6 + 5500, 1e6 + 5500, []Item{}}}
+	want := []Event{{0, 1, 0x1234, 1e6 + 6000, 1e6 + 7000, everyItem}, {1, 0, 0, 1e6 + 5500, 1e6 + 5500, []Item{}}}
 	if !reflect.DeepEqual(events, want) {
 		t.Errorf("events %+v, want %+v", events, want)
 	}
