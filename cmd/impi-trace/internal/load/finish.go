@@ -12,10 +12,12 @@ import (
 func (r *rank) finish() {
 	r.HeadLost = !r.f.First()
 	r.TailLost = r.f.Lost > 0 || !r.f.Whole
-	for _, p := range r.f.Problems {
-		if strings.Contains(p, "damaged") || strings.Contains(p, "cannot be") { // something is missing in the middle
-			r.HeadLost, r.TailLost = true, true
-		}
+	has := func(word string) bool {
+		return slices.ContainsFunc(r.f.Problems, func(p string) bool { return strings.Contains(p, word) })
+	}
+	if cut := has("cut off"); cut || has("damaged") || has("cannot be") {
+		r.TailLost = true
+		r.HeadLost = r.HeadLost || has("damaged") || !cut // something is missing in the middle
 	}
 	if !slices.IsSortedFunc(r.Calls, func(a, b job.Call) int { return cmp.Compare(a.Start, b.Start) }) {
 		r.sort()

@@ -93,6 +93,8 @@ func files(list []*trace.File, window Window, line Lines) *job.Job {
 	for i := range j.Ranks {
 		j.Ranks[i].Missing = true
 	}
+	var problems []string
+	of := map[string][]int{} // ranks that have a problem
 	for i, f := range list {
 		at := int(f.Rank)
 		if at >= len(j.Ranks) || !j.Ranks[at].Missing {
@@ -101,8 +103,14 @@ func files(list []*trace.File, window Window, line Lines) *job.Job {
 		}
 		j.Ranks[at] = ranks[i].Rank
 		for _, p := range f.Problems {
-			j.Faults = append(j.Faults, fmt.Sprintf("rank %d: %s", f.Rank, p))
+			if of[p] == nil {
+				problems = append(problems, p)
+			}
+			of[p] = append(of[p], at)
 		}
+	}
+	for _, p := range problems {
+		j.Faults = append(j.Faults, fmt.Sprintf("%s: %s", ranksText(of[p]), p))
 	}
 	start(j)
 	if window != (Window{}) {
@@ -138,30 +146,39 @@ func start(j *job.Job) {
 
 // missing says of which ranks there is no trace.
 func missing(j *job.Job) []string {
-	var text string
-	n := 0
-	for i := 0; i < len(j.Ranks); i++ {
-		if !j.Ranks[i].Missing {
-			continue
+	var list []int
+	for i := range j.Ranks {
+		if j.Ranks[i].Missing {
+			list = append(list, i)
 		}
-		k := i
-		for k+1 < len(j.Ranks) && j.Ranks[k+1].Missing {
-			k++
-		}
-		n += k - i + 1
-		if text != "" {
-			text += ","
-		}
-		text += fmt.Sprint(i)
-		if k > i {
-			text += fmt.Sprintf("-%d", k)
-		}
-		i = k
 	}
-	if n == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d ranks have no trace: %s", n, len(j.Ranks), text)}
+	return []string{fmt.Sprintf("%d of %d ranks have no trace: %s", len(list), len(j.Ranks), ranksText(list))}
+}
+
+// ranksText is a list of ranks, which are sorted, in words: ranks 0-3,7.
+func ranksText(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	text := "ranks "
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprint(list[i])
+		if k > i {
+			text += fmt.Sprintf("-%d", list[k])
+		}
+		i = k + 1
+	}
+	return text
 }
 
 // clocks says where times of different machines cannot be compared.

@@ -180,10 +180,30 @@ func TestWhatIsWholeOfATruncatedTraceIsLoaded(t *testing.T) {
 		if n <= before || (size == len(b)) != (n == len(whole.Ranks[0].Calls)) {
 			t.Errorf("%d of %d bytes: %d calls of %d, after %d", size, len(b), n, len(whole.Ranks[0].Calls), before)
 		}
+		if r := &j.Ranks[0]; r.HeadLost || r.TailLost == (size == len(b)) {
+			t.Errorf("%d bytes: head lost %v, tail lost %v", size, r.HeadLost, r.TailLost)
+		}
 		if all := strings.Join(j.Faults, "\n"); strings.Contains(all, "cut off") == (size == len(b)) {
 			t.Errorf("%d bytes: %s", size, all)
 		}
 		before = n
+	}
+}
+
+func TestATraceThatIsDamagedInTheMiddleHasNoEnds(t *testing.T) {
+	b := jobtest.File(jobtest.Uneven(2, 3000, 1), 0, 1, "")
+	first := trace.HeaderBytes + int(binary.NativeEndian.Uint64(b[24:]))
+	second := first + trace.BlockBytes
+	for what, at := range map[string]int{"a block": second + 16, "an event": second + 80} {
+		damaged := bytes.Clone(b)
+		binary.NativeEndian.PutUint64(damaged[at:], 1<<50)
+		f, err := trace.Read(bytes.NewReader(damaged), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := files([]*trace.File{f}, Window{}, unknown).Ranks[0]; !r.HeadLost || !r.TailLost || len(r.Calls) == 0 {
+			t.Errorf("%s: head lost %v, tail lost %v, %d calls", what, r.HeadLost, r.TailLost, len(r.Calls))
+		}
 	}
 }
 
@@ -218,6 +238,26 @@ func TestCallsOfThreadsAreInTheOrderOfTheirBegin(t *testing.T) {
 		if h.Bytes != int64(i) || r.Calls[h.Call].Start != int64(1000*i+100) || r.Calls[h.Done].Start != int64(1000*i+500) {
 			t.Errorf("send %d: %+v", i, h)
 		}
+	}
+}
+
+func TestRanksOfTheSameProblemAreOneNote(t *testing.T) {
+	j := jobtest.Uneven(6, 3, 1)
+	var list []*trace.File
+	for rank := range j.Ranks {
+		b := jobtest.File(j, rank, 1, "")
+		if rank != 2 {
+			b[96] = 0 // it has not ended MPI
+		}
+		f, err := trace.Read(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, f)
+	}
+	got := files(list, Window{}, unknown).Faults
+	if len(got) != 1 || !strings.HasPrefix(got[0], "ranks 0-1,3-5: the process did") {
+		t.Errorf("%q", got)
 	}
 }
 
