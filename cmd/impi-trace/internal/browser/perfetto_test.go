@@ -61,5 +61,6 @@ func TestPerfettoFindsCallsWaitsAndMessages(t *testing.T) {
 		}
 		t.Error(got["error"])
 	}
+	b.until(`document.body.innerText.includes('rank 3 on node1')`)
 	b.shot("trace-perfetto")
 }
