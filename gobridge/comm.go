@@ -9,6 +9,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/gobridge/handle"
+	"github.com/libimpi/libimpi/gobridge/observe"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -361,6 +362,7 @@ func impi_Comm_set_name(comm, comm_name uintptr) int32 {
 		return k.fail()
 	}
 	k.c.Rename(text(comm_name, abi.MPI_MAX_OBJECT_NAME-1))
+	observe.Renamed(comm)
 	return 0
 }
 

@@ -75,6 +75,7 @@ type process struct {
 
 	meeting     ports.Config // how processes of other jobs are met
 	connectTime patience     // how long, if the program does not say
+	recording   recording    // of calls (watch.go)
 	universe    int32        // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
 	spawnedBy   string       // the port of those who have spawned this job; "": nobody has
 	parent      uintptr      // the handle of the communicator with them; it may have gone
@@ -180,6 +181,9 @@ func initialize(fn string, level int32) int32 {
 			return fail(fn, nil, err)
 		}
 	}
+	if err := p.alignClocks(); err != nil {
+		return fail(fn, world, err)
+	}
 	initialized.Store(true)
 	return 0
 }
@@ -204,6 +208,9 @@ func enter() (*process, error) {
 				class = abi.MPI_ERR_PROC_ABORTED // there is, or will be, a better reason
 			}
 			return nil, libimpi.Errorf(class, "cannot join the job: %v", err)
+		}
+		if err := p.record(); err != nil {
+			return nil, libimpi.Errorf(abi.MPI_ERR_OTHER, "cannot record calls: %v", err)
 		}
 		p.describe()
 		joined = p
@@ -325,7 +332,10 @@ func impi_Finalize() int32 {
 		return k.fail()
 	}
 	endFiles()
-	var err error
+	err := p.endRecording()
+	if err != nil {
+		return fail(fn, world, err)
+	}
 	if p.sessions == 0 && !p.stays() {
 		err = p.end(true)
 	} else {

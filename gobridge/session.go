@@ -154,6 +154,7 @@ func impi_process_ends(exit uintptr) {
 		return
 	}
 	p.segment.Return()
+	p.endRecording() // alone
 	if err := p.end(p.engine.Connected() && !p.engine.MayLeave()); err != nil {
 		lost(libimpi.AsError(err))
 	}

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Events (MPI 5.0, 15.3.8). The engine says what happens (observe); it waits in mpit's dispatcher, and the program's
-// functions are called when a thread of the program leaves a call of MPI (deliver). At that place nothing of the
-// library is under way on the thread, and calls come one after the other: the functions may do anything, and those for
-// any level of safety will do.
+// Events (MPI 5.0, 15.3.8). The engine says what happens (reportEvent); it waits in mpit's dispatcher, and the
+// program's functions are called when a thread of the program leaves a call of MPI (deliver). At that place nothing of
+// the library is under way on the thread, and calls come one after the other: the functions may do anything, and those
+// for any level of safety will do.
 
 // registration is a registration handle.
 type registration struct {
@@ -62,8 +62,8 @@ func alert(waiting bool) {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&C.impi_events)), n)
 }
 
-// observe is the engine's observer.
-func observe(what libimpi.Happening, c *libimpi.Comm, numbers [5]int64) {
+// reportEvent is the engine's observer.
+func reportEvent(what libimpi.Happening, c *libimpi.Comm, numbers [5]int64) {
 	dispatcher.Note(kindOf[what], c, numbers)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/observe"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/onesided"
 )
@@ -280,6 +281,7 @@ func impi_Win_set_name(win, win_name uintptr) int32 {
 		return k.fail()
 	}
 	k.w.Rename(text(win_name, abi.MPI_MAX_OBJECT_NAME-1))
+	observe.Renamed(win)
 	return 0
 }
 

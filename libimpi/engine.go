@@ -113,7 +113,9 @@ type carriers struct {
 
 // waitState is what threads that wait for something have to know (progress.go).
 type waitState struct {
-	sleepers int // threads that sleep or are about to
+	sleepers int          // threads that sleep or are about to
+	timed    atomic.Bool  // their sleep is added up
+	asleep   atomic.Int64 // nanoseconds, since then
 	ticks    uint32
 	turns    uint32        // Shared.Turns as last seen
 	budget   time.Duration // how long a wait polls before it sleeps

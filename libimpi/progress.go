@@ -350,7 +350,7 @@ func (e *Engine) sleep(cond func() bool, b *blocked) {
 	} else if !cond() && e.loss.failed.Load() == nil && !soon && len(e.collectives.calls) == 0 {
 		b.asleep, b.bell = true, value
 		e.mu.Unlock()
-		e.bell.Wait(value, longSleep)
+		e.waitForBell(value)
 		e.mu.Lock()
 		b.asleep = false
 		if e.bell.Bell() == value && e.ways.local.examiner != nil {
@@ -363,6 +363,23 @@ func (e *Engine) sleep(cond func() bool, b *blocked) {
 	e.rest()
 	b.trace(e)
 }
+
+// waitForBell is the sleep itself, without the lock.
+func (e *Engine) waitForBell(value uint32) {
+	if !e.waiting.timed.Load() {
+		e.bell.Wait(value, longSleep)
+		return
+	}
+	start := time.Now()
+	e.bell.Wait(value, longSleep)
+	e.waiting.asleep.Add(int64(time.Since(start)))
+}
+
+// TimeSleeps makes the engine add up how long threads sleep in waits, and Asleep is the sum.
+func (e *Engine) TimeSleeps() { e.waiting.timed.Store(true) }
+
+// Asleep: see TimeSleeps.
+func (e *Engine) Asleep() time.Duration { return time.Duration(e.waiting.asleep.Load()) }
 
 // rest lets the watcher of the other MPI library rest if nobody needs it.
 func (e *Engine) rest() {

@@ -82,6 +82,14 @@ var All = []Setting{
 		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
 		Meaning: "1: rank 0 prints on stderr, in MPI_Init, how ranks communicate, machine by machine: shared memory, " +
 			"TCP, TLS or an agent (`-v`)"},
+	{Name: "IMPI_SUMMARY", Default: "unset", Group: "machine",
+		Meaning: "1: at the end of the job rank 0 prints on stderr where the time went: calls, places in the program, " +
+			"messages, imbalance; or a file for that, as text, or by its name's end `.html` or `.json`; the same at all " +
+			"ranks of a client (`-summary`, [diagnosis.md](diagnosis.md#where-the-time-goes))"},
+	{Name: "IMPI_TRACE", Default: "unset", Group: "machine",
+		Meaning: "a folder in which each rank notes its calls, for `impi-trace`; `DIR,64M,newest`: in at most that many " +
+			"bytes (K, M, G; default 256M), of which the newest are kept, not the oldest; the same at all ranks of a " +
+			"client (`-trace`, `-trace-size`, `-trace-keep`, [diagnosis.md](diagnosis.md#where-the-time-goes))"},
 	{Name: "IMPI_SINGLETON", Default: "unset", Group: "machine", Scope: Local, Written: Before, Detail: Detailed,
 		Meaning: "`ok`: run alone, whatever launcher started this process"},
 	{Name: "IMPI_REPRODUCIBLE", Default: "0", Group: "collective",

@@ -44,7 +44,7 @@ const tinyC = `#include "shim.h"
 int impi_mode;
 __thread struct impi_call impi_call;
 int impi_raise(int code, int call, const uint64_t *args) { return code; }
-void impi_before(struct impi_seen *seen, int call, const uint64_t *args) {}
+void impi_before(struct impi_seen *seen, int call, uint64_t *args) {}
 int impi_after(struct impi_seen *seen, int code) { return code; }
 int impi_after_fork(const char *function) { return MPI_ERR_OTHER; }
 int impi_flag_after_fork(const char *function, int *flag) { return MPI_ERR_OTHER; }

@@ -176,6 +176,7 @@ func generate(in input) (map[string][]byte, error) {
 	}
 	files["abi/z_calls.go"] = goCalls(in.allFunctions(), in.arguments)
 	files["gobridge/shim/z_calls.h"] = callsHeader(in.allFunctions())
+	files["gobridge/observe/z_roles.h"] = rolesHeader(in.allFunctions())
 	for name, text := range shims(in.allFunctions(), impl) {
 		files["gobridge/shim/"+name] = text
 	}

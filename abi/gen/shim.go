@@ -94,8 +94,16 @@ func (s shim) seen() {
 	s.line("{")
 	s.line("    if (impi_mode & IMPI_FORKED) return impi_after_fork(%q);", s.Name)
 	s.line("    struct impi_seen seen;")
-	s.WriteString(wrap("    impi_before(&seen, IMPI_CALL_"+s.Short()+", (const uint64_t[]){", s.values(), "});"))
-	s.WriteString(wrap("    return impi_after(&seen, P"+s.Name+"(", strings.Join(s.names(), ", "), "));"))
+	s.line("    seen.site = __builtin_return_address(0);")
+	s.WriteString(wrap("    uint64_t impi_args[] = {", s.values(), "};"))
+	s.line("    impi_before(&seen, IMPI_CALL_%s, impi_args);", s.Short())
+	names := s.names()
+	for i, p := range s.Params {
+		if p.Name == "status" || p.Name == "array_of_statuses" {
+			names[i] = fmt.Sprintf("(%s *)impi_args[%d]", p.Type, i) // whoever observes wants one where the program does not
+		}
+	}
+	s.WriteString(wrap("    return impi_after(&seen, P"+s.Name+"(", strings.Join(names, ", "), "));"))
 	s.line("}\n")
 }
 

@@ -26,8 +26,8 @@ int impi_flag_after_fork(const char *function, int *flag);
 void impi_deliver(void);
 struct impi_call { const char *names; const void *at[12]; int again; };
 extern __thread struct impi_call impi_call;
-struct impi_seen { int call; const uint64_t *args; };
-void impi_before(struct impi_seen *seen, int call, const uint64_t *args);
+struct impi_seen { const void *site; int call; uint64_t *args; };
+void impi_before(struct impi_seen *seen, int call, uint64_t *args);
 int impi_after(struct impi_seen *seen, int code);
 static inline int impi_again(void) { int again = impi_call.again; impi_call.again = 0; return again; }
 `
@@ -61,7 +61,7 @@ int impi_raise(int code, int call, const uint64_t *args)
     raised = code, raised_call = call, kept[0] = args[0], kept[1] = args[1], raised_args = kept;
     return code + 1000;
 }
-void impi_before(struct impi_seen *seen, int call, const uint64_t *args)
+void impi_before(struct impi_seen *seen, int call, uint64_t *args)
 {
     static uint64_t kept[6];
     seen_before = seen->call = call;

@@ -151,3 +151,11 @@ var table = [abi.MPI_NO_OP - abi.MPI_OP_NULL + 1]predefined{
 	abi.MPI_REPLACE - abi.MPI_OP_NULL: {handle: abi.MPI_REPLACE, name: "MPI_REPLACE", groups: anyGroup},
 	abi.MPI_NO_OP - abi.MPI_OP_NULL:   {handle: abi.MPI_NO_OP, name: "MPI_NO_OP", groups: anyGroup},
 }
+
+// Name is the name of a predefined operation; "" of what is none.
+func Name(handle int) string {
+	if o := find(handle); o != nil {
+		return o.name
+	}
+	return ""
+}

@@ -61,10 +61,27 @@ func Outside(maps io.Reader, returns []uintptr) (calls []Call) {
 // Line returns the line of a call. False: the code has no debug information, or its file is not there any more.
 func (c Call) Line() (Site, bool) { return lineIn(c.File, c.Offset) }
 
+// Mapping is a range of addresses that shows a file from an offset on.
+type Mapping struct {
+	Start, End, Offset uint64
+	File               string
+}
+
+// Code returns the mappings of code; maps has the format of /proc/PID/maps.
+func Code(maps io.Reader) (code []Mapping) {
+	for _, m := range parse(maps) {
+		if m.runs {
+			code = append(code, Mapping{m.start, m.end, m.offset, m.file})
+		}
+	}
+	return code
+}
+
 // mapping is a range of addresses that shows a file from an offset on.
 type mapping struct {
 	start, end, offset uint64
 	file               string
+	runs               bool // code in it may run
 }
 
 type mappings []mapping
@@ -80,7 +97,7 @@ func parse(maps io.Reader) (all mappings) {
 		if n < 6 || at < 0 {
 			continue // memory without a file
 		}
-		m.file = line[at:]
+		m.file, m.runs = line[at:], strings.Contains(access, "x")
 		all = append(all, m)
 	}
 	return all

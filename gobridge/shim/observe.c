@@ -2,15 +2,16 @@
  * call and makes it once more. A call that a callback of the program makes meanwhile is another one. */
 #include "shim.h"
 
-void impi_before(struct impi_seen *seen, int call, const uint64_t *args)
+void impi_before(struct impi_seen *seen, int call, uint64_t *args)
 {
     seen->call = call;
     seen->args = args;
+    if (impi_recorder.on) impi_record_before(seen);
     impi_call.again = 1;
 }
 
 int impi_after(struct impi_seen *seen, int code)
 {
-    (void)seen;
+    if (impi_recorder.on) impi_record_after(seen, code);
     return code;
 }

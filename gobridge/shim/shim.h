@@ -3,6 +3,7 @@
 #define IMPI_SHIM_H
 
 #include <stdint.h>
+#include "../observe/record.h"
 
 /* Hands an error of a call (z_calls.h), which had these arguments, to its error handler. Returns the code for the
  * caller, if the handler returns. */
@@ -46,10 +47,12 @@ extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), 
 
 /* A call that is observed. */
 struct impi_seen {
-    int call;             /* z_calls.h */
-    const uint64_t *args; /* as many as the function has */
+    const void *site; /* to which it returns */
+    int call;         /* z_calls.h */
+    uint64_t *args;   /* as many as the function has; impi_before may give it another status, or array of statuses */
+    struct impi_recording record;
 };
-void impi_before(struct impi_seen *seen, int call, const uint64_t *args);
+void impi_before(struct impi_seen *seen, int call, uint64_t *args);
 int impi_after(struct impi_seen *seen, int code); /* what the call answered, and answers */
 
 static inline int impi_again(void)

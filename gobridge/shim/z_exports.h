@@ -23,6 +23,9 @@ extern void impi_error_action(GoInt32 code, struct impi_action * action);
 extern void impi_error_fatal(GoInt32 code, GoUintptr returns, GoInt32 n);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
+extern void impi_record_block(struct impi_noted * t);
+extern void impi_record_object(GoUintptr handle, struct impi_object * o);
+extern struct impi_noted * impi_record_thread(void);
 extern void impi_ring(GoInt32 local);
 extern GoUintptr impi_section(GoUintptr layout, GoInt64 count, GoUintptr oldtype);
 extern GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype,

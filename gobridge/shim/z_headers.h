@@ -5,6 +5,7 @@
 /* 5e81f8bae94c7e7c gobridge/executor/fast_ring.h */
 /* 31833b63f14ee020 gobridge/executor/types.h */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
+/* 5b32104293050b63 gobridge/observe/record.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */
 /* fae95899bb9b5a6d mpix.h */

@@ -15,9 +15,10 @@ static COLD int seen_Allgather(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allgather, impi_args);
     return impi_after(&seen, PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm));
 }
@@ -52,9 +53,10 @@ static COLD int seen_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allgather_c, impi_args);
     return impi_after(&seen, PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm));
 }
@@ -90,9 +92,11 @@ static COLD int seen_Allgather_init(const void *sendbuf, int sendcount, MPI_Data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allgather_init, impi_args);
     return impi_after(&seen, PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -125,9 +129,11 @@ static COLD int seen_Allgather_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allgather_init_c, impi_args);
     return impi_after(&seen, PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -161,9 +167,11 @@ static COLD int seen_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allgatherv, impi_args);
     return impi_after(&seen, PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, comm));
 }
@@ -197,9 +205,11 @@ static COLD int seen_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allgatherv_c, impi_args);
     return impi_after(&seen, PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm));
 }
@@ -234,9 +244,11 @@ static COLD int seen_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allgatherv_init, impi_args);
     return impi_after(&seen, PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm, info, request));
 }
@@ -274,9 +286,11 @@ static COLD int seen_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allgatherv_init_c, impi_args);
     return impi_after(&seen, PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm, info, request));
 }
@@ -312,8 +326,10 @@ static COLD int seen_Allreduce(const void *sendbuf, void *recvbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allreduce, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allreduce, impi_args);
     return impi_after(&seen, PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -345,8 +361,10 @@ static COLD int seen_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count c
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Allreduce_c, impi_args);
     return impi_after(&seen, PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -378,9 +396,10 @@ static COLD int seen_Allreduce_init(const void *sendbuf, void *recvbuf, int coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allreduce_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allreduce_init, impi_args);
     return impi_after(&seen, PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
         info, request));
 }
@@ -412,9 +431,10 @@ static COLD int seen_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Co
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Allreduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Allreduce_init_c, impi_args);
     return impi_after(&seen, PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm,
         info, request));
 }
@@ -446,9 +466,10 @@ static COLD int seen_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoall, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoall, impi_args);
     return impi_after(&seen, PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm));
 }
@@ -483,9 +504,10 @@ static COLD int seen_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoall_c, impi_args);
     return impi_after(&seen, PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm));
 }
@@ -521,9 +543,11 @@ static COLD int seen_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoall_init, impi_args);
     return impi_after(&seen, PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -556,9 +580,11 @@ static COLD int seen_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoall_init_c, impi_args);
     return impi_after(&seen, PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -592,9 +618,11 @@ static COLD int seen_Alltoallv(const void *sendbuf, const int sendcounts[], cons
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoallv, impi_args);
     return impi_after(&seen, PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
         recvcounts, rdispls, recvtype, comm));
 }
@@ -633,9 +661,11 @@ static COLD int seen_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoallv_c, impi_args);
     return impi_after(&seen, PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
         recvcounts, rdispls, recvtype, comm));
 }
@@ -674,10 +704,11 @@ static COLD int seen_Alltoallv_init(const void *sendbuf, const int sendcounts[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoallv_init, impi_args);
     return impi_after(&seen, PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
 }
@@ -719,10 +750,11 @@ static COLD int seen_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoallv_init_c, impi_args);
     return impi_after(&seen, PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
 }
@@ -764,9 +796,11 @@ static COLD int seen_Alltoallw(const void *sendbuf, const int sendcounts[], cons
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoallw, impi_args);
     return impi_after(&seen, PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
         recvcounts, rdispls, recvtypes, comm));
 }
@@ -808,9 +842,11 @@ static COLD int seen_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Alltoallw_c, impi_args);
     return impi_after(&seen, PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
         recvcounts, rdispls, recvtypes, comm));
 }
@@ -852,10 +888,11 @@ static COLD int seen_Alltoallw_init(const void *sendbuf, const int sendcounts[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoallw_init, impi_args);
     return impi_after(&seen, PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
 }
@@ -901,10 +938,11 @@ static COLD int seen_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Alltoallw_init_c, impi_args);
     return impi_after(&seen, PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
 }
@@ -947,7 +985,9 @@ static COLD int seen_Barrier(MPI_Comm comm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Barrier");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Barrier, (const uint64_t[]){(uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Barrier, impi_args);
     return impi_after(&seen, PMPI_Barrier(comm));
 }
 
@@ -972,8 +1012,9 @@ static COLD int seen_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *req
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Barrier_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Barrier_init, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Barrier_init, impi_args);
     return impi_after(&seen, PMPI_Barrier_init(comm, info, request));
 }
 
@@ -998,8 +1039,10 @@ static COLD int seen_Bcast(void *buffer, int count, MPI_Datatype datatype, int r
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bcast, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Bcast, impi_args);
     return impi_after(&seen, PMPI_Bcast(buffer, count, datatype, root, comm));
 }
 
@@ -1028,8 +1071,10 @@ static COLD int seen_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bcast_c, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Bcast_c, impi_args);
     return impi_after(&seen, PMPI_Bcast_c(buffer, count, datatype, root, comm));
 }
 
@@ -1058,9 +1103,10 @@ static COLD int seen_Bcast_init(void *buffer, int count, MPI_Datatype datatype, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bcast_init, (const uint64_t[]){(uint64_t)buffer,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Bcast_init, impi_args);
     return impi_after(&seen, PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request));
 }
 
@@ -1090,9 +1136,10 @@ static COLD int seen_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bcast_init_c, (const uint64_t[]){(uint64_t)buffer,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Bcast_init_c, impi_args);
     return impi_after(&seen, PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request));
 }
 
@@ -1122,8 +1169,10 @@ static COLD int seen_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Exscan, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Exscan, impi_args);
     return impi_after(&seen, PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -1155,8 +1204,10 @@ static COLD int seen_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Exscan_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Exscan_c, impi_args);
     return impi_after(&seen, PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -1188,9 +1239,10 @@ static COLD int seen_Exscan_init(const void *sendbuf, void *recvbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Exscan_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Exscan_init, impi_args);
     return impi_after(&seen, PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
         request));
 }
@@ -1222,9 +1274,10 @@ static COLD int seen_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Exscan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Exscan_init_c, impi_args);
     return impi_after(&seen, PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
         info, request));
 }
@@ -1256,9 +1309,10 @@ static COLD int seen_Gather(const void *sendbuf, int sendcount, MPI_Datatype sen
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Gather, impi_args);
     return impi_after(&seen, PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm));
 }
@@ -1293,9 +1347,10 @@ static COLD int seen_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Gather_c, impi_args);
     return impi_after(&seen, PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm));
 }
@@ -1331,9 +1386,11 @@ static COLD int seen_Gather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gather_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Gather_init, impi_args);
     return impi_after(&seen, PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, info, request));
 }
@@ -1367,9 +1424,11 @@ static COLD int seen_Gather_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Gather_init_c, impi_args);
     return impi_after(&seen, PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, info, request));
 }
@@ -1403,9 +1462,11 @@ static COLD int seen_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Gatherv, impi_args);
     return impi_after(&seen, PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, root, comm));
 }
@@ -1439,9 +1500,11 @@ static COLD int seen_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Gatherv_c, impi_args);
     return impi_after(&seen, PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, root, comm));
 }
@@ -1476,10 +1539,11 @@ static COLD int seen_Gatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Gatherv_init, impi_args);
     return impi_after(&seen, PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, root, comm, info, request));
 }
@@ -1518,10 +1582,11 @@ static COLD int seen_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Gatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Gatherv_init_c, impi_args);
     return impi_after(&seen, PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, root, comm, info, request));
 }
@@ -1558,9 +1623,11 @@ static COLD int seen_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallgather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallgather, impi_args);
     return impi_after(&seen, PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm, request));
 }
@@ -1597,9 +1664,11 @@ static COLD int seen_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallgather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallgather_c, impi_args);
     return impi_after(&seen, PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm, request));
 }
@@ -1637,9 +1706,11 @@ static COLD int seen_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallgatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallgatherv, impi_args);
     return impi_after(&seen, PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, comm, request));
 }
@@ -1676,9 +1747,11 @@ static COLD int seen_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallgatherv_c, impi_args);
     return impi_after(&seen, PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm, request));
 }
@@ -1714,9 +1787,10 @@ static COLD int seen_Iallreduce(const void *sendbuf, void *recvbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallreduce");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallreduce, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallreduce, impi_args);
     return impi_after(&seen, PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request));
 }
 
@@ -1751,9 +1825,10 @@ static COLD int seen_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallreduce_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iallreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iallreduce_c, impi_args);
     return impi_after(&seen, PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
         request));
 }
@@ -1789,9 +1864,11 @@ static COLD int seen_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoall, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoall, impi_args);
     return impi_after(&seen, PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm, request));
 }
@@ -1828,9 +1905,11 @@ static COLD int seen_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoall_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoall_c, impi_args);
     return impi_after(&seen, PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm, request));
 }
@@ -1868,10 +1947,11 @@ static COLD int seen_Ialltoallv(const void *sendbuf, const int sendcounts[], con
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoallv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoallv, impi_args);
     return impi_after(&seen, PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
         recvcounts, rdispls, recvtype, comm, request));
 }
@@ -1913,10 +1993,11 @@ static COLD int seen_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoallv_c, impi_args);
     return impi_after(&seen, PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
         recvcounts, rdispls, recvtype, comm, request));
 }
@@ -1957,10 +2038,11 @@ static COLD int seen_Ialltoallw(const void *sendbuf, const int sendcounts[], con
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallw");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoallw, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoallw, impi_args);
     return impi_after(&seen, PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
         recvcounts, rdispls, recvtypes, comm, request));
 }
@@ -2004,10 +2086,11 @@ static COLD int seen_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallw_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ialltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ialltoallw_c, impi_args);
     return impi_after(&seen, PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
         recvcounts, rdispls, recvtypes, comm, request));
 }
@@ -2049,7 +2132,9 @@ static COLD int seen_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibarrier");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ibarrier, (const uint64_t[]){(uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ibarrier, impi_args);
     return impi_after(&seen, PMPI_Ibarrier(comm, request));
 }
 
@@ -2077,8 +2162,10 @@ static COLD int seen_Ibcast(void *buffer, int count, MPI_Datatype datatype, int 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibcast");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ibcast, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ibcast, impi_args);
     return impi_after(&seen, PMPI_Ibcast(buffer, count, datatype, root, comm, request));
 }
 
@@ -2111,8 +2198,10 @@ static COLD int seen_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibcast_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ibcast_c, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ibcast_c, impi_args);
     return impi_after(&seen, PMPI_Ibcast_c(buffer, count, datatype, root, comm, request));
 }
 
@@ -2145,9 +2234,10 @@ static COLD int seen_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iexscan");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iexscan, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iexscan, impi_args);
     return impi_after(&seen, PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request));
 }
 
@@ -2182,9 +2272,10 @@ static COLD int seen_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count cou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iexscan_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iexscan_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iexscan_c, impi_args);
     return impi_after(&seen, PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request));
 }
 
@@ -2220,9 +2311,11 @@ static COLD int seen_Igather(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Igather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Igather, impi_args);
     return impi_after(&seen, PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, request));
 }
@@ -2259,9 +2352,11 @@ static COLD int seen_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Igather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Igather_c, impi_args);
     return impi_after(&seen, PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, request));
 }
@@ -2298,9 +2393,11 @@ static COLD int seen_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Igatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Igatherv, impi_args);
     return impi_after(&seen, PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, root, comm, request));
 }
@@ -2337,9 +2434,11 @@ static COLD int seen_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Igatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Igatherv_c, impi_args);
     return impi_after(&seen, PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
         displs, recvtype, root, comm, request));
 }
@@ -2376,9 +2475,11 @@ static COLD int seen_Ineighbor_allgather(const void *sendbuf, int sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgather, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request));
 }
@@ -2411,9 +2512,11 @@ static COLD int seen_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendco
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgather_c, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request));
 }
@@ -2447,9 +2550,11 @@ static COLD int seen_Ineighbor_allgatherv(const void *sendbuf, int sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm, request));
 }
@@ -2486,9 +2591,11 @@ static COLD int seen_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv_c, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm, request));
 }
@@ -2524,9 +2631,11 @@ static COLD int seen_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request));
 }
@@ -2559,9 +2668,11 @@ static COLD int seen_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoall_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall_c, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, request));
 }
@@ -2595,10 +2706,11 @@ static COLD int seen_Ineighbor_alltoallv(const void *sendbuf, const int sendcoun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm, request));
 }
@@ -2640,10 +2752,11 @@ static COLD int seen_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv_c, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm, request));
 }
@@ -2686,10 +2799,11 @@ static COLD int seen_Ineighbor_alltoallw(const void *sendbuf, const int sendcoun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallw");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm, request));
 }
@@ -2734,10 +2848,11 @@ static COLD int seen_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallw_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw_c, impi_args);
     return impi_after(&seen, PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm, request));
 }
@@ -2780,9 +2895,10 @@ static COLD int seen_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce, impi_args);
     return impi_after(&seen, PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
         request));
 }
@@ -2818,9 +2934,10 @@ static COLD int seen_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count cou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce_c, impi_args);
     return impi_after(&seen, PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm,
         request));
 }
@@ -2856,9 +2973,10 @@ static COLD int seen_Ireduce_scatter(const void *sendbuf, void *recvbuf, const i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter, impi_args);
     return impi_after(&seen, PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
         comm, request));
 }
@@ -2891,9 +3009,10 @@ static COLD int seen_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_block");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block, impi_args);
     return impi_after(&seen, PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
         op, comm, request));
 }
@@ -2929,9 +3048,10 @@ static COLD int seen_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_block_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block_c, impi_args);
     return impi_after(&seen, PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
         op, comm, request));
 }
@@ -2968,9 +3088,10 @@ static COLD int seen_Ireduce_scatter_c(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ireduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_c, impi_args);
     return impi_after(&seen, PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
         comm, request));
 }
@@ -3003,8 +3124,10 @@ static COLD int seen_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscan");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscan, (const uint64_t[]){(uint64_t)sendbuf, (uint64_t)recvbuf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscan, impi_args);
     return impi_after(&seen, PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request));
 }
 
@@ -3039,9 +3162,10 @@ static COLD int seen_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscan_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscan_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscan_c, impi_args);
     return impi_after(&seen, PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request));
 }
 
@@ -3077,9 +3201,11 @@ static COLD int seen_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatter");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscatter, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscatter, impi_args);
     return impi_after(&seen, PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, request));
 }
@@ -3116,9 +3242,11 @@ static COLD int seen_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatter_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscatter_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscatter_c, impi_args);
     return impi_after(&seen, PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, request));
 }
@@ -3156,10 +3284,11 @@ static COLD int seen_Iscatterv(const void *sendbuf, const int sendcounts[], cons
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatterv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscatterv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscatterv, impi_args);
     return impi_after(&seen, PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request));
 }
@@ -3197,10 +3326,11 @@ static COLD int seen_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatterv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iscatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Iscatterv_c, impi_args);
     return impi_after(&seen, PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
         recvcount, recvtype, root, comm, request));
 }
@@ -3237,9 +3367,10 @@ static COLD int seen_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm));
 }
@@ -3271,9 +3402,10 @@ static COLD int seen_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm));
 }
@@ -3305,9 +3437,11 @@ static COLD int seen_Neighbor_allgather_init(const void *sendbuf, int sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -3342,9 +3476,11 @@ static COLD int seen_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count se
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, info, request));
 }
@@ -3379,9 +3515,11 @@ static COLD int seen_Neighbor_allgatherv(const void *sendbuf, int sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm));
 }
@@ -3416,9 +3554,11 @@ static COLD int seen_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendco
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcounts, displs, recvtype, comm));
 }
@@ -3453,9 +3593,11 @@ static COLD int seen_Neighbor_allgatherv_init(const void *sendbuf, int sendcount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
         recvbuf, recvcounts, displs, recvtype, comm, info, request));
 }
@@ -3493,9 +3635,11 @@ static COLD int seen_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
-        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)displs, (uint64_t)recvtype,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
         recvbuf, recvcounts, displs, recvtype, comm, info, request));
 }
@@ -3532,9 +3676,10 @@ static COLD int seen_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm));
 }
@@ -3566,9 +3711,10 @@ static COLD int seen_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcoun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm));
 }
@@ -3600,9 +3746,11 @@ static COLD int seen_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, comm, info, request));
 }
@@ -3637,9 +3785,11 @@ static COLD int seen_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sen
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
         recvbuf, recvcount, recvtype, comm, info, request));
 }
@@ -3674,9 +3824,11 @@ static COLD int seen_Neighbor_alltoallv(const void *sendbuf, const int sendcount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm));
 }
@@ -3715,9 +3867,11 @@ static COLD int seen_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
         recvbuf, recvcounts, rdispls, recvtype, comm));
 }
@@ -3757,10 +3911,11 @@ static COLD int seen_Neighbor_alltoallv_init(const void *sendbuf, const int send
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
         sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
 }
@@ -3802,10 +3957,11 @@ static COLD int seen_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Co
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
         sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
 }
@@ -3848,9 +4004,11 @@ static COLD int seen_Neighbor_alltoallw(const void *sendbuf, const int sendcount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm));
 }
@@ -3892,9 +4050,11 @@ static COLD int seen_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
         recvbuf, recvcounts, rdispls, recvtypes, comm));
 }
@@ -3937,10 +4097,11 @@ static COLD int seen_Neighbor_alltoallw_init(const void *sendbuf, const int send
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
         sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
 }
@@ -3986,10 +4147,11 @@ static COLD int seen_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Co
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
-        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)sdispls,
+        (uint64_t)sendtypes, (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)rdispls,
+        (uint64_t)recvtypes, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init_c, impi_args);
     return impi_after(&seen, PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
         sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
 }
@@ -4032,8 +4194,9 @@ static COLD int seen_Op_commutative(MPI_Op op, int *commute)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_commutative");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Op_commutative, (const uint64_t[]){(uint64_t)op,
-        (uint64_t)commute});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)op, (uint64_t)commute};
+    impi_before(&seen, IMPI_CALL_Op_commutative, impi_args);
     return impi_after(&seen, PMPI_Op_commutative(op, commute));
 }
 
@@ -4058,8 +4221,9 @@ static COLD int seen_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Op_create, (const uint64_t[]){(uint64_t)user_fn,
-        (uint64_t)commute, (uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)user_fn, (uint64_t)commute, (uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Op_create, impi_args);
     return impi_after(&seen, PMPI_Op_create(user_fn, commute, op));
 }
 
@@ -4085,8 +4249,9 @@ static COLD int seen_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_create_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Op_create_c, (const uint64_t[]){(uint64_t)user_fn,
-        (uint64_t)commute, (uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)user_fn, (uint64_t)commute, (uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Op_create_c, impi_args);
     return impi_after(&seen, PMPI_Op_create_c(user_fn, commute, op));
 }
 
@@ -4112,7 +4277,9 @@ static COLD int seen_Op_free(MPI_Op *op)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Op_free, (const uint64_t[]){(uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Op_free, impi_args);
     return impi_after(&seen, PMPI_Op_free(op));
 }
 
@@ -4136,9 +4303,10 @@ static COLD int seen_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce, impi_args);
     return impi_after(&seen, PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
@@ -4171,9 +4339,10 @@ static COLD int seen_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
@@ -4207,9 +4376,11 @@ static COLD int seen_Reduce_init(const void *sendbuf, void *recvbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_init, impi_args);
     return impi_after(&seen, PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm,
         info, request));
 }
@@ -4242,9 +4413,11 @@ static COLD int seen_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_init_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
         comm, info, request));
 }
@@ -4276,8 +4449,10 @@ static COLD int seen_Reduce_local(const void *inbuf, void *inoutbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_local");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_local, (const uint64_t[]){(uint64_t)inbuf,
-        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)inoutbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Reduce_local, impi_args);
     return impi_after(&seen, PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op));
 }
 
@@ -4305,8 +4480,10 @@ static COLD int seen_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_local_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_local_c, (const uint64_t[]){(uint64_t)inbuf,
-        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)inoutbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Reduce_local_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op));
 }
 
@@ -4334,8 +4511,10 @@ static COLD int seen_Reduce_scatter(const void *sendbuf, void *recvbuf, const in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
 }
 
@@ -4365,8 +4544,10 @@ static COLD int seen_Reduce_scatter_block(const void *sendbuf, void *recvbuf, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
         op, comm));
 }
@@ -4399,8 +4580,10 @@ static COLD int seen_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
         op, comm));
 }
@@ -4433,9 +4616,10 @@ static COLD int seen_Reduce_scatter_block_init(const void *sendbuf, void *recvbu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
         datatype, op, comm, info, request));
 }
@@ -4468,9 +4652,10 @@ static COLD int seen_Reduce_scatter_block_init_c(const void *sendbuf, void *recv
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
         datatype, op, comm, info, request));
 }
@@ -4502,8 +4687,10 @@ static COLD int seen_Reduce_scatter_c(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
         comm));
 }
@@ -4535,9 +4722,10 @@ static COLD int seen_Reduce_scatter_init(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_init, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
         op, comm, info, request));
 }
@@ -4572,9 +4760,10 @@ static COLD int seen_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Reduce_scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
-        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_init_c, impi_args);
     return impi_after(&seen, PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype,
         op, comm, info, request));
 }
@@ -4608,8 +4797,10 @@ static COLD int seen_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scan, (const uint64_t[]){(uint64_t)sendbuf, (uint64_t)recvbuf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scan, impi_args);
     return impi_after(&seen, PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -4641,8 +4832,10 @@ static COLD int seen_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scan_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scan_c, impi_args);
     return impi_after(&seen, PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
@@ -4674,9 +4867,10 @@ static COLD int seen_Scan_init(const void *sendbuf, void *recvbuf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scan_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scan_init, impi_args);
     return impi_after(&seen, PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
         request));
 }
@@ -4708,9 +4902,10 @@ static COLD int seen_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count c
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
-        (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)recvbuf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scan_init_c, impi_args);
     return impi_after(&seen, PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info,
         request));
 }
@@ -4742,9 +4937,10 @@ static COLD int seen_Scatter(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatter, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scatter, impi_args);
     return impi_after(&seen, PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm));
 }
@@ -4779,9 +4975,10 @@ static COLD int seen_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scatter_c, impi_args);
     return impi_after(&seen, PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm));
 }
@@ -4817,9 +5014,11 @@ static COLD int seen_Scatter_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scatter_init, impi_args);
     return impi_after(&seen, PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, root, comm, info, request));
 }
@@ -4853,9 +5052,11 @@ static COLD int seen_Scatter_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
-        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scatter_init_c, impi_args);
     return impi_after(&seen, PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
         recvcount, recvtype, root, comm, info, request));
 }
@@ -4889,9 +5090,11 @@ static COLD int seen_Scatterv(const void *sendbuf, const int sendcounts[], const
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatterv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scatterv, impi_args);
     return impi_after(&seen, PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
         recvcount, recvtype, root, comm));
 }
@@ -4926,9 +5129,11 @@ static COLD int seen_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Scatterv_c, impi_args);
     return impi_after(&seen, PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
         recvcount, recvtype, root, comm));
 }
@@ -4963,10 +5168,11 @@ static COLD int seen_Scatterv_init(const void *sendbuf, const int sendcounts[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatterv_init, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scatterv_init, impi_args);
     return impi_after(&seen, PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,
         recvcount, recvtype, root, comm, info, request));
 }
@@ -5004,10 +5210,11 @@ static COLD int seen_Scatterv_init_c(const void *sendbuf, const MPI_Count sendco
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Scatterv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
-        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcounts, (uint64_t)displs,
+        (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Scatterv_init_c, impi_args);
     return impi_after(&seen, PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
         recvbuf, recvcount, recvtype, root, comm, info, request));
 }

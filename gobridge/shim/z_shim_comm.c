@@ -14,7 +14,9 @@ static COLD int seen_Attr_delete(MPI_Comm comm, int keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_delete");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Attr_delete, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)keyval};
+    impi_before(&seen, IMPI_CALL_Attr_delete, impi_args);
     return impi_after(&seen, PMPI_Attr_delete(comm, keyval));
 }
 
@@ -37,8 +39,10 @@ static COLD int seen_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Attr_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval,
-        (uint64_t)attribute_val, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)keyval, (uint64_t)attribute_val,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Attr_get, impi_args);
     return impi_after(&seen, PMPI_Attr_get(comm, keyval, attribute_val, flag));
 }
 
@@ -64,8 +68,9 @@ static COLD int seen_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_put");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Attr_put, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval,
-        (uint64_t)attribute_val});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)keyval, (uint64_t)attribute_val};
+    impi_before(&seen, IMPI_CALL_Attr_put, impi_args);
     return impi_after(&seen, PMPI_Attr_put(comm, keyval, attribute_val));
 }
 
@@ -90,8 +95,9 @@ static COLD int seen_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coord
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_coords");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_coords, (const uint64_t[]){(uint64_t)comm, (uint64_t)rank,
-        (uint64_t)maxdims, (uint64_t)coords});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)rank, (uint64_t)maxdims, (uint64_t)coords};
+    impi_before(&seen, IMPI_CALL_Cart_coords, impi_args);
     return impi_after(&seen, PMPI_Cart_coords(comm, rank, maxdims, coords));
 }
 
@@ -117,9 +123,10 @@ static COLD int seen_Cart_create(MPI_Comm comm_old, int ndims, const int dims[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_create, (const uint64_t[]){(uint64_t)comm_old,
-        (uint64_t)ndims, (uint64_t)dims, (uint64_t)periods, (uint64_t)reorder,
-        (uint64_t)comm_cart});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_old, (uint64_t)ndims, (uint64_t)dims,
+        (uint64_t)periods, (uint64_t)reorder, (uint64_t)comm_cart};
+    impi_before(&seen, IMPI_CALL_Cart_create, impi_args);
     return impi_after(&seen, PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart));
 }
 
@@ -149,8 +156,10 @@ static COLD int seen_Cart_get(MPI_Comm comm, int maxdims, int dims[], int period
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)maxdims,
-        (uint64_t)dims, (uint64_t)periods, (uint64_t)coords});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)maxdims, (uint64_t)dims, (uint64_t)periods,
+        (uint64_t)coords};
+    impi_before(&seen, IMPI_CALL_Cart_get, impi_args);
     return impi_after(&seen, PMPI_Cart_get(comm, maxdims, dims, periods, coords));
 }
 
@@ -178,8 +187,10 @@ static COLD int seen_Cart_map(MPI_Comm comm, int ndims, const int dims[], const 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_map");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_map, (const uint64_t[]){(uint64_t)comm, (uint64_t)ndims,
-        (uint64_t)dims, (uint64_t)periods, (uint64_t)newrank});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)ndims, (uint64_t)dims, (uint64_t)periods,
+        (uint64_t)newrank};
+    impi_before(&seen, IMPI_CALL_Cart_map, impi_args);
     return impi_after(&seen, PMPI_Cart_map(comm, ndims, dims, periods, newrank));
 }
 
@@ -206,8 +217,9 @@ static COLD int seen_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_rank");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_rank, (const uint64_t[]){(uint64_t)comm, (uint64_t)coords,
-        (uint64_t)rank});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)coords, (uint64_t)rank};
+    impi_before(&seen, IMPI_CALL_Cart_rank, impi_args);
     return impi_after(&seen, PMPI_Cart_rank(comm, coords, rank));
 }
 
@@ -234,8 +246,10 @@ static COLD int seen_Cart_shift(MPI_Comm comm, int direction, int disp, int *ran
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_shift");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_shift, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)direction, (uint64_t)disp, (uint64_t)rank_source, (uint64_t)rank_dest});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)direction, (uint64_t)disp,
+        (uint64_t)rank_source, (uint64_t)rank_dest};
+    impi_before(&seen, IMPI_CALL_Cart_shift, impi_args);
     return impi_after(&seen, PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest));
 }
 
@@ -261,8 +275,9 @@ static COLD int seen_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_sub");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cart_sub, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)remain_dims, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)remain_dims, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Cart_sub, impi_args);
     return impi_after(&seen, PMPI_Cart_sub(comm, remain_dims, newcomm));
 }
 
@@ -288,7 +303,9 @@ static COLD int seen_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cartdim_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cartdim_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)ndims});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)ndims};
+    impi_before(&seen, IMPI_CALL_Cartdim_get, impi_args);
     return impi_after(&seen, PMPI_Cartdim_get(comm, ndims));
 }
 
@@ -312,8 +329,9 @@ static COLD int seen_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_compare");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_compare, (const uint64_t[]){(uint64_t)comm1,
-        (uint64_t)comm2, (uint64_t)result});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm1, (uint64_t)comm2, (uint64_t)result};
+    impi_before(&seen, IMPI_CALL_Comm_compare, impi_args);
     return impi_after(&seen, PMPI_Comm_compare(comm1, comm2, result));
 }
 
@@ -338,8 +356,9 @@ static COLD int seen_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newco
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)group, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)group, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_create, impi_args);
     return impi_after(&seen, PMPI_Comm_create(comm, group, newcomm));
 }
 
@@ -365,8 +384,10 @@ static COLD int seen_Comm_create_from_group(MPI_Group group, const char *stringt
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_from_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create_from_group, (const uint64_t[]){(uint64_t)group,
-        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)stringtag, (uint64_t)info,
+        (uint64_t)errhandler, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_create_from_group, impi_args);
     return impi_after(&seen, PMPI_Comm_create_from_group(group, stringtag, info, errhandler,
         newcomm));
 }
@@ -395,8 +416,9 @@ static COLD int seen_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create_group, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)group, (uint64_t)tag, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)group, (uint64_t)tag, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_create_group, impi_args);
     return impi_after(&seen, PMPI_Comm_create_group(comm, group, tag, newcomm));
 }
 
@@ -422,8 +444,10 @@ static COLD int seen_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_a
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create_keyval, (const uint64_t[]){(uint64_t)comm_copy_attr_fn,
-        (uint64_t)comm_delete_attr_fn, (uint64_t)comm_keyval, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_copy_attr_fn, (uint64_t)comm_delete_attr_fn,
+        (uint64_t)comm_keyval, (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Comm_create_keyval, impi_args);
     return impi_after(&seen, PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn,
         comm_keyval, extra_state));
 }
@@ -454,8 +478,9 @@ static COLD int seen_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_delete_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_delete_attr, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)comm_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)comm_keyval};
+    impi_before(&seen, IMPI_CALL_Comm_delete_attr, impi_args);
     return impi_after(&seen, PMPI_Comm_delete_attr(comm, comm_keyval));
 }
 
@@ -479,7 +504,9 @@ static COLD int seen_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_dup");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_dup, (const uint64_t[]){(uint64_t)comm, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_dup, impi_args);
     return impi_after(&seen, PMPI_Comm_dup(comm, newcomm));
 }
 
@@ -503,8 +530,9 @@ static COLD int seen_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_dup_with_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_dup_with_info, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)info, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)info, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_dup_with_info, impi_args);
     return impi_after(&seen, PMPI_Comm_dup_with_info(comm, info, newcomm));
 }
 
@@ -529,7 +557,9 @@ static COLD int seen_Comm_free(MPI_Comm *comm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_free, (const uint64_t[]){(uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Comm_free, impi_args);
     return impi_after(&seen, PMPI_Comm_free(comm));
 }
 
@@ -552,7 +582,9 @@ static COLD int seen_Comm_free_keyval(int *comm_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_free_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_free_keyval, (const uint64_t[]){(uint64_t)comm_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_keyval};
+    impi_before(&seen, IMPI_CALL_Comm_free_keyval, impi_args);
     return impi_after(&seen, PMPI_Comm_free_keyval(comm_keyval));
 }
 
@@ -575,8 +607,10 @@ static COLD int seen_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_get_attr, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)comm_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)comm_keyval, (uint64_t)attribute_val,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Comm_get_attr, impi_args);
     return impi_after(&seen, PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag));
 }
 
@@ -602,8 +636,9 @@ static COLD int seen_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_get_info, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)info_used});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)info_used};
+    impi_before(&seen, IMPI_CALL_Comm_get_info, impi_args);
     return impi_after(&seen, PMPI_Comm_get_info(comm, info_used));
 }
 
@@ -628,8 +663,9 @@ static COLD int seen_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultle
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_get_name, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)comm_name, (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)comm_name, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Comm_get_name, impi_args);
     return impi_after(&seen, PMPI_Comm_get_name(comm, comm_name, resultlen));
 }
 
@@ -655,7 +691,9 @@ static COLD int seen_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_group, (const uint64_t[]){(uint64_t)comm, (uint64_t)group});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)group};
+    impi_before(&seen, IMPI_CALL_Comm_group, impi_args);
     return impi_after(&seen, PMPI_Comm_group(comm, group));
 }
 
@@ -679,8 +717,9 @@ static COLD int seen_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *re
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_idup");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_idup, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)newcomm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)newcomm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Comm_idup, impi_args);
     return impi_after(&seen, PMPI_Comm_idup(comm, newcomm, request));
 }
 
@@ -707,8 +746,9 @@ static COLD int seen_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_idup_with_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_idup_with_info, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)info, (uint64_t)newcomm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)info, (uint64_t)newcomm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Comm_idup_with_info, impi_args);
     return impi_after(&seen, PMPI_Comm_idup_with_info(comm, info, newcomm, request));
 }
 
@@ -734,7 +774,9 @@ static COLD int seen_Comm_rank(MPI_Comm comm, int *rank)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_rank");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_rank, (const uint64_t[]){(uint64_t)comm, (uint64_t)rank});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)rank};
+    impi_before(&seen, IMPI_CALL_Comm_rank, impi_args);
     return impi_after(&seen, PMPI_Comm_rank(comm, rank));
 }
 
@@ -761,8 +803,9 @@ static COLD int seen_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_remote_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_remote_group, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)group});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)group};
+    impi_before(&seen, IMPI_CALL_Comm_remote_group, impi_args);
     return impi_after(&seen, PMPI_Comm_remote_group(comm, group));
 }
 
@@ -787,8 +830,9 @@ static COLD int seen_Comm_remote_size(MPI_Comm comm, int *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_remote_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_remote_size, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_remote_size, impi_args);
     return impi_after(&seen, PMPI_Comm_remote_size(comm, size));
 }
 
@@ -813,8 +857,9 @@ static COLD int seen_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_set_attr, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)comm_keyval, (uint64_t)attribute_val});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)comm_keyval, (uint64_t)attribute_val};
+    impi_before(&seen, IMPI_CALL_Comm_set_attr, impi_args);
     return impi_after(&seen, PMPI_Comm_set_attr(comm, comm_keyval, attribute_val));
 }
 
@@ -839,7 +884,9 @@ static COLD int seen_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_set_info, (const uint64_t[]){(uint64_t)comm, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Comm_set_info, impi_args);
     return impi_after(&seen, PMPI_Comm_set_info(comm, info));
 }
 
@@ -862,8 +909,9 @@ static COLD int seen_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_set_name, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)comm_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)comm_name};
+    impi_before(&seen, IMPI_CALL_Comm_set_name, impi_args);
     return impi_after(&seen, PMPI_Comm_set_name(comm, comm_name));
 }
 
@@ -888,7 +936,9 @@ static COLD int seen_Comm_size(MPI_Comm comm, int *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_size, (const uint64_t[]){(uint64_t)comm, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_size, impi_args);
     return impi_after(&seen, PMPI_Comm_size(comm, size));
 }
 
@@ -915,8 +965,9 @@ static COLD int seen_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_split");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_split, (const uint64_t[]){(uint64_t)comm, (uint64_t)color,
-        (uint64_t)key, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)color, (uint64_t)key, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_split, impi_args);
     return impi_after(&seen, PMPI_Comm_split(comm, color, key, newcomm));
 }
 
@@ -942,8 +993,10 @@ static COLD int seen_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_split_type");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_split_type, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)split_type, (uint64_t)key, (uint64_t)info, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)split_type, (uint64_t)key, (uint64_t)info,
+        (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_split_type, impi_args);
     return impi_after(&seen, PMPI_Comm_split_type(comm, split_type, key, info, newcomm));
 }
 
@@ -968,8 +1021,9 @@ static COLD int seen_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_test_inter");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_test_inter, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Comm_test_inter, impi_args);
     return impi_after(&seen, PMPI_Comm_test_inter(comm, flag));
 }
 
@@ -994,8 +1048,9 @@ static COLD int seen_Dims_create(int nnodes, int ndims, int dims[])
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dims_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Dims_create, (const uint64_t[]){(uint64_t)nnodes,
-        (uint64_t)ndims, (uint64_t)dims});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)nnodes, (uint64_t)ndims, (uint64_t)dims};
+    impi_before(&seen, IMPI_CALL_Dims_create, impi_args);
     return impi_after(&seen, PMPI_Dims_create(nnodes, ndims, dims));
 }
 
@@ -1022,9 +1077,11 @@ static COLD int seen_Dist_graph_create(MPI_Comm comm_old, int n, const int sourc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Dist_graph_create, (const uint64_t[]){(uint64_t)comm_old,
-        (uint64_t)n, (uint64_t)sources, (uint64_t)degrees, (uint64_t)destinations,
-        (uint64_t)weights, (uint64_t)info, (uint64_t)reorder, (uint64_t)comm_dist_graph});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_old, (uint64_t)n, (uint64_t)sources,
+        (uint64_t)degrees, (uint64_t)destinations, (uint64_t)weights, (uint64_t)info,
+        (uint64_t)reorder, (uint64_t)comm_dist_graph};
+    impi_before(&seen, IMPI_CALL_Dist_graph_create, impi_args);
     return impi_after(&seen, PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations,
         weights, info, reorder, comm_dist_graph));
 }
@@ -1061,10 +1118,11 @@ static COLD int seen_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_create_adjacent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Dist_graph_create_adjacent, (const uint64_t[]){(uint64_t)comm_old,
-        (uint64_t)indegree, (uint64_t)sources, (uint64_t)sourceweights, (uint64_t)outdegree,
-        (uint64_t)destinations, (uint64_t)destweights, (uint64_t)info, (uint64_t)reorder,
-        (uint64_t)comm_dist_graph});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_old, (uint64_t)indegree, (uint64_t)sources,
+        (uint64_t)sourceweights, (uint64_t)outdegree, (uint64_t)destinations,
+        (uint64_t)destweights, (uint64_t)info, (uint64_t)reorder, (uint64_t)comm_dist_graph};
+    impi_before(&seen, IMPI_CALL_Dist_graph_create_adjacent, impi_args);
     return impi_after(&seen, PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources,
         sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph));
 }
@@ -1102,9 +1160,11 @@ static COLD int seen_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int so
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_neighbors");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)maxindegree, (uint64_t)sources, (uint64_t)sourceweights,
-        (uint64_t)maxoutdegree, (uint64_t)destinations, (uint64_t)destweights});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)maxindegree, (uint64_t)sources,
+        (uint64_t)sourceweights, (uint64_t)maxoutdegree, (uint64_t)destinations,
+        (uint64_t)destweights};
+    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors, impi_args);
     return impi_after(&seen, PMPI_Dist_graph_neighbors(comm, maxindegree, sources,
         sourceweights, maxoutdegree, destinations, destweights));
 }
@@ -1137,8 +1197,10 @@ static COLD int seen_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_neighbors_count");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)indegree, (uint64_t)outdegree, (uint64_t)weighted});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)indegree, (uint64_t)outdegree,
+        (uint64_t)weighted};
+    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors_count, impi_args);
     return impi_after(&seen, PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted));
 }
 
@@ -1167,9 +1229,10 @@ static COLD int seen_Graph_create(MPI_Comm comm_old, int nnodes, const int index
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graph_create, (const uint64_t[]){(uint64_t)comm_old,
-        (uint64_t)nnodes, (uint64_t)index, (uint64_t)edges, (uint64_t)reorder,
-        (uint64_t)comm_graph});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_old, (uint64_t)nnodes, (uint64_t)index,
+        (uint64_t)edges, (uint64_t)reorder, (uint64_t)comm_graph};
+    impi_before(&seen, IMPI_CALL_Graph_create, impi_args);
     return impi_after(&seen, PMPI_Graph_create(comm_old, nnodes, index, edges, reorder,
         comm_graph));
 }
@@ -1200,8 +1263,10 @@ static COLD int seen_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graph_get, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)maxindex, (uint64_t)maxedges, (uint64_t)index, (uint64_t)edges});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)maxindex, (uint64_t)maxedges,
+        (uint64_t)index, (uint64_t)edges};
+    impi_before(&seen, IMPI_CALL_Graph_get, impi_args);
     return impi_after(&seen, PMPI_Graph_get(comm, maxindex, maxedges, index, edges));
 }
 
@@ -1228,8 +1293,10 @@ static COLD int seen_Graph_map(MPI_Comm comm, int nnodes, const int index[], con
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_map");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graph_map, (const uint64_t[]){(uint64_t)comm, (uint64_t)nnodes,
-        (uint64_t)index, (uint64_t)edges, (uint64_t)newrank});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)nnodes, (uint64_t)index, (uint64_t)edges,
+        (uint64_t)newrank};
+    impi_before(&seen, IMPI_CALL_Graph_map, impi_args);
     return impi_after(&seen, PMPI_Graph_map(comm, nnodes, index, edges, newrank));
 }
 
@@ -1256,8 +1323,10 @@ static COLD int seen_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_neighbors");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graph_neighbors, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)rank, (uint64_t)maxneighbors, (uint64_t)neighbors});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)rank, (uint64_t)maxneighbors,
+        (uint64_t)neighbors};
+    impi_before(&seen, IMPI_CALL_Graph_neighbors, impi_args);
     return impi_after(&seen, PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors));
 }
 
@@ -1282,8 +1351,9 @@ static COLD int seen_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighb
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_neighbors_count");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)rank, (uint64_t)nneighbors});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)rank, (uint64_t)nneighbors};
+    impi_before(&seen, IMPI_CALL_Graph_neighbors_count, impi_args);
     return impi_after(&seen, PMPI_Graph_neighbors_count(comm, rank, nneighbors));
 }
 
@@ -1308,8 +1378,9 @@ static COLD int seen_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graphdims_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Graphdims_get, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)nnodes, (uint64_t)nedges});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)nnodes, (uint64_t)nedges};
+    impi_before(&seen, IMPI_CALL_Graphdims_get, impi_args);
     return impi_after(&seen, PMPI_Graphdims_get(comm, nnodes, nedges));
 }
 
@@ -1335,8 +1406,9 @@ static COLD int seen_Group_compare(MPI_Group group1, MPI_Group group2, int *resu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_compare");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_compare, (const uint64_t[]){(uint64_t)group1,
-        (uint64_t)group2, (uint64_t)result});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group1, (uint64_t)group2, (uint64_t)result};
+    impi_before(&seen, IMPI_CALL_Group_compare, impi_args);
     return impi_after(&seen, PMPI_Group_compare(group1, group2, result));
 }
 
@@ -1361,8 +1433,9 @@ static COLD int seen_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Gr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_difference");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_difference, (const uint64_t[]){(uint64_t)group1,
-        (uint64_t)group2, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group1, (uint64_t)group2, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_difference, impi_args);
     return impi_after(&seen, PMPI_Group_difference(group1, group2, newgroup));
 }
 
@@ -1387,8 +1460,9 @@ static COLD int seen_Group_excl(MPI_Group group, int n, const int ranks[], MPI_G
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_excl");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_excl, (const uint64_t[]){(uint64_t)group, (uint64_t)n,
-        (uint64_t)ranks, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)n, (uint64_t)ranks, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_excl, impi_args);
     return impi_after(&seen, PMPI_Group_excl(group, n, ranks, newgroup));
 }
 
@@ -1414,7 +1488,9 @@ static COLD int seen_Group_free(MPI_Group *group)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_free, (const uint64_t[]){(uint64_t)group});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group};
+    impi_before(&seen, IMPI_CALL_Group_free, impi_args);
     return impi_after(&seen, PMPI_Group_free(group));
 }
 
@@ -1437,8 +1513,9 @@ static COLD int seen_Group_incl(MPI_Group group, int n, const int ranks[], MPI_G
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_incl");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_incl, (const uint64_t[]){(uint64_t)group, (uint64_t)n,
-        (uint64_t)ranks, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)n, (uint64_t)ranks, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_incl, impi_args);
     return impi_after(&seen, PMPI_Group_incl(group, n, ranks, newgroup));
 }
 
@@ -1464,8 +1541,9 @@ static COLD int seen_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_intersection");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_intersection, (const uint64_t[]){(uint64_t)group1,
-        (uint64_t)group2, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group1, (uint64_t)group2, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_intersection, impi_args);
     return impi_after(&seen, PMPI_Group_intersection(group1, group2, newgroup));
 }
 
@@ -1490,8 +1568,9 @@ static COLD int seen_Group_range_excl(MPI_Group group, int n, int ranges[][3], M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_range_excl");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_range_excl, (const uint64_t[]){(uint64_t)group,
-        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_range_excl, impi_args);
     return impi_after(&seen, PMPI_Group_range_excl(group, n, ranges, newgroup));
 }
 
@@ -1517,8 +1596,9 @@ static COLD int seen_Group_range_incl(MPI_Group group, int n, int ranges[][3], M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_range_incl");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_range_incl, (const uint64_t[]){(uint64_t)group,
-        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_range_incl, impi_args);
     return impi_after(&seen, PMPI_Group_range_incl(group, n, ranges, newgroup));
 }
 
@@ -1544,7 +1624,9 @@ static COLD int seen_Group_rank(MPI_Group group, int *rank)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_rank");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_rank, (const uint64_t[]){(uint64_t)group, (uint64_t)rank});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)rank};
+    impi_before(&seen, IMPI_CALL_Group_rank, impi_args);
     return impi_after(&seen, PMPI_Group_rank(group, rank));
 }
 
@@ -1568,7 +1650,9 @@ static COLD int seen_Group_size(MPI_Group group, int *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_size, (const uint64_t[]){(uint64_t)group, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Group_size, impi_args);
     return impi_after(&seen, PMPI_Group_size(group, size));
 }
 
@@ -1593,8 +1677,10 @@ static COLD int seen_Group_translate_ranks(MPI_Group group1, int n, const int ra
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_translate_ranks");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_translate_ranks, (const uint64_t[]){(uint64_t)group1,
-        (uint64_t)n, (uint64_t)ranks1, (uint64_t)group2, (uint64_t)ranks2});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group1, (uint64_t)n, (uint64_t)ranks1, (uint64_t)group2,
+        (uint64_t)ranks2};
+    impi_before(&seen, IMPI_CALL_Group_translate_ranks, impi_args);
     return impi_after(&seen, PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2));
 }
 
@@ -1622,8 +1708,9 @@ static COLD int seen_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_union");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_union, (const uint64_t[]){(uint64_t)group1,
-        (uint64_t)group2, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group1, (uint64_t)group2, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_union, impi_args);
     return impi_after(&seen, PMPI_Group_union(group1, group2, newgroup));
 }
 
@@ -1649,9 +1736,10 @@ static COLD int seen_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Intercomm_create, (const uint64_t[]){(uint64_t)local_comm,
-        (uint64_t)local_leader, (uint64_t)peer_comm, (uint64_t)remote_leader, (uint64_t)tag,
-        (uint64_t)newintercomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)local_comm, (uint64_t)local_leader, (uint64_t)peer_comm,
+        (uint64_t)remote_leader, (uint64_t)tag, (uint64_t)newintercomm};
+    impi_before(&seen, IMPI_CALL_Intercomm_create, impi_args);
     return impi_after(&seen, PMPI_Intercomm_create(local_comm, local_leader, peer_comm,
         remote_leader, tag, newintercomm));
 }
@@ -1682,9 +1770,11 @@ static COLD int seen_Intercomm_create_from_groups(MPI_Group local_group, int loc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_create_from_groups");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Intercomm_create_from_groups, (const uint64_t[]){(uint64_t)local_group,
-        (uint64_t)local_leader, (uint64_t)remote_group, (uint64_t)remote_leader,
-        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newintercomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)local_group, (uint64_t)local_leader,
+        (uint64_t)remote_group, (uint64_t)remote_leader, (uint64_t)stringtag, (uint64_t)info,
+        (uint64_t)errhandler, (uint64_t)newintercomm};
+    impi_before(&seen, IMPI_CALL_Intercomm_create_from_groups, impi_args);
     return impi_after(&seen, PMPI_Intercomm_create_from_groups(local_group, local_leader,
         remote_group, remote_leader, stringtag, info, errhandler, newintercomm));
 }
@@ -1716,8 +1806,9 @@ static COLD int seen_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *new
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_merge");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Intercomm_merge, (const uint64_t[]){(uint64_t)intercomm,
-        (uint64_t)high, (uint64_t)newintracomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)intercomm, (uint64_t)high, (uint64_t)newintracomm};
+    impi_before(&seen, IMPI_CALL_Intercomm_merge, impi_args);
     return impi_after(&seen, PMPI_Intercomm_merge(intercomm, high, newintracomm));
 }
 
@@ -1743,8 +1834,10 @@ static COLD int seen_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_functi
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Keyval_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Keyval_create, (const uint64_t[]){(uint64_t)copy_fn,
-        (uint64_t)delete_fn, (uint64_t)keyval, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)copy_fn, (uint64_t)delete_fn, (uint64_t)keyval,
+        (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Keyval_create, impi_args);
     return impi_after(&seen, PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state));
 }
 
@@ -1774,7 +1867,9 @@ static COLD int seen_Keyval_free(int *keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Keyval_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Keyval_free, (const uint64_t[]){(uint64_t)keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)keyval};
+    impi_before(&seen, IMPI_CALL_Keyval_free, impi_args);
     return impi_after(&seen, PMPI_Keyval_free(keyval));
 }
 
@@ -1797,8 +1892,10 @@ static COLD int seen_Topo_test(MPI_Comm comm, int *status)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Topo_test");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Topo_test, (const uint64_t[]){(uint64_t)comm, (uint64_t)status});
-    return impi_after(&seen, PMPI_Topo_test(comm, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Topo_test, impi_args);
+    return impi_after(&seen, PMPI_Topo_test(comm, (int *)impi_args[1]));
 }
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
@@ -1822,8 +1919,10 @@ static COLD int seen_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_a
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_keyval, (const uint64_t[]){(uint64_t)type_copy_attr_fn,
-        (uint64_t)type_delete_attr_fn, (uint64_t)type_keyval, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)type_copy_attr_fn, (uint64_t)type_delete_attr_fn,
+        (uint64_t)type_keyval, (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Type_create_keyval, impi_args);
     return impi_after(&seen, PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn,
         type_keyval, extra_state));
 }
@@ -1854,8 +1953,9 @@ static COLD int seen_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_delete_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_delete_attr, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)type_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)type_keyval};
+    impi_before(&seen, IMPI_CALL_Type_delete_attr, impi_args);
     return impi_after(&seen, PMPI_Type_delete_attr(datatype, type_keyval));
 }
 
@@ -1879,7 +1979,9 @@ static COLD int seen_Type_free_keyval(int *type_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_free_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_free_keyval, (const uint64_t[]){(uint64_t)type_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)type_keyval};
+    impi_before(&seen, IMPI_CALL_Type_free_keyval, impi_args);
     return impi_after(&seen, PMPI_Type_free_keyval(type_keyval));
 }
 
@@ -1903,8 +2005,10 @@ static COLD int seen_Type_get_attr(MPI_Datatype datatype, int type_keyval, void 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_attr, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)type_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)type_keyval, (uint64_t)attribute_val,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Type_get_attr, impi_args);
     return impi_after(&seen, PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag));
 }
 
@@ -1930,8 +2034,9 @@ static COLD int seen_Type_set_attr(MPI_Datatype datatype, int type_keyval, void 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_set_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_set_attr, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)type_keyval, (uint64_t)attribute_val});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)type_keyval, (uint64_t)attribute_val};
+    impi_before(&seen, IMPI_CALL_Type_set_attr, impi_args);
     return impi_after(&seen, PMPI_Type_set_attr(datatype, type_keyval, attribute_val));
 }
 
@@ -1957,8 +2062,10 @@ static COLD int seen_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create_keyval, (const uint64_t[]){(uint64_t)win_copy_attr_fn,
-        (uint64_t)win_delete_attr_fn, (uint64_t)win_keyval, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win_copy_attr_fn, (uint64_t)win_delete_attr_fn,
+        (uint64_t)win_keyval, (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Win_create_keyval, impi_args);
     return impi_after(&seen, PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn,
         win_keyval, extra_state));
 }
@@ -1989,8 +2096,9 @@ static COLD int seen_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_delete_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_delete_attr, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)win_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)win_keyval};
+    impi_before(&seen, IMPI_CALL_Win_delete_attr, impi_args);
     return impi_after(&seen, PMPI_Win_delete_attr(win, win_keyval));
 }
 
@@ -2014,7 +2122,9 @@ static COLD int seen_Win_free_keyval(int *win_keyval)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_free_keyval");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_free_keyval, (const uint64_t[]){(uint64_t)win_keyval});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win_keyval};
+    impi_before(&seen, IMPI_CALL_Win_free_keyval, impi_args);
     return impi_after(&seen, PMPI_Win_free_keyval(win_keyval));
 }
 
@@ -2037,8 +2147,10 @@ static COLD int seen_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_v
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_get_attr, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)win_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)win_keyval, (uint64_t)attribute_val,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Win_get_attr, impi_args);
     return impi_after(&seen, PMPI_Win_get_attr(win, win_keyval, attribute_val, flag));
 }
 
@@ -2064,8 +2176,9 @@ static COLD int seen_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_v
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_attr");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_set_attr, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)win_keyval, (uint64_t)attribute_val});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)win_keyval, (uint64_t)attribute_val};
+    impi_before(&seen, IMPI_CALL_Win_set_attr, impi_args);
     return impi_after(&seen, PMPI_Win_set_attr(win, win_keyval, attribute_val));
 }
 

@@ -14,8 +14,9 @@ static COLD int seen_Address(void *location, MPI_Aint *address)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Address");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Address, (const uint64_t[]){(uint64_t)location,
-        (uint64_t)address});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)location, (uint64_t)address};
+    impi_before(&seen, IMPI_CALL_Address, impi_args);
     return impi_after(&seen, PMPI_Address(location, address));
 }
 
@@ -53,8 +54,9 @@ static COLD int seen_Get_address(const void *location, MPI_Aint *address)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_address");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_address, (const uint64_t[]){(uint64_t)location,
-        (uint64_t)address});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)location, (uint64_t)address};
+    impi_before(&seen, IMPI_CALL_Get_address, impi_args);
     return impi_after(&seen, PMPI_Get_address(location, address));
 }
 
@@ -80,9 +82,10 @@ static COLD int seen_Get_elements(const MPI_Status *status, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_elements, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Get_elements(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Get_elements, impi_args);
+    return impi_after(&seen, PMPI_Get_elements((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
@@ -110,9 +113,10 @@ static COLD int seen_Get_elements_c(const MPI_Status *status, MPI_Datatype datat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_elements_c, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Get_elements_c(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Get_elements_c, impi_args);
+    return impi_after(&seen, PMPI_Get_elements_c((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
@@ -138,9 +142,10 @@ static COLD int seen_Get_elements_x(const MPI_Status *status, MPI_Datatype datat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_elements_x, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Get_elements_x(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Get_elements_x, impi_args);
+    return impi_after(&seen, PMPI_Get_elements_x((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
@@ -166,9 +171,10 @@ static COLD int seen_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)incount,
-        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype,
+        (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Pack, impi_args);
     return impi_after(&seen, PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm));
 }
 
@@ -205,9 +211,10 @@ static COLD int seen_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype d
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_c, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)incount,
-        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype,
+        (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Pack_c, impi_args);
     return impi_after(&seen, PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position,
         comm));
 }
@@ -242,9 +249,10 @@ static COLD int seen_Pack_external(const char *datarep, const void *inbuf, int i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_external, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
-        (uint64_t)outsize, (uint64_t)position});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)inbuf, (uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position};
+    impi_before(&seen, IMPI_CALL_Pack_external, impi_args);
     return impi_after(&seen, PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf,
         outsize, position));
 }
@@ -277,9 +285,10 @@ static COLD int seen_Pack_external_c(const char *datarep, const void *inbuf, MPI
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_external_c, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
-        (uint64_t)outsize, (uint64_t)position});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)inbuf, (uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position};
+    impi_before(&seen, IMPI_CALL_Pack_external_c, impi_args);
     return impi_after(&seen, PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf,
         outsize, position));
 }
@@ -312,8 +321,10 @@ static COLD int seen_Pack_external_size(const char *datarep, int incount, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_external_size, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)incount, (uint64_t)datatype,
+        (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Pack_external_size, impi_args);
     return impi_after(&seen, PMPI_Pack_external_size(datarep, incount, datatype, size));
 }
 
@@ -340,8 +351,10 @@ static COLD int seen_Pack_external_size_c(const char *datarep, MPI_Count incount
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_size_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_external_size_c, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)incount, (uint64_t)datatype,
+        (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Pack_external_size_c, impi_args);
     return impi_after(&seen, PMPI_Pack_external_size_c(datarep, incount, datatype, size));
 }
 
@@ -368,8 +381,9 @@ static COLD int seen_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_size, (const uint64_t[]){(uint64_t)incount,
-        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)incount, (uint64_t)datatype, (uint64_t)comm, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Pack_size, impi_args);
     return impi_after(&seen, PMPI_Pack_size(incount, datatype, comm, size));
 }
 
@@ -397,8 +411,9 @@ static COLD int seen_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_C
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_size_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pack_size_c, (const uint64_t[]){(uint64_t)incount,
-        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)incount, (uint64_t)datatype, (uint64_t)comm, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Pack_size_c, impi_args);
     return impi_after(&seen, PMPI_Pack_size_c(incount, datatype, comm, size));
 }
 
@@ -423,7 +438,9 @@ static COLD int seen_Type_commit(MPI_Datatype *datatype)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_commit");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_commit, (const uint64_t[]){(uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_Type_commit, impi_args);
     return impi_after(&seen, PMPI_Type_commit(datatype));
 }
 
@@ -449,8 +466,9 @@ static COLD int seen_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_contiguous");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_contiguous, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_contiguous, impi_args);
     return impi_after(&seen, PMPI_Type_contiguous(count, oldtype, newtype));
 }
 
@@ -475,8 +493,9 @@ static COLD int seen_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_contiguous_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_contiguous_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_contiguous_c, impi_args);
     return impi_after(&seen, PMPI_Type_contiguous_c(count, oldtype, newtype));
 }
 
@@ -503,10 +522,11 @@ static COLD int seen_Type_create_darray(int size, int rank, int ndims,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_darray");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_darray, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
-        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)rank, (uint64_t)ndims,
+        (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs, (uint64_t)array_of_dargs,
+        (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_darray, impi_args);
     return impi_after(&seen, PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes,
         array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype));
 }
@@ -546,10 +566,11 @@ static COLD int seen_Type_create_darray_c(int size, int rank, int ndims,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_darray_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_darray_c, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
-        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)rank, (uint64_t)ndims,
+        (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs, (uint64_t)array_of_dargs,
+        (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_darray_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes,
         array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype));
 }
@@ -587,9 +608,10 @@ static COLD int seen_Type_create_hindexed(int count, const int array_of_blocklen
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hindexed, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed, impi_args);
     return impi_after(&seen, PMPI_Type_create_hindexed(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype));
 }
@@ -621,9 +643,10 @@ static COLD int seen_Type_create_hindexed_block(int count, int blocklength,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_block");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block, impi_args);
     return impi_after(&seen, PMPI_Type_create_hindexed_block(count, blocklength,
         array_of_displacements, oldtype, newtype));
 }
@@ -654,9 +677,10 @@ static COLD int seen_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blo
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_block_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_hindexed_block_c(count, blocklength,
         array_of_displacements, oldtype, newtype));
 }
@@ -688,9 +712,10 @@ static COLD int seen_Type_create_hindexed_c(MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hindexed_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_hindexed_c(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype));
 }
@@ -722,8 +747,10 @@ static COLD int seen_Type_create_hvector(int count, int blocklength, MPI_Aint st
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hvector");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hvector, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength, (uint64_t)stride,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hvector, impi_args);
     return impi_after(&seen, PMPI_Type_create_hvector(count, blocklength, stride, oldtype,
         newtype));
 }
@@ -751,8 +778,10 @@ static COLD int seen_Type_create_hvector_c(MPI_Count count, MPI_Count blocklengt
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hvector_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_hvector_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength, (uint64_t)stride,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_hvector_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype,
         newtype));
 }
@@ -780,9 +809,10 @@ static COLD int seen_Type_create_indexed_block(int count, int blocklength,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_indexed_block");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_indexed_block, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_indexed_block, impi_args);
     return impi_after(&seen, PMPI_Type_create_indexed_block(count, blocklength,
         array_of_displacements, oldtype, newtype));
 }
@@ -813,9 +843,10 @@ static COLD int seen_Type_create_indexed_block_c(MPI_Count count, MPI_Count bloc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_indexed_block_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_indexed_block_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_indexed_block_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_indexed_block_c(count, blocklength,
         array_of_displacements, oldtype, newtype));
 }
@@ -846,8 +877,9 @@ static COLD int seen_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_resized");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_resized, (const uint64_t[]){(uint64_t)oldtype,
-        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)oldtype, (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_resized, impi_args);
     return impi_after(&seen, PMPI_Type_create_resized(oldtype, lb, extent, newtype));
 }
 
@@ -874,8 +906,9 @@ static COLD int seen_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_resized_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_resized_c, (const uint64_t[]){(uint64_t)oldtype,
-        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)oldtype, (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_resized_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_resized_c(oldtype, lb, extent, newtype));
 }
 
@@ -903,9 +936,10 @@ static COLD int seen_Type_create_struct(int count, const int array_of_blocklengt
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_struct");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_struct, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
-        (uint64_t)array_of_types, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)array_of_types, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_struct, impi_args);
     return impi_after(&seen, PMPI_Type_create_struct(count, array_of_blocklengths,
         array_of_displacements, array_of_types, newtype));
 }
@@ -940,9 +974,10 @@ static COLD int seen_Type_create_struct_c(MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_struct_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_struct_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
-        (uint64_t)array_of_types, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)array_of_types, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_struct_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_struct_c(count, array_of_blocklengths,
         array_of_displacements, array_of_types, newtype));
 }
@@ -977,9 +1012,11 @@ static COLD int seen_Type_create_subarray(int ndims, const int array_of_sizes[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_subarray");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_subarray, (const uint64_t[]){(uint64_t)ndims,
-        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
-        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)ndims, (uint64_t)array_of_sizes,
+        (uint64_t)array_of_subsizes, (uint64_t)array_of_starts, (uint64_t)order,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_subarray, impi_args);
     return impi_after(&seen, PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes,
         array_of_starts, order, oldtype, newtype));
 }
@@ -1014,9 +1051,11 @@ static COLD int seen_Type_create_subarray_c(int ndims, const MPI_Count array_of_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_subarray_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_subarray_c, (const uint64_t[]){(uint64_t)ndims,
-        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
-        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)ndims, (uint64_t)array_of_sizes,
+        (uint64_t)array_of_subsizes, (uint64_t)array_of_starts, (uint64_t)order,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_subarray_c, impi_args);
     return impi_after(&seen, PMPI_Type_create_subarray_c(ndims, array_of_sizes,
         array_of_subsizes, array_of_starts, order, oldtype, newtype));
 }
@@ -1049,8 +1088,9 @@ static COLD int seen_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_dup");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_dup, (const uint64_t[]){(uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_dup, impi_args);
     return impi_after(&seen, PMPI_Type_dup(oldtype, newtype));
 }
 
@@ -1075,8 +1115,9 @@ static COLD int seen_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_extent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_extent, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_Type_extent, impi_args);
     return impi_after(&seen, PMPI_Type_extent(datatype, extent));
 }
 
@@ -1101,7 +1142,9 @@ static COLD int seen_Type_free(MPI_Datatype *datatype)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_free, (const uint64_t[]){(uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_Type_free, impi_args);
     return impi_after(&seen, PMPI_Type_free(datatype));
 }
 
@@ -1129,9 +1172,11 @@ static COLD int seen_Type_get_contents(MPI_Datatype datatype, int max_integers, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_contents");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_contents, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_datatypes,
-        (uint64_t)array_of_integers, (uint64_t)array_of_addresses, (uint64_t)array_of_datatypes});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)max_integers, (uint64_t)max_addresses,
+        (uint64_t)max_datatypes, (uint64_t)array_of_integers, (uint64_t)array_of_addresses,
+        (uint64_t)array_of_datatypes};
+    impi_before(&seen, IMPI_CALL_Type_get_contents, impi_args);
     return impi_after(&seen, PMPI_Type_get_contents(datatype, max_integers, max_addresses,
         max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes));
 }
@@ -1168,10 +1213,12 @@ static COLD int seen_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_contents_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_contents_c, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_large_counts,
-        (uint64_t)max_datatypes, (uint64_t)array_of_integers, (uint64_t)array_of_addresses,
-        (uint64_t)array_of_large_counts, (uint64_t)array_of_datatypes});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)max_integers, (uint64_t)max_addresses,
+        (uint64_t)max_large_counts, (uint64_t)max_datatypes, (uint64_t)array_of_integers,
+        (uint64_t)array_of_addresses, (uint64_t)array_of_large_counts,
+        (uint64_t)array_of_datatypes};
+    impi_before(&seen, IMPI_CALL_Type_get_contents_c, impi_args);
     return impi_after(&seen, PMPI_Type_get_contents_c(datatype, max_integers, max_addresses,
         max_large_counts, max_datatypes, array_of_integers, array_of_addresses,
         array_of_large_counts, array_of_datatypes));
@@ -1210,9 +1257,10 @@ static COLD int seen_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_envelope");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_envelope, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_datatypes,
-        (uint64_t)combiner});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)num_integers, (uint64_t)num_addresses,
+        (uint64_t)num_datatypes, (uint64_t)combiner};
+    impi_before(&seen, IMPI_CALL_Type_get_envelope, impi_args);
     return impi_after(&seen, PMPI_Type_get_envelope(datatype, num_integers, num_addresses,
         num_datatypes, combiner));
 }
@@ -1253,9 +1301,10 @@ static COLD int seen_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_envelope_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_envelope_c, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_large_counts,
-        (uint64_t)num_datatypes, (uint64_t)combiner});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)num_integers, (uint64_t)num_addresses,
+        (uint64_t)num_large_counts, (uint64_t)num_datatypes, (uint64_t)combiner};
+    impi_before(&seen, IMPI_CALL_Type_get_envelope_c, impi_args);
     return impi_after(&seen, PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses,
         num_large_counts, num_datatypes, combiner));
 }
@@ -1289,8 +1338,9 @@ static COLD int seen_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Ai
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_extent, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)lb, (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)lb, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_Type_get_extent, impi_args);
     return impi_after(&seen, PMPI_Type_get_extent(datatype, lb, extent));
 }
 
@@ -1319,8 +1369,9 @@ static COLD int seen_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_extent_c, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)lb, (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)lb, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_Type_get_extent_c, impi_args);
     return impi_after(&seen, PMPI_Type_get_extent_c(datatype, lb, extent));
 }
 
@@ -1349,8 +1400,9 @@ static COLD int seen_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_extent_x, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)lb, (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)lb, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_Type_get_extent_x, impi_args);
     return impi_after(&seen, PMPI_Type_get_extent_x(datatype, lb, extent));
 }
 
@@ -1379,8 +1431,9 @@ static COLD int seen_Type_get_name(MPI_Datatype datatype, char *type_name, int *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_name, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)type_name, (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)type_name, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Type_get_name, impi_args);
     return impi_after(&seen, PMPI_Type_get_name(datatype, type_name, resultlen));
 }
 
@@ -1407,8 +1460,9 @@ static COLD int seen_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_true_extent, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)true_lb, (uint64_t)true_extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)true_lb, (uint64_t)true_extent};
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent, impi_args);
     return impi_after(&seen, PMPI_Type_get_true_extent(datatype, true_lb, true_extent));
 }
 
@@ -1435,8 +1489,9 @@ static COLD int seen_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *tr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_true_extent_c, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)true_lb, (uint64_t)true_extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)true_lb, (uint64_t)true_extent};
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent_c, impi_args);
     return impi_after(&seen, PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent));
 }
 
@@ -1463,8 +1518,9 @@ static COLD int seen_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *tr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_true_extent_x, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)true_lb, (uint64_t)true_extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)true_lb, (uint64_t)true_extent};
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent_x, impi_args);
     return impi_after(&seen, PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent));
 }
 
@@ -1491,8 +1547,9 @@ static COLD int seen_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_value_index");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_get_value_index, (const uint64_t[]){(uint64_t)value_type,
-        (uint64_t)index_type, (uint64_t)pair_type});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)value_type, (uint64_t)index_type, (uint64_t)pair_type};
+    impi_before(&seen, IMPI_CALL_Type_get_value_index, impi_args);
     return impi_after(&seen, PMPI_Type_get_value_index(value_type, index_type, pair_type));
 }
 
@@ -1519,9 +1576,10 @@ static COLD int seen_Type_hindexed(int count, int *array_of_blocklengths,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_hindexed");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_hindexed, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_hindexed, impi_args);
     return impi_after(&seen, PMPI_Type_hindexed(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype));
 }
@@ -1553,8 +1611,10 @@ static COLD int seen_Type_hvector(int count, int blocklength, MPI_Aint stride,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_hvector");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_hvector, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength, (uint64_t)stride,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_hvector, impi_args);
     return impi_after(&seen, PMPI_Type_hvector(count, blocklength, stride, oldtype, newtype));
 }
 
@@ -1581,9 +1641,10 @@ static COLD int seen_Type_indexed(int count, const int array_of_blocklengths[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_indexed");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_indexed, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_indexed, impi_args);
     return impi_after(&seen, PMPI_Type_indexed(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype));
 }
@@ -1615,9 +1676,10 @@ static COLD int seen_Type_indexed_c(MPI_Count count, const MPI_Count array_of_bl
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_indexed_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_indexed_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_indexed_c, impi_args);
     return impi_after(&seen, PMPI_Type_indexed_c(count, array_of_blocklengths,
         array_of_displacements, oldtype, newtype));
 }
@@ -1648,8 +1710,9 @@ static COLD int seen_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_lb");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_lb, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)displacement});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)displacement};
+    impi_before(&seen, IMPI_CALL_Type_lb, impi_args);
     return impi_after(&seen, PMPI_Type_lb(datatype, displacement));
 }
 
@@ -1674,8 +1737,9 @@ static COLD int seen_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_set_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_set_name, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)type_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)type_name};
+    impi_before(&seen, IMPI_CALL_Type_set_name, impi_args);
     return impi_after(&seen, PMPI_Type_set_name(datatype, type_name));
 }
 
@@ -1700,7 +1764,9 @@ static COLD int seen_Type_size(MPI_Datatype datatype, int *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_size, (const uint64_t[]){(uint64_t)datatype, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Type_size, impi_args);
     return impi_after(&seen, PMPI_Type_size(datatype, size));
 }
 
@@ -1729,8 +1795,9 @@ static COLD int seen_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_size_c, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Type_size_c, impi_args);
     return impi_after(&seen, PMPI_Type_size_c(datatype, size));
 }
 
@@ -1758,8 +1825,9 @@ static COLD int seen_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_size_x, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Type_size_x, impi_args);
     return impi_after(&seen, PMPI_Type_size_x(datatype, size));
 }
 
@@ -1788,9 +1856,10 @@ static COLD int seen_Type_struct(int count, int *array_of_blocklengths,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_struct");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_struct, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
-        (uint64_t)array_of_types, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_blocklengths,
+        (uint64_t)array_of_displacements, (uint64_t)array_of_types, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_struct, impi_args);
     return impi_after(&seen, PMPI_Type_struct(count, array_of_blocklengths,
         array_of_displacements, array_of_types, newtype));
 }
@@ -1822,8 +1891,9 @@ static COLD int seen_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_ub");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_ub, (const uint64_t[]){(uint64_t)datatype,
-        (uint64_t)displacement});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datatype, (uint64_t)displacement};
+    impi_before(&seen, IMPI_CALL_Type_ub, impi_args);
     return impi_after(&seen, PMPI_Type_ub(datatype, displacement));
 }
 
@@ -1849,8 +1919,10 @@ static COLD int seen_Type_vector(int count, int blocklength, int stride, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_vector");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_vector, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength, (uint64_t)stride,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_vector, impi_args);
     return impi_after(&seen, PMPI_Type_vector(count, blocklength, stride, oldtype, newtype));
 }
 
@@ -1877,8 +1949,10 @@ static COLD int seen_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_C
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_vector_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_vector_c, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)blocklength, (uint64_t)stride,
+        (uint64_t)oldtype, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_vector_c, impi_args);
     return impi_after(&seen, PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype));
 }
 
@@ -1905,9 +1979,10 @@ static COLD int seen_Unpack(const void *inbuf, int insize, int *position, void *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Unpack, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)insize,
-        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)insize, (uint64_t)position,
+        (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Unpack, impi_args);
     return impi_after(&seen, PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype,
         comm));
 }
@@ -1945,9 +2020,10 @@ static COLD int seen_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *po
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Unpack_c, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)insize,
-        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype,
-        (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)inbuf, (uint64_t)insize, (uint64_t)position,
+        (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Unpack_c, impi_args);
     return impi_after(&seen, PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype,
         comm));
 }
@@ -1982,9 +2058,10 @@ static COLD int seen_Unpack_external(const char datarep[], const void *inbuf, MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_external");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Unpack_external, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
-        (uint64_t)outcount, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)inbuf, (uint64_t)insize,
+        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_Unpack_external, impi_args);
     return impi_after(&seen, PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf,
         outcount, datatype));
 }
@@ -2017,9 +2094,10 @@ static COLD int seen_Unpack_external_c(const char datarep[], const void *inbuf, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_external_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Unpack_external_c, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
-        (uint64_t)outcount, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)inbuf, (uint64_t)insize,
+        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_Unpack_external_c, impi_args);
     return impi_after(&seen, PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf,
         outcount, datatype));
 }

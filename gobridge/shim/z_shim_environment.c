@@ -15,8 +15,10 @@ static COLD int seen_Abi_get_fortran_booleans(int logical_size, void *logical_tr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_fortran_booleans");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_get_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
-        (uint64_t)logical_true, (uint64_t)logical_false, (uint64_t)is_set});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)logical_size, (uint64_t)logical_true,
+        (uint64_t)logical_false, (uint64_t)is_set};
+    impi_before(&seen, IMPI_CALL_Abi_get_fortran_booleans, impi_args);
     return impi_after(&seen, PMPI_Abi_get_fortran_booleans(logical_size, logical_true,
         logical_false, is_set));
 }
@@ -46,7 +48,9 @@ static COLD int seen_Abi_get_fortran_info(MPI_Info *info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_fortran_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_get_fortran_info, (const uint64_t[]){(uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Abi_get_fortran_info, impi_args);
     return impi_after(&seen, PMPI_Abi_get_fortran_info(info));
 }
 
@@ -69,7 +73,9 @@ static COLD int seen_Abi_get_info(MPI_Info *info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_get_info, (const uint64_t[]){(uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Abi_get_info, impi_args);
     return impi_after(&seen, PMPI_Abi_get_info(info));
 }
 
@@ -92,8 +98,9 @@ static COLD int seen_Abi_get_version(int *abi_major, int *abi_minor)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_version");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_get_version, (const uint64_t[]){(uint64_t)abi_major,
-        (uint64_t)abi_minor});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)abi_major, (uint64_t)abi_minor};
+    impi_before(&seen, IMPI_CALL_Abi_get_version, impi_args);
     return impi_after(&seen, PMPI_Abi_get_version(abi_major, abi_minor));
 }
 
@@ -120,8 +127,10 @@ static COLD int seen_Abi_set_fortran_booleans(int logical_size, void *logical_tr
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_set_fortran_booleans");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_set_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
-        (uint64_t)logical_true, (uint64_t)logical_false});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)logical_size, (uint64_t)logical_true,
+        (uint64_t)logical_false};
+    impi_before(&seen, IMPI_CALL_Abi_set_fortran_booleans, impi_args);
     return impi_after(&seen, PMPI_Abi_set_fortran_booleans(logical_size, logical_true,
         logical_false));
 }
@@ -148,7 +157,9 @@ static COLD int seen_Abi_set_fortran_info(MPI_Info info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_set_fortran_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abi_set_fortran_info, (const uint64_t[]){(uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Abi_set_fortran_info, impi_args);
     return impi_after(&seen, PMPI_Abi_set_fortran_info(info));
 }
 
@@ -170,7 +181,9 @@ static COLD int seen_Abort(MPI_Comm comm, int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abort");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Abort, (const uint64_t[]){(uint64_t)comm, (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Abort, impi_args);
     return impi_after(&seen, PMPI_Abort(comm, errorcode));
 }
 
@@ -193,7 +206,9 @@ static COLD int seen_Add_error_class(int *errorclass)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_class");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Add_error_class, (const uint64_t[]){(uint64_t)errorclass});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorclass};
+    impi_before(&seen, IMPI_CALL_Add_error_class, impi_args);
     return impi_after(&seen, PMPI_Add_error_class(errorclass));
 }
 
@@ -216,8 +231,9 @@ static COLD int seen_Add_error_code(int errorclass, int *errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_code");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Add_error_code, (const uint64_t[]){(uint64_t)errorclass,
-        (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorclass, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Add_error_code, impi_args);
     return impi_after(&seen, PMPI_Add_error_code(errorclass, errorcode));
 }
 
@@ -242,8 +258,9 @@ static COLD int seen_Add_error_string(int errorcode, const char *string)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_string");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Add_error_string, (const uint64_t[]){(uint64_t)errorcode,
-        (uint64_t)string});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorcode, (uint64_t)string};
+    impi_before(&seen, IMPI_CALL_Add_error_string, impi_args);
     return impi_after(&seen, PMPI_Add_error_string(errorcode, string));
 }
 
@@ -268,8 +285,9 @@ static COLD int seen_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alloc_mem");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Alloc_mem, (const uint64_t[]){(uint64_t)size, (uint64_t)info,
-        (uint64_t)baseptr});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)info, (uint64_t)baseptr};
+    impi_before(&seen, IMPI_CALL_Alloc_mem, impi_args);
     return impi_after(&seen, PMPI_Alloc_mem(size, info, baseptr));
 }
 
@@ -294,7 +312,9 @@ static COLD int seen_Close_port(const char *port_name)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Close_port");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Close_port, (const uint64_t[]){(uint64_t)port_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)port_name};
+    impi_before(&seen, IMPI_CALL_Close_port, impi_args);
     return impi_after(&seen, PMPI_Close_port(port_name));
 }
 
@@ -318,8 +338,10 @@ static COLD int seen_Comm_accept(const char *port_name, MPI_Info info, int root,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_accept");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_accept, (const uint64_t[]){(uint64_t)port_name,
-        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)port_name, (uint64_t)info, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_accept, impi_args);
     return impi_after(&seen, PMPI_Comm_accept(port_name, info, root, comm, newcomm));
 }
 
@@ -346,8 +368,9 @@ static COLD int seen_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_call_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_call_errhandler, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Comm_call_errhandler, impi_args);
     return impi_after(&seen, PMPI_Comm_call_errhandler(comm, errorcode));
 }
 
@@ -372,8 +395,10 @@ static COLD int seen_Comm_connect(const char *port_name, MPI_Info info, int root
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_connect");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_connect, (const uint64_t[]){(uint64_t)port_name,
-        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)port_name, (uint64_t)info, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_connect, impi_args);
     return impi_after(&seen, PMPI_Comm_connect(port_name, info, root, comm, newcomm));
 }
 
@@ -401,8 +426,9 @@ static COLD int seen_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_e
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create_errhandler, (const uint64_t[]){(uint64_t)comm_errhandler_fn,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_errhandler_fn, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Comm_create_errhandler, impi_args);
     return impi_after(&seen, PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler));
 }
 
@@ -429,7 +455,9 @@ static COLD int seen_Comm_disconnect(MPI_Comm *comm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_disconnect");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_disconnect, (const uint64_t[]){(uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Comm_disconnect, impi_args);
     return impi_after(&seen, PMPI_Comm_disconnect(comm));
 }
 
@@ -452,8 +480,9 @@ static COLD int seen_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandl
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_get_errhandler, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Comm_get_errhandler, impi_args);
     return impi_after(&seen, PMPI_Comm_get_errhandler(comm, errhandler));
 }
 
@@ -478,7 +507,9 @@ static COLD int seen_Comm_get_parent(MPI_Comm *parent)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_parent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_get_parent, (const uint64_t[]){(uint64_t)parent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)parent};
+    impi_before(&seen, IMPI_CALL_Comm_get_parent, impi_args);
     return impi_after(&seen, PMPI_Comm_get_parent(parent));
 }
 
@@ -501,7 +532,9 @@ static COLD int seen_Comm_join(int fd, MPI_Comm *intercomm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_join");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_join, (const uint64_t[]){(uint64_t)fd, (uint64_t)intercomm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fd, (uint64_t)intercomm};
+    impi_before(&seen, IMPI_CALL_Comm_join, impi_args);
     return impi_after(&seen, PMPI_Comm_join(fd, intercomm));
 }
 
@@ -525,8 +558,9 @@ static COLD int seen_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandle
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_set_errhandler, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Comm_set_errhandler, impi_args);
     return impi_after(&seen, PMPI_Comm_set_errhandler(comm, errhandler));
 }
 
@@ -551,9 +585,11 @@ static COLD int seen_Comm_spawn(const char *command, char *argv[], int maxprocs,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_spawn");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_spawn, (const uint64_t[]){(uint64_t)command,
-        (uint64_t)argv, (uint64_t)maxprocs, (uint64_t)info, (uint64_t)root, (uint64_t)comm,
-        (uint64_t)intercomm, (uint64_t)array_of_errcodes});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)command, (uint64_t)argv, (uint64_t)maxprocs,
+        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)intercomm,
+        (uint64_t)array_of_errcodes};
+    impi_before(&seen, IMPI_CALL_Comm_spawn, impi_args);
     return impi_after(&seen, PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm,
         intercomm, array_of_errcodes));
 }
@@ -587,10 +623,11 @@ static COLD int seen_Comm_spawn_multiple(int count, char *array_of_commands[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_spawn_multiple");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_spawn_multiple, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_commands, (uint64_t)array_of_argv, (uint64_t)array_of_maxprocs,
-        (uint64_t)array_of_info, (uint64_t)root, (uint64_t)comm, (uint64_t)intercomm,
-        (uint64_t)array_of_errcodes});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_commands,
+        (uint64_t)array_of_argv, (uint64_t)array_of_maxprocs, (uint64_t)array_of_info,
+        (uint64_t)root, (uint64_t)comm, (uint64_t)intercomm, (uint64_t)array_of_errcodes};
+    impi_before(&seen, IMPI_CALL_Comm_spawn_multiple, impi_args);
     return impi_after(&seen, PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
         array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes));
 }
@@ -628,8 +665,9 @@ static COLD int seen_Errhandler_create(MPI_Handler_function *function, MPI_Errha
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Errhandler_create, (const uint64_t[]){(uint64_t)function,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)function, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Errhandler_create, impi_args);
     return impi_after(&seen, PMPI_Errhandler_create(function, errhandler));
 }
 
@@ -655,7 +693,9 @@ static COLD int seen_Errhandler_free(MPI_Errhandler *errhandler)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Errhandler_free, (const uint64_t[]){(uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Errhandler_free, impi_args);
     return impi_after(&seen, PMPI_Errhandler_free(errhandler));
 }
 
@@ -678,8 +718,9 @@ static COLD int seen_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Errhandler_get, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Errhandler_get, impi_args);
     return impi_after(&seen, PMPI_Errhandler_get(comm, errhandler));
 }
 
@@ -704,8 +745,9 @@ static COLD int seen_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_set");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Errhandler_set, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Errhandler_set, impi_args);
     return impi_after(&seen, PMPI_Errhandler_set(comm, errhandler));
 }
 
@@ -729,8 +771,9 @@ static COLD int seen_Error_class(int errorcode, int *errorclass)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Error_class");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Error_class, (const uint64_t[]){(uint64_t)errorcode,
-        (uint64_t)errorclass});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorcode, (uint64_t)errorclass};
+    impi_before(&seen, IMPI_CALL_Error_class, impi_args);
     return impi_after(&seen, PMPI_Error_class(errorcode, errorclass));
 }
 
@@ -755,8 +798,9 @@ static COLD int seen_Error_string(int errorcode, char *string, int *resultlen)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Error_string");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Error_string, (const uint64_t[]){(uint64_t)errorcode,
-        (uint64_t)string, (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorcode, (uint64_t)string, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Error_string, impi_args);
     return impi_after(&seen, PMPI_Error_string(errorcode, string, resultlen));
 }
 
@@ -782,8 +826,9 @@ static COLD int seen_File_call_errhandler(MPI_File fh, int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_call_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_call_errhandler, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_File_call_errhandler, impi_args);
     return impi_after(&seen, PMPI_File_call_errhandler(fh, errorcode));
 }
 
@@ -808,8 +853,9 @@ static COLD int seen_File_create_errhandler(MPI_File_errhandler_function *file_e
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_create_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_create_errhandler, (const uint64_t[]){(uint64_t)file_errhandler_fn,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)file_errhandler_fn, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_File_create_errhandler, impi_args);
     return impi_after(&seen, PMPI_File_create_errhandler(file_errhandler_fn, errhandler));
 }
 
@@ -836,8 +882,9 @@ static COLD int seen_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandl
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_errhandler, (const uint64_t[]){(uint64_t)file,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)file, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_File_get_errhandler, impi_args);
     return impi_after(&seen, PMPI_File_get_errhandler(file, errhandler));
 }
 
@@ -862,8 +909,9 @@ static COLD int seen_File_set_errhandler(MPI_File file, MPI_Errhandler errhandle
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_set_errhandler, (const uint64_t[]){(uint64_t)file,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)file, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_File_set_errhandler, impi_args);
     return impi_after(&seen, PMPI_File_set_errhandler(file, errhandler));
 }
 
@@ -887,7 +935,9 @@ static COLD int seen_Finalize(void)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Finalize");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Finalize, (const uint64_t[]){0});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {0};
+    impi_before(&seen, IMPI_CALL_Finalize, impi_args);
     return impi_after(&seen, PMPI_Finalize());
 }
 
@@ -924,7 +974,9 @@ static COLD int seen_Free_mem(void *base)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Free_mem");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Free_mem, (const uint64_t[]){(uint64_t)base});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)base};
+    impi_before(&seen, IMPI_CALL_Free_mem, impi_args);
     return impi_after(&seen, PMPI_Free_mem(base));
 }
 
@@ -947,7 +999,9 @@ static COLD int seen_Get_hw_resource_info(MPI_Info *hw_info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_hw_resource_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_hw_resource_info, (const uint64_t[]){(uint64_t)hw_info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)hw_info};
+    impi_before(&seen, IMPI_CALL_Get_hw_resource_info, impi_args);
     return impi_after(&seen, PMPI_Get_hw_resource_info(hw_info));
 }
 
@@ -970,8 +1024,9 @@ static COLD int seen_Get_library_version(char *version, int *resultlen)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_library_version");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_library_version, (const uint64_t[]){(uint64_t)version,
-        (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)version, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Get_library_version, impi_args);
     return impi_after(&seen, PMPI_Get_library_version(version, resultlen));
 }
 
@@ -997,8 +1052,9 @@ static COLD int seen_Get_processor_name(char *name, int *resultlen)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_processor_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_processor_name, (const uint64_t[]){(uint64_t)name,
-        (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)name, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Get_processor_name, impi_args);
     return impi_after(&seen, PMPI_Get_processor_name(name, resultlen));
 }
 
@@ -1024,8 +1080,9 @@ static COLD int seen_Get_version(int *version, int *subversion)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_version");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_version, (const uint64_t[]){(uint64_t)version,
-        (uint64_t)subversion});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)version, (uint64_t)subversion};
+    impi_before(&seen, IMPI_CALL_Get_version, impi_args);
     return impi_after(&seen, PMPI_Get_version(version, subversion));
 }
 
@@ -1051,7 +1108,9 @@ static COLD int seen_Grequest_complete(MPI_Request request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Grequest_complete");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Grequest_complete, (const uint64_t[]){(uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Grequest_complete, impi_args);
     return impi_after(&seen, PMPI_Grequest_complete(request));
 }
 
@@ -1075,8 +1134,10 @@ static COLD int seen_Grequest_start(MPI_Grequest_query_function *query_fn,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Grequest_start");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Grequest_start, (const uint64_t[]){(uint64_t)query_fn,
-        (uint64_t)free_fn, (uint64_t)cancel_fn, (uint64_t)extra_state, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)query_fn, (uint64_t)free_fn, (uint64_t)cancel_fn,
+        (uint64_t)extra_state, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Grequest_start, impi_args);
     return impi_after(&seen, PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state,
         request));
 }
@@ -1110,8 +1171,9 @@ static COLD int seen_Group_from_session_pset(MPI_Session session, const char *ps
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_from_session_pset");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Group_from_session_pset, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)pset_name, (uint64_t)newgroup});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)pset_name, (uint64_t)newgroup};
+    impi_before(&seen, IMPI_CALL_Group_from_session_pset, impi_args);
     return impi_after(&seen, PMPI_Group_from_session_pset(session, pset_name, newgroup));
 }
 
@@ -1137,7 +1199,9 @@ static COLD int seen_Info_create(MPI_Info *info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_create, (const uint64_t[]){(uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Info_create, impi_args);
     return impi_after(&seen, PMPI_Info_create(info));
 }
 
@@ -1160,8 +1224,9 @@ static COLD int seen_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_create_env");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_create_env, (const uint64_t[]){(uint64_t)argc,
-        (uint64_t)argv, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)argc, (uint64_t)argv, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Info_create_env, impi_args);
     return impi_after(&seen, PMPI_Info_create_env(argc, argv, info));
 }
 
@@ -1187,7 +1252,9 @@ static COLD int seen_Info_delete(MPI_Info info, const char *key)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_delete");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_delete, (const uint64_t[]){(uint64_t)info, (uint64_t)key});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)key};
+    impi_before(&seen, IMPI_CALL_Info_delete, impi_args);
     return impi_after(&seen, PMPI_Info_delete(info, key));
 }
 
@@ -1211,7 +1278,9 @@ static COLD int seen_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_dup");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_dup, (const uint64_t[]){(uint64_t)info, (uint64_t)newinfo});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)newinfo};
+    impi_before(&seen, IMPI_CALL_Info_dup, impi_args);
     return impi_after(&seen, PMPI_Info_dup(info, newinfo));
 }
 
@@ -1235,7 +1304,9 @@ static COLD int seen_Info_free(MPI_Info *info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_free, (const uint64_t[]){(uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Info_free, impi_args);
     return impi_after(&seen, PMPI_Info_free(info));
 }
 
@@ -1258,8 +1329,10 @@ static COLD int seen_Info_get(MPI_Info info, const char *key, int valuelen, char
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_get, (const uint64_t[]){(uint64_t)info, (uint64_t)key,
-        (uint64_t)valuelen, (uint64_t)value, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)key, (uint64_t)valuelen, (uint64_t)value,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Info_get, impi_args);
     return impi_after(&seen, PMPI_Info_get(info, key, valuelen, value, flag));
 }
 
@@ -1286,8 +1359,9 @@ static COLD int seen_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_nkeys");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_get_nkeys, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)nkeys});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)nkeys};
+    impi_before(&seen, IMPI_CALL_Info_get_nkeys, impi_args);
     return impi_after(&seen, PMPI_Info_get_nkeys(info, nkeys));
 }
 
@@ -1312,8 +1386,9 @@ static COLD int seen_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_nthkey");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_get_nthkey, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)n, (uint64_t)key});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)n, (uint64_t)key};
+    impi_before(&seen, IMPI_CALL_Info_get_nthkey, impi_args);
     return impi_after(&seen, PMPI_Info_get_nthkey(info, n, key));
 }
 
@@ -1339,8 +1414,10 @@ static COLD int seen_Info_get_string(MPI_Info info, const char *key, int *buflen
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_string");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_get_string, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)key, (uint64_t)buflen, (uint64_t)value, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)key, (uint64_t)buflen, (uint64_t)value,
+        (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Info_get_string, impi_args);
     return impi_after(&seen, PMPI_Info_get_string(info, key, buflen, value, flag));
 }
 
@@ -1369,8 +1446,9 @@ static COLD int seen_Info_get_valuelen(MPI_Info info, const char *key, int *valu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_valuelen");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_get_valuelen, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)key, (uint64_t)valuelen, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)key, (uint64_t)valuelen, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Info_get_valuelen, impi_args);
     return impi_after(&seen, PMPI_Info_get_valuelen(info, key, valuelen, flag));
 }
 
@@ -1397,8 +1475,9 @@ static COLD int seen_Info_set(MPI_Info info, const char *key, const char *value)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_set");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Info_set, (const uint64_t[]){(uint64_t)info, (uint64_t)key,
-        (uint64_t)value});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)key, (uint64_t)value};
+    impi_before(&seen, IMPI_CALL_Info_set, impi_args);
     return impi_after(&seen, PMPI_Info_set(info, key, value));
 }
 
@@ -1424,7 +1503,9 @@ static COLD int seen_Init(int *argc, char ***argv)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Init, (const uint64_t[]){(uint64_t)argc, (uint64_t)argv});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)argc, (uint64_t)argv};
+    impi_before(&seen, IMPI_CALL_Init, impi_args);
     return impi_after(&seen, PMPI_Init(argc, argv));
 }
 
@@ -1449,8 +1530,9 @@ static COLD int seen_Init_thread(int *argc, char ***argv, int required, int *pro
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Init_thread");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Init_thread, (const uint64_t[]){(uint64_t)argc, (uint64_t)argv,
-        (uint64_t)required, (uint64_t)provided});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)argc, (uint64_t)argv, (uint64_t)required, (uint64_t)provided};
+    impi_before(&seen, IMPI_CALL_Init_thread, impi_args);
     return impi_after(&seen, PMPI_Init_thread(argc, argv, required, provided));
 }
 
@@ -1492,7 +1574,9 @@ static COLD int seen_Is_thread_main(int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Is_thread_main");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Is_thread_main, (const uint64_t[]){(uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Is_thread_main, impi_args);
     return impi_after(&seen, PMPI_Is_thread_main(flag));
 }
 
@@ -1515,8 +1599,9 @@ static COLD int seen_Lookup_name(const char *service_name, MPI_Info info, char *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Lookup_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Lookup_name, (const uint64_t[]){(uint64_t)service_name,
-        (uint64_t)info, (uint64_t)port_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)service_name, (uint64_t)info, (uint64_t)port_name};
+    impi_before(&seen, IMPI_CALL_Lookup_name, impi_args);
     return impi_after(&seen, PMPI_Lookup_name(service_name, info, port_name));
 }
 
@@ -1542,8 +1627,9 @@ static COLD int seen_Open_port(MPI_Info info, char *port_name)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Open_port");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Open_port, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)port_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)port_name};
+    impi_before(&seen, IMPI_CALL_Open_port, impi_args);
     return impi_after(&seen, PMPI_Open_port(info, port_name));
 }
 
@@ -1568,7 +1654,9 @@ static COLD int seen_Pcontrol(const int level, ...)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pcontrol");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pcontrol, (const uint64_t[]){(uint64_t)level});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)level};
+    impi_before(&seen, IMPI_CALL_Pcontrol, impi_args);
     return impi_after(&seen, PMPI_Pcontrol(level));
 }
 
@@ -1585,8 +1673,9 @@ static COLD int seen_Publish_name(const char *service_name, MPI_Info info, const
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Publish_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Publish_name, (const uint64_t[]){(uint64_t)service_name,
-        (uint64_t)info, (uint64_t)port_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)service_name, (uint64_t)info, (uint64_t)port_name};
+    impi_before(&seen, IMPI_CALL_Publish_name, impi_args);
     return impi_after(&seen, PMPI_Publish_name(service_name, info, port_name));
 }
 
@@ -1612,7 +1701,9 @@ static COLD int seen_Query_thread(int *provided)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Query_thread");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Query_thread, (const uint64_t[]){(uint64_t)provided});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)provided};
+    impi_before(&seen, IMPI_CALL_Query_thread, impi_args);
     return impi_after(&seen, PMPI_Query_thread(provided));
 }
 
@@ -1635,7 +1726,9 @@ static COLD int seen_Remove_error_class(int errorclass)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_class");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Remove_error_class, (const uint64_t[]){(uint64_t)errorclass});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorclass};
+    impi_before(&seen, IMPI_CALL_Remove_error_class, impi_args);
     return impi_after(&seen, PMPI_Remove_error_class(errorclass));
 }
 
@@ -1657,7 +1750,9 @@ static COLD int seen_Remove_error_code(int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_code");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Remove_error_code, (const uint64_t[]){(uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Remove_error_code, impi_args);
     return impi_after(&seen, PMPI_Remove_error_code(errorcode));
 }
 
@@ -1679,7 +1774,9 @@ static COLD int seen_Remove_error_string(int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_string");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Remove_error_string, (const uint64_t[]){(uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Remove_error_string, impi_args);
     return impi_after(&seen, PMPI_Remove_error_string(errorcode));
 }
 
@@ -1701,8 +1798,9 @@ static COLD int seen_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_call_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_call_errhandler, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Session_call_errhandler, impi_args);
     return impi_after(&seen, PMPI_Session_call_errhandler(session, errorcode));
 }
 
@@ -1727,8 +1825,9 @@ static COLD int seen_Session_create_errhandler(MPI_Session_errhandler_function *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_create_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_create_errhandler, (const uint64_t[]){(uint64_t)session_errhandler_fn,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session_errhandler_fn, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Session_create_errhandler, impi_args);
     return impi_after(&seen, PMPI_Session_create_errhandler(session_errhandler_fn, errhandler));
 }
 
@@ -1755,7 +1854,9 @@ static COLD int seen_Session_finalize(MPI_Session *session)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_finalize");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_finalize, (const uint64_t[]){(uint64_t)session});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session};
+    impi_before(&seen, IMPI_CALL_Session_finalize, impi_args);
     return impi_after(&seen, PMPI_Session_finalize(session));
 }
 
@@ -1778,8 +1879,9 @@ static COLD int seen_Session_get_errhandler(MPI_Session session, MPI_Errhandler 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_get_errhandler, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Session_get_errhandler, impi_args);
     return impi_after(&seen, PMPI_Session_get_errhandler(session, errhandler));
 }
 
@@ -1804,8 +1906,9 @@ static COLD int seen_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_get_info, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)info_used});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)info_used};
+    impi_before(&seen, IMPI_CALL_Session_get_info, impi_args);
     return impi_after(&seen, PMPI_Session_get_info(session, info_used));
 }
 
@@ -1831,8 +1934,10 @@ static COLD int seen_Session_get_nth_pset(MPI_Session session, MPI_Info info, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_nth_pset");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_get_nth_pset, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)info, (uint64_t)n, (uint64_t)pset_len, (uint64_t)pset_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)info, (uint64_t)n, (uint64_t)pset_len,
+        (uint64_t)pset_name};
+    impi_before(&seen, IMPI_CALL_Session_get_nth_pset, impi_args);
     return impi_after(&seen, PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name));
 }
 
@@ -1860,8 +1965,9 @@ static COLD int seen_Session_get_num_psets(MPI_Session session, MPI_Info info, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_num_psets");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_get_num_psets, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)info, (uint64_t)npset_names});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)info, (uint64_t)npset_names};
+    impi_before(&seen, IMPI_CALL_Session_get_num_psets, impi_args);
     return impi_after(&seen, PMPI_Session_get_num_psets(session, info, npset_names));
 }
 
@@ -1887,8 +1993,9 @@ static COLD int seen_Session_get_pset_info(MPI_Session session, const char *pset
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_pset_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_get_pset_info, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)pset_name, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)pset_name, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Session_get_pset_info, impi_args);
     return impi_after(&seen, PMPI_Session_get_pset_info(session, pset_name, info));
 }
 
@@ -1914,8 +2021,9 @@ static COLD int seen_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_init, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)errhandler, (uint64_t)session});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)errhandler, (uint64_t)session};
+    impi_before(&seen, IMPI_CALL_Session_init, impi_args);
     return impi_after(&seen, PMPI_Session_init(info, errhandler, session));
 }
 
@@ -1940,8 +2048,9 @@ static COLD int seen_Session_set_errhandler(MPI_Session session, MPI_Errhandler 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_set_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_set_errhandler, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Session_set_errhandler, impi_args);
     return impi_after(&seen, PMPI_Session_set_errhandler(session, errhandler));
 }
 
@@ -1965,9 +2074,10 @@ static COLD int seen_Status_set_cancelled(MPI_Status *status, int flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_cancelled");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_cancelled, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)flag});
-    return impi_after(&seen, PMPI_Status_set_cancelled(status, flag));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Status_set_cancelled, impi_args);
+    return impi_after(&seen, PMPI_Status_set_cancelled((MPI_Status *)impi_args[0], flag));
 }
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
@@ -1991,9 +2101,10 @@ static COLD int seen_Status_set_elements(MPI_Status *status, MPI_Datatype dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_elements, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Status_set_elements(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Status_set_elements, impi_args);
+    return impi_after(&seen, PMPI_Status_set_elements((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
@@ -2018,9 +2129,11 @@ static COLD int seen_Status_set_elements_c(MPI_Status *status, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_elements_c, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Status_set_elements_c(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Status_set_elements_c, impi_args);
+    return impi_after(&seen, PMPI_Status_set_elements_c((MPI_Status *)impi_args[0], datatype,
+        count));
 }
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
@@ -2045,9 +2158,11 @@ static COLD int seen_Status_set_elements_x(MPI_Status *status, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_elements_x, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Status_set_elements_x(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Status_set_elements_x, impi_args);
+    return impi_after(&seen, PMPI_Status_set_elements_x((MPI_Status *)impi_args[0], datatype,
+        count));
 }
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
@@ -2071,8 +2186,9 @@ static COLD int seen_Unpublish_name(const char *service_name, MPI_Info info, con
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpublish_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Unpublish_name, (const uint64_t[]){(uint64_t)service_name,
-        (uint64_t)info, (uint64_t)port_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)service_name, (uint64_t)info, (uint64_t)port_name};
+    impi_before(&seen, IMPI_CALL_Unpublish_name, impi_args);
     return impi_after(&seen, PMPI_Unpublish_name(service_name, info, port_name));
 }
 
@@ -2098,8 +2214,9 @@ static COLD int seen_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_call_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_call_errhandler, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)errorcode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)errorcode};
+    impi_before(&seen, IMPI_CALL_Win_call_errhandler, impi_args);
     return impi_after(&seen, PMPI_Win_call_errhandler(win, errorcode));
 }
 
@@ -2124,8 +2241,9 @@ static COLD int seen_Win_create_errhandler(MPI_Win_errhandler_function *win_errh
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create_errhandler, (const uint64_t[]){(uint64_t)win_errhandler_fn,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win_errhandler_fn, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Win_create_errhandler, impi_args);
     return impi_after(&seen, PMPI_Win_create_errhandler(win_errhandler_fn, errhandler));
 }
 
@@ -2152,8 +2270,9 @@ static COLD int seen_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_get_errhandler, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Win_get_errhandler, impi_args);
     return impi_after(&seen, PMPI_Win_get_errhandler(win, errhandler));
 }
 
@@ -2178,8 +2297,9 @@ static COLD int seen_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_errhandler");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_set_errhandler, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Win_set_errhandler, impi_args);
     return impi_after(&seen, PMPI_Win_set_errhandler(win, errhandler));
 }
 

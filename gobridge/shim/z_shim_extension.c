@@ -15,8 +15,10 @@ static COLD int seen_Op_create_x(MPIX_User_function_x *user_fn_x,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Op_create_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Op_create_x, (const uint64_t[]){(uint64_t)user_fn_x,
-        (uint64_t)destructor_fn, (uint64_t)commute, (uint64_t)extra_state, (uint64_t)op});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)user_fn_x, (uint64_t)destructor_fn, (uint64_t)commute,
+        (uint64_t)extra_state, (uint64_t)op};
+    impi_before(&seen, IMPI_CALL_Op_create_x, impi_args);
     return impi_after(&seen, PMPIX_Op_create_x(user_fn_x, destructor_fn, commute, extra_state, op));
 }
 
@@ -47,8 +49,10 @@ static COLD int seen_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *c
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_create_errhandler_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_create_errhandler_x, (const uint64_t[]){(uint64_t)comm_errhandler_fn_x,
-        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm_errhandler_fn_x, (uint64_t)destructor_fn,
+        (uint64_t)extra_state, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Comm_create_errhandler_x, impi_args);
     return impi_after(&seen, PMPIX_Comm_create_errhandler_x(comm_errhandler_fn_x, destructor_fn,
         extra_state, errhandler));
 }
@@ -80,8 +84,10 @@ static COLD int seen_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Win_create_errhandler_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create_errhandler_x, (const uint64_t[]){(uint64_t)win_errhandler_fn_x,
-        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win_errhandler_fn_x, (uint64_t)destructor_fn,
+        (uint64_t)extra_state, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Win_create_errhandler_x, impi_args);
     return impi_after(&seen, PMPIX_Win_create_errhandler_x(win_errhandler_fn_x, destructor_fn,
         extra_state, errhandler));
 }
@@ -113,8 +119,10 @@ static COLD int seen_File_create_errhandler_x(MPIX_File_errhandler_function_x *f
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_File_create_errhandler_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_create_errhandler_x, (const uint64_t[]){(uint64_t)file_errhandler_fn_x,
-        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)file_errhandler_fn_x, (uint64_t)destructor_fn,
+        (uint64_t)extra_state, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_File_create_errhandler_x, impi_args);
     return impi_after(&seen, PMPIX_File_create_errhandler_x(file_errhandler_fn_x, destructor_fn,
         extra_state, errhandler));
 }
@@ -146,8 +154,10 @@ static COLD int seen_Session_create_errhandler_x(MPIX_Session_errhandler_functio
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Session_create_errhandler_x");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_create_errhandler_x, (const uint64_t[]){(uint64_t)session_errhandler_fn_x,
-        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session_errhandler_fn_x, (uint64_t)destructor_fn,
+        (uint64_t)extra_state, (uint64_t)errhandler};
+    impi_before(&seen, IMPI_CALL_Session_create_errhandler_x, impi_args);
     return impi_after(&seen, PMPIX_Session_create_errhandler_x(session_errhandler_fn_x,
         destructor_fn, extra_state, errhandler));
 }

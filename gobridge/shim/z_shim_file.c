@@ -14,7 +14,9 @@ static COLD int seen_File_close(MPI_File *fh)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_close");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_close, (const uint64_t[]){(uint64_t)fh});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh};
+    impi_before(&seen, IMPI_CALL_File_close, impi_args);
     return impi_after(&seen, PMPI_File_close(fh));
 }
 
@@ -37,8 +39,9 @@ static COLD int seen_File_delete(const char *filename, MPI_Info info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_delete");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_delete, (const uint64_t[]){(uint64_t)filename,
-        (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)filename, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_File_delete, impi_args);
     return impi_after(&seen, PMPI_File_delete(filename, info));
 }
 
@@ -63,7 +66,9 @@ static COLD int seen_File_get_amode(MPI_File fh, int *amode)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_amode");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_amode, (const uint64_t[]){(uint64_t)fh, (uint64_t)amode});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)amode};
+    impi_before(&seen, IMPI_CALL_File_get_amode, impi_args);
     return impi_after(&seen, PMPI_File_get_amode(fh, amode));
 }
 
@@ -87,8 +92,9 @@ static COLD int seen_File_get_atomicity(MPI_File fh, int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_atomicity");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_atomicity, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_File_get_atomicity, impi_args);
     return impi_after(&seen, PMPI_File_get_atomicity(fh, flag));
 }
 
@@ -113,8 +119,9 @@ static COLD int seen_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Of
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_byte_offset");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_byte_offset, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)disp});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)disp};
+    impi_before(&seen, IMPI_CALL_File_get_byte_offset, impi_args);
     return impi_after(&seen, PMPI_File_get_byte_offset(fh, offset, disp));
 }
 
@@ -139,7 +146,9 @@ static COLD int seen_File_get_group(MPI_File fh, MPI_Group *group)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_group, (const uint64_t[]){(uint64_t)fh, (uint64_t)group});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)group};
+    impi_before(&seen, IMPI_CALL_File_get_group, impi_args);
     return impi_after(&seen, PMPI_File_get_group(fh, group));
 }
 
@@ -163,8 +172,9 @@ static COLD int seen_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_info, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)info_used});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)info_used};
+    impi_before(&seen, IMPI_CALL_File_get_info, impi_args);
     return impi_after(&seen, PMPI_File_get_info(fh, info_used));
 }
 
@@ -189,8 +199,9 @@ static COLD int seen_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_position");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_position, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset};
+    impi_before(&seen, IMPI_CALL_File_get_position, impi_args);
     return impi_after(&seen, PMPI_File_get_position(fh, offset));
 }
 
@@ -215,8 +226,9 @@ static COLD int seen_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_position_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_position_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset};
+    impi_before(&seen, IMPI_CALL_File_get_position_shared, impi_args);
     return impi_after(&seen, PMPI_File_get_position_shared(fh, offset));
 }
 
@@ -241,7 +253,9 @@ static COLD int seen_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_size, (const uint64_t[]){(uint64_t)fh, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_File_get_size, impi_args);
     return impi_after(&seen, PMPI_File_get_size(fh, size));
 }
 
@@ -265,8 +279,9 @@ static COLD int seen_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_type_extent");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_type_extent, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)datatype, (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)datatype, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_File_get_type_extent, impi_args);
     return impi_after(&seen, PMPI_File_get_type_extent(fh, datatype, extent));
 }
 
@@ -291,8 +306,9 @@ static COLD int seen_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_type_extent_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_type_extent_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)datatype, (uint64_t)extent});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)datatype, (uint64_t)extent};
+    impi_before(&seen, IMPI_CALL_File_get_type_extent_c, impi_args);
     return impi_after(&seen, PMPI_File_get_type_extent_c(fh, datatype, extent));
 }
 
@@ -318,8 +334,10 @@ static COLD int seen_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_view");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_get_view, (const uint64_t[]){(uint64_t)fh, (uint64_t)disp,
-        (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)disp, (uint64_t)etype, (uint64_t)filetype,
+        (uint64_t)datarep};
+    impi_before(&seen, IMPI_CALL_File_get_view, impi_args);
     return impi_after(&seen, PMPI_File_get_view(fh, disp, etype, filetype, datarep));
 }
 
@@ -350,8 +368,10 @@ static COLD int seen_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread, impi_args);
     return impi_after(&seen, PMPI_File_iread(fh, buf, count, datatype, request));
 }
 
@@ -378,8 +398,10 @@ static COLD int seen_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_all, impi_args);
     return impi_after(&seen, PMPI_File_iread_all(fh, buf, count, datatype, request));
 }
 
@@ -407,8 +429,10 @@ static COLD int seen_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_all_c, impi_args);
     return impi_after(&seen, PMPI_File_iread_all_c(fh, buf, count, datatype, request));
 }
 
@@ -436,8 +460,10 @@ static COLD int seen_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_at, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_at, impi_args);
     return impi_after(&seen, PMPI_File_iread_at(fh, offset, buf, count, datatype, request));
 }
 
@@ -466,8 +492,10 @@ static COLD int seen_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_at_all, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_at_all, impi_args);
     return impi_after(&seen, PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request));
 }
 
@@ -496,8 +524,10 @@ static COLD int seen_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *b
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_at_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_at_all_c, impi_args);
     return impi_after(&seen, PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request));
 }
 
@@ -526,8 +556,10 @@ static COLD int seen_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_at_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_at_c, impi_args);
     return impi_after(&seen, PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request));
 }
 
@@ -556,8 +588,10 @@ static COLD int seen_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_c, impi_args);
     return impi_after(&seen, PMPI_File_iread_c(fh, buf, count, datatype, request));
 }
 
@@ -585,8 +619,10 @@ static COLD int seen_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_shared, impi_args);
     return impi_after(&seen, PMPI_File_iread_shared(fh, buf, count, datatype, request));
 }
 
@@ -615,8 +651,10 @@ static COLD int seen_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_shared_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iread_shared_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iread_shared_c, impi_args);
     return impi_after(&seen, PMPI_File_iread_shared_c(fh, buf, count, datatype, request));
 }
 
@@ -645,8 +683,10 @@ static COLD int seen_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite, impi_args);
     return impi_after(&seen, PMPI_File_iwrite(fh, buf, count, datatype, request));
 }
 
@@ -674,8 +714,10 @@ static COLD int seen_File_iwrite_all(MPI_File fh, const void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_all, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_all, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_all(fh, buf, count, datatype, request));
 }
 
@@ -703,8 +745,10 @@ static COLD int seen_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count c
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_all_c, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_all_c(fh, buf, count, datatype, request));
 }
 
@@ -732,8 +776,10 @@ static COLD int seen_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_at, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_at, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request));
 }
 
@@ -762,8 +808,10 @@ static COLD int seen_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const vo
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_at_all, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_all, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request));
 }
 
@@ -792,8 +840,10 @@ static COLD int seen_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_at_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_all_c, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request));
 }
 
@@ -822,8 +872,10 @@ static COLD int seen_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_at_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_c, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request));
 }
 
@@ -852,8 +904,10 @@ static COLD int seen_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_c, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_c(fh, buf, count, datatype, request));
 }
 
@@ -881,8 +935,10 @@ static COLD int seen_File_iwrite_shared(MPI_File fh, const void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_shared, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_shared(fh, buf, count, datatype, request));
 }
 
@@ -911,8 +967,10 @@ static COLD int seen_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_shared_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_iwrite_shared_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_File_iwrite_shared_c, impi_args);
     return impi_after(&seen, PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request));
 }
 
@@ -941,8 +999,10 @@ static COLD int seen_File_open(MPI_Comm comm, const char *filename, int amode, M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_open");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_open, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)filename, (uint64_t)amode, (uint64_t)info, (uint64_t)fh});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)filename, (uint64_t)amode, (uint64_t)info,
+        (uint64_t)fh};
+    impi_before(&seen, IMPI_CALL_File_open, impi_args);
     return impi_after(&seen, PMPI_File_open(comm, filename, amode, info, fh));
 }
 
@@ -968,8 +1028,9 @@ static COLD int seen_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_preallocate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_preallocate, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_File_preallocate, impi_args);
     return impi_after(&seen, PMPI_File_preallocate(fh, size));
 }
 
@@ -994,9 +1055,11 @@ static COLD int seen_File_read(MPI_File fh, void *buf, int count, MPI_Datatype d
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read, impi_args);
+    return impi_after(&seen, PMPI_File_read(fh, buf, count, datatype, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
@@ -1022,9 +1085,12 @@ static COLD int seen_File_read_all(MPI_File fh, void *buf, int count, MPI_Dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_all(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_all, impi_args);
+    return impi_after(&seen, PMPI_File_read_all(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
@@ -1049,8 +1115,9 @@ static COLD int seen_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_all_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_all_begin, impi_args);
     return impi_after(&seen, PMPI_File_read_all_begin(fh, buf, count, datatype));
 }
 
@@ -1076,8 +1143,9 @@ static COLD int seen_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count cou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_all_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_all_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_read_all_begin_c(fh, buf, count, datatype));
 }
 
@@ -1103,9 +1171,12 @@ static COLD int seen_File_read_all_c(MPI_File fh, void *buf, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_all_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_all_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_all_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -1131,9 +1202,10 @@ static COLD int seen_File_read_all_end(MPI_File fh, void *buf, MPI_Status *statu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_all_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_all_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_all_end, impi_args);
+    return impi_after(&seen, PMPI_File_read_all_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
@@ -1159,9 +1231,12 @@ static COLD int seen_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_at(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_at, impi_args);
+    return impi_after(&seen, PMPI_File_read_at(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
@@ -1189,9 +1264,12 @@ static COLD int seen_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_all, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_at_all(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_at_all, impi_args);
+    return impi_after(&seen, PMPI_File_read_at_all(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
@@ -1219,8 +1297,10 @@ static COLD int seen_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_all_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_at_all_begin, impi_args);
     return impi_after(&seen, PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype));
 }
 
@@ -1247,8 +1327,10 @@ static COLD int seen_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, vo
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_at_all_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype));
 }
 
@@ -1275,9 +1357,12 @@ static COLD int seen_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *bu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_at_all_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_at_all_c(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
@@ -1304,9 +1389,10 @@ static COLD int seen_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *st
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_all_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_at_all_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_at_all_end, impi_args);
+    return impi_after(&seen, PMPI_File_read_at_all_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
@@ -1332,9 +1418,12 @@ static COLD int seen_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_at_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_at_c(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_at_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_at_c(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
@@ -1362,9 +1451,12 @@ static COLD int seen_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -1391,9 +1483,12 @@ static COLD int seen_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_ordered, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_ordered(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_ordered, impi_args);
+    return impi_after(&seen, PMPI_File_read_ordered(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
@@ -1421,8 +1516,9 @@ static COLD int seen_File_read_ordered_begin(MPI_File fh, void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_ordered_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_ordered_begin, impi_args);
     return impi_after(&seen, PMPI_File_read_ordered_begin(fh, buf, count, datatype));
 }
 
@@ -1448,8 +1544,9 @@ static COLD int seen_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_read_ordered_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_read_ordered_begin_c(fh, buf, count, datatype));
 }
 
@@ -1475,9 +1572,12 @@ static COLD int seen_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_ordered_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_ordered_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_ordered_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_ordered_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -1504,9 +1604,10 @@ static COLD int seen_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_ordered_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_ordered_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_ordered_end, impi_args);
+    return impi_after(&seen, PMPI_File_read_ordered_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
@@ -1532,9 +1633,12 @@ static COLD int seen_File_read_shared(MPI_File fh, void *buf, int count, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_shared(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_shared, impi_args);
+    return impi_after(&seen, PMPI_File_read_shared(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
@@ -1561,9 +1665,12 @@ static COLD int seen_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_shared_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_read_shared_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_read_shared_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_read_shared_c, impi_args);
+    return impi_after(&seen, PMPI_File_read_shared_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -1589,8 +1696,9 @@ static COLD int seen_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_seek");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_seek, (const uint64_t[]){(uint64_t)fh, (uint64_t)offset,
-        (uint64_t)whence});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)whence};
+    impi_before(&seen, IMPI_CALL_File_seek, impi_args);
     return impi_after(&seen, PMPI_File_seek(fh, offset, whence));
 }
 
@@ -1614,8 +1722,9 @@ static COLD int seen_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_seek_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_seek_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)whence});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)whence};
+    impi_before(&seen, IMPI_CALL_File_seek_shared, impi_args);
     return impi_after(&seen, PMPI_File_seek_shared(fh, offset, whence));
 }
 
@@ -1639,8 +1748,9 @@ static COLD int seen_File_set_atomicity(MPI_File fh, int flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_atomicity");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_set_atomicity, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_File_set_atomicity, impi_args);
     return impi_after(&seen, PMPI_File_set_atomicity(fh, flag));
 }
 
@@ -1664,7 +1774,9 @@ static COLD int seen_File_set_info(MPI_File fh, MPI_Info info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_set_info, (const uint64_t[]){(uint64_t)fh, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_File_set_info, impi_args);
     return impi_after(&seen, PMPI_File_set_info(fh, info));
 }
 
@@ -1687,7 +1799,9 @@ static COLD int seen_File_set_size(MPI_File fh, MPI_Offset size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_set_size, (const uint64_t[]){(uint64_t)fh, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_File_set_size, impi_args);
     return impi_after(&seen, PMPI_File_set_size(fh, size));
 }
 
@@ -1711,8 +1825,10 @@ static COLD int seen_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype et
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_view");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_set_view, (const uint64_t[]){(uint64_t)fh, (uint64_t)disp,
-        (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)disp, (uint64_t)etype, (uint64_t)filetype,
+        (uint64_t)datarep, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_File_set_view, impi_args);
     return impi_after(&seen, PMPI_File_set_view(fh, disp, etype, filetype, datarep, info));
 }
 
@@ -1739,7 +1855,9 @@ static COLD int seen_File_sync(MPI_File fh)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_sync");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_sync, (const uint64_t[]){(uint64_t)fh});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh};
+    impi_before(&seen, IMPI_CALL_File_sync, impi_args);
     return impi_after(&seen, PMPI_File_sync(fh));
 }
 
@@ -1762,9 +1880,11 @@ static COLD int seen_File_write(MPI_File fh, const void *buf, int count, MPI_Dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write, impi_args);
+    return impi_after(&seen, PMPI_File_write(fh, buf, count, datatype, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
@@ -1791,9 +1911,12 @@ static COLD int seen_File_write_all(MPI_File fh, const void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_all(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_all, impi_args);
+    return impi_after(&seen, PMPI_File_write_all(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
@@ -1820,8 +1943,9 @@ static COLD int seen_File_write_all_begin(MPI_File fh, const void *buf, int coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_all_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_all_begin, impi_args);
     return impi_after(&seen, PMPI_File_write_all_begin(fh, buf, count, datatype));
 }
 
@@ -1847,8 +1971,9 @@ static COLD int seen_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Co
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_all_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_all_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_write_all_begin_c(fh, buf, count, datatype));
 }
 
@@ -1875,9 +2000,12 @@ static COLD int seen_File_write_all_c(MPI_File fh, const void *buf, MPI_Count co
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_all_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_all_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_all_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -1903,9 +2031,10 @@ static COLD int seen_File_write_all_end(MPI_File fh, const void *buf, MPI_Status
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_all_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_all_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_all_end, impi_args);
+    return impi_after(&seen, PMPI_File_write_all_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
@@ -1931,9 +2060,12 @@ static COLD int seen_File_write_at(MPI_File fh, MPI_Offset offset, const void *b
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_at(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_at, impi_args);
+    return impi_after(&seen, PMPI_File_write_at(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
@@ -1961,9 +2093,12 @@ static COLD int seen_File_write_at_all(MPI_File fh, MPI_Offset offset, const voi
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_all, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_at_all(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_at_all, impi_args);
+    return impi_after(&seen, PMPI_File_write_at_all(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
@@ -1991,8 +2126,10 @@ static COLD int seen_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, con
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_all_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_at_all_begin, impi_args);
     return impi_after(&seen, PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
 }
 
@@ -2019,8 +2156,10 @@ static COLD int seen_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, c
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_at_all_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype));
 }
 
@@ -2047,9 +2186,12 @@ static COLD int seen_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const v
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_all_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_at_all_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_at_all_c(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
@@ -2076,9 +2218,10 @@ static COLD int seen_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Sta
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_all_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_at_all_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_at_all_end, impi_args);
+    return impi_after(&seen, PMPI_File_write_at_all_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
@@ -2104,9 +2247,12 @@ static COLD int seen_File_write_at_c(MPI_File fh, MPI_Offset offset, const void 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_at_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_at_c(fh, offset, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)offset, (uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_at_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_at_c(fh, offset, buf, count, datatype,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
@@ -2134,9 +2280,12 @@ static COLD int seen_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -2163,9 +2312,12 @@ static COLD int seen_File_write_ordered(MPI_File fh, const void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_ordered, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_ordered(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_ordered, impi_args);
+    return impi_after(&seen, PMPI_File_write_ordered(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
@@ -2193,8 +2345,9 @@ static COLD int seen_File_write_ordered_begin(MPI_File fh, const void *buf, int 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_begin");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_ordered_begin, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_ordered_begin, impi_args);
     return impi_after(&seen, PMPI_File_write_ordered_begin(fh, buf, count, datatype));
 }
 
@@ -2220,8 +2373,9 @@ static COLD int seen_File_write_ordered_begin_c(MPI_File fh, const void *buf, MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_begin_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_File_write_ordered_begin_c, impi_args);
     return impi_after(&seen, PMPI_File_write_ordered_begin_c(fh, buf, count, datatype));
 }
 
@@ -2248,9 +2402,12 @@ static COLD int seen_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_ordered_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_ordered_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_ordered_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_ordered_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
@@ -2277,9 +2434,10 @@ static COLD int seen_File_write_ordered_end(MPI_File fh, const void *buf, MPI_St
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_end");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_ordered_end, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_ordered_end(fh, buf, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_ordered_end, impi_args);
+    return impi_after(&seen, PMPI_File_write_ordered_end(fh, buf, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
@@ -2305,9 +2463,12 @@ static COLD int seen_File_write_shared(MPI_File fh, const void *buf, int count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_shared, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_shared(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_shared, impi_args);
+    return impi_after(&seen, PMPI_File_write_shared(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
@@ -2335,9 +2496,12 @@ static COLD int seen_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_shared_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_File_write_shared_c, (const uint64_t[]){(uint64_t)fh,
-        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
-    return impi_after(&seen, PMPI_File_write_shared_c(fh, buf, count, datatype, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_File_write_shared_c, impi_args);
+    return impi_after(&seen, PMPI_File_write_shared_c(fh, buf, count, datatype,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -2367,9 +2531,10 @@ static COLD int seen_Register_datarep(const char *datarep,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Register_datarep");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Register_datarep, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
-        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)read_conversion_fn,
+        (uint64_t)write_conversion_fn, (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Register_datarep, impi_args);
     return impi_after(&seen, PMPI_Register_datarep(datarep, read_conversion_fn,
         write_conversion_fn, dtype_file_extent_fn, extra_state));
 }
@@ -2407,9 +2572,10 @@ static COLD int seen_Register_datarep_c(const char *datarep,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Register_datarep_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Register_datarep_c, (const uint64_t[]){(uint64_t)datarep,
-        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
-        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)datarep, (uint64_t)read_conversion_fn,
+        (uint64_t)write_conversion_fn, (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state};
+    impi_before(&seen, IMPI_CALL_Register_datarep_c, impi_args);
     return impi_after(&seen, PMPI_Register_datarep_c(datarep, read_conversion_fn,
         write_conversion_fn, dtype_file_extent_fn, extra_state));
 }

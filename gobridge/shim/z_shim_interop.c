@@ -278,8 +278,9 @@ static COLD int seen_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_c2f");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_c2f, (const uint64_t[]){(uint64_t)c_status,
-        (uint64_t)f_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)c_status, (uint64_t)f_status};
+    impi_before(&seen, IMPI_CALL_Status_c2f, impi_args);
     return impi_after(&seen, PMPI_Status_c2f(c_status, f_status));
 }
 
@@ -305,8 +306,9 @@ static COLD int seen_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f0
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_c2f08");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_c2f08, (const uint64_t[]){(uint64_t)c_status,
-        (uint64_t)f08_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)c_status, (uint64_t)f08_status};
+    impi_before(&seen, IMPI_CALL_Status_c2f08, impi_args);
     return impi_after(&seen, PMPI_Status_c2f08(c_status, f08_status));
 }
 
@@ -332,8 +334,9 @@ static COLD int seen_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f082c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_f082c, (const uint64_t[]){(uint64_t)f08_status,
-        (uint64_t)c_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)f08_status, (uint64_t)c_status};
+    impi_before(&seen, IMPI_CALL_Status_f082c, impi_args);
     return impi_after(&seen, PMPI_Status_f082c(f08_status, c_status));
 }
 
@@ -359,8 +362,9 @@ static COLD int seen_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f082f");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_f082f, (const uint64_t[]){(uint64_t)f08_status,
-        (uint64_t)f_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)f08_status, (uint64_t)f_status};
+    impi_before(&seen, IMPI_CALL_Status_f082f, impi_args);
     return impi_after(&seen, PMPI_Status_f082f(f08_status, f_status));
 }
 
@@ -386,8 +390,9 @@ static COLD int seen_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f2c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_f2c, (const uint64_t[]){(uint64_t)f_status,
-        (uint64_t)c_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)f_status, (uint64_t)c_status};
+    impi_before(&seen, IMPI_CALL_Status_f2c, impi_args);
     return impi_after(&seen, PMPI_Status_f2c(f_status, c_status));
 }
 
@@ -413,8 +418,9 @@ static COLD int seen_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f2f08");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_f2f08, (const uint64_t[]){(uint64_t)f_status,
-        (uint64_t)f08_status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)f_status, (uint64_t)f08_status};
+    impi_before(&seen, IMPI_CALL_Status_f2f08, impi_args);
     return impi_after(&seen, PMPI_Status_f2f08(f_status, f08_status));
 }
 
@@ -446,8 +452,9 @@ static COLD int seen_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_complex");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_f90_complex, (const uint64_t[]){(uint64_t)p,
-        (uint64_t)r, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)p, (uint64_t)r, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_f90_complex, impi_args);
     return impi_after(&seen, PMPI_Type_create_f90_complex(p, r, newtype));
 }
 
@@ -472,8 +479,9 @@ static COLD int seen_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_integer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_f90_integer, (const uint64_t[]){(uint64_t)r,
-        (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)r, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_f90_integer, impi_args);
     return impi_after(&seen, PMPI_Type_create_f90_integer(r, newtype));
 }
 
@@ -498,8 +506,9 @@ static COLD int seen_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_real");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_create_f90_real, (const uint64_t[]){(uint64_t)p,
-        (uint64_t)r, (uint64_t)newtype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)p, (uint64_t)r, (uint64_t)newtype};
+    impi_before(&seen, IMPI_CALL_Type_create_f90_real, impi_args);
     return impi_after(&seen, PMPI_Type_create_f90_real(p, r, newtype));
 }
 
@@ -536,8 +545,9 @@ static COLD int seen_Type_match_size(int typeclass, int size, MPI_Datatype *data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_match_size");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Type_match_size, (const uint64_t[]){(uint64_t)typeclass,
-        (uint64_t)size, (uint64_t)datatype});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)typeclass, (uint64_t)size, (uint64_t)datatype};
+    impi_before(&seen, IMPI_CALL_Type_match_size, impi_args);
     return impi_after(&seen, PMPI_Type_match_size(typeclass, size, datatype));
 }
 

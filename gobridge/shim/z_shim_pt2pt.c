@@ -15,8 +15,10 @@ static COLD int seen_Bsend(const void *buf, int count, MPI_Datatype datatype, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Bsend, impi_args);
     return impi_after(&seen, PMPI_Bsend(buf, count, datatype, dest, tag, comm));
 }
 
@@ -42,8 +44,10 @@ static COLD int seen_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Bsend_c, impi_args);
     return impi_after(&seen, PMPI_Bsend_c(buf, count, datatype, dest, tag, comm));
 }
 
@@ -70,8 +74,10 @@ static COLD int seen_Bsend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bsend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Bsend_init, impi_args);
     return impi_after(&seen, PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -101,9 +107,10 @@ static COLD int seen_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Bsend_init_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Bsend_init_c, impi_args);
     return impi_after(&seen, PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -132,8 +139,9 @@ static COLD int seen_Buffer_attach(void *buffer, int size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_attach");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_attach, (const uint64_t[]){(uint64_t)buffer,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Buffer_attach, impi_args);
     return impi_after(&seen, PMPI_Buffer_attach(buffer, size));
 }
 
@@ -158,8 +166,9 @@ static COLD int seen_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_attach_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_attach_c, (const uint64_t[]){(uint64_t)buffer,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Buffer_attach_c, impi_args);
     return impi_after(&seen, PMPI_Buffer_attach_c(buffer, size));
 }
 
@@ -184,8 +193,9 @@ static COLD int seen_Buffer_detach(void *buffer_addr, int *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_detach");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_detach, (const uint64_t[]){(uint64_t)buffer_addr,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Buffer_detach, impi_args);
     return impi_after(&seen, PMPI_Buffer_detach(buffer_addr, size));
 }
 
@@ -213,8 +223,9 @@ static COLD int seen_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_detach_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_detach_c, (const uint64_t[]){(uint64_t)buffer_addr,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Buffer_detach_c, impi_args);
     return impi_after(&seen, PMPI_Buffer_detach_c(buffer_addr, size));
 }
 
@@ -240,7 +251,9 @@ static COLD int seen_Buffer_flush(void)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_flush");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_flush, (const uint64_t[]){0});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {0};
+    impi_before(&seen, IMPI_CALL_Buffer_flush, impi_args);
     return impi_after(&seen, PMPI_Buffer_flush());
 }
 
@@ -262,7 +275,9 @@ static COLD int seen_Buffer_iflush(MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_iflush");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Buffer_iflush, (const uint64_t[]){(uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Buffer_iflush, impi_args);
     return impi_after(&seen, PMPI_Buffer_iflush(request));
 }
 
@@ -285,7 +300,9 @@ static COLD int seen_Cancel(MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cancel");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Cancel, (const uint64_t[]){(uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Cancel, impi_args);
     return impi_after(&seen, PMPI_Cancel(request));
 }
 
@@ -308,8 +325,9 @@ static COLD int seen_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_attach_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_attach_buffer, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)buffer, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_attach_buffer, impi_args);
     return impi_after(&seen, PMPI_Comm_attach_buffer(comm, buffer, size));
 }
 
@@ -334,8 +352,9 @@ static COLD int seen_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_attach_buffer_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_attach_buffer_c, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)buffer, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_attach_buffer_c, impi_args);
     return impi_after(&seen, PMPI_Comm_attach_buffer_c(comm, buffer, size));
 }
 
@@ -360,8 +379,9 @@ static COLD int seen_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_detach_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_detach_buffer, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)buffer_addr, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_detach_buffer, impi_args);
     return impi_after(&seen, PMPI_Comm_detach_buffer(comm, buffer_addr, size));
 }
 
@@ -389,8 +409,9 @@ static COLD int seen_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_detach_buffer_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_detach_buffer_c, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)buffer_addr, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Comm_detach_buffer_c, impi_args);
     return impi_after(&seen, PMPI_Comm_detach_buffer_c(comm, buffer_addr, size));
 }
 
@@ -416,7 +437,9 @@ static COLD int seen_Comm_flush_buffer(MPI_Comm comm)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_flush_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_flush_buffer, (const uint64_t[]){(uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Comm_flush_buffer, impi_args);
     return impi_after(&seen, PMPI_Comm_flush_buffer(comm));
 }
 
@@ -438,8 +461,9 @@ static COLD int seen_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_iflush_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Comm_iflush_buffer, (const uint64_t[]){(uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Comm_iflush_buffer, impi_args);
     return impi_after(&seen, PMPI_Comm_iflush_buffer(comm, request));
 }
 
@@ -464,9 +488,10 @@ static COLD int seen_Get_count(const MPI_Status *status, MPI_Datatype datatype, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_count");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_count, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Get_count(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Get_count, impi_args);
+    return impi_after(&seen, PMPI_Get_count((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
@@ -496,9 +521,10 @@ static COLD int seen_Get_count_c(const MPI_Status *status, MPI_Datatype datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_count_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_count_c, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)datatype, (uint64_t)count});
-    return impi_after(&seen, PMPI_Get_count_c(status, datatype, count));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)datatype, (uint64_t)count};
+    impi_before(&seen, IMPI_CALL_Get_count_c, impi_args);
+    return impi_after(&seen, PMPI_Get_count_c((MPI_Status *)impi_args[0], datatype, count));
 }
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
@@ -527,8 +553,10 @@ static COLD int seen_Ibsend(const void *buf, int count, MPI_Datatype datatype, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibsend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ibsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ibsend, impi_args);
     return impi_after(&seen, PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -558,8 +586,10 @@ static COLD int seen_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibsend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ibsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ibsend_c, impi_args);
     return impi_after(&seen, PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -589,9 +619,12 @@ static COLD int seen_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Improbe");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Improbe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
-        (uint64_t)comm, (uint64_t)flag, (uint64_t)message, (uint64_t)status});
-    return impi_after(&seen, PMPI_Improbe(source, tag, comm, flag, message, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)flag,
+        (uint64_t)message, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Improbe, impi_args);
+    return impi_after(&seen, PMPI_Improbe(source, tag, comm, flag, message,
+        (MPI_Status *)impi_args[5]));
 }
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
@@ -619,8 +652,10 @@ static COLD int seen_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Mes
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Imrecv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Imrecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)message, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Imrecv, impi_args);
     return impi_after(&seen, PMPI_Imrecv(buf, count, datatype, message, request));
 }
 
@@ -649,8 +684,10 @@ static COLD int seen_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Imrecv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Imrecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)message, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Imrecv_c, impi_args);
     return impi_after(&seen, PMPI_Imrecv_c(buf, count, datatype, message, request));
 }
 
@@ -678,9 +715,11 @@ static COLD int seen_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iprobe");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Iprobe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
-        (uint64_t)comm, (uint64_t)flag, (uint64_t)status});
-    return impi_after(&seen, PMPI_Iprobe(source, tag, comm, flag, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)flag,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Iprobe, impi_args);
+    return impi_after(&seen, PMPI_Iprobe(source, tag, comm, flag, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
@@ -709,8 +748,10 @@ static COLD int seen_Irecv(void *buf, int count, MPI_Datatype datatype, int sour
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irecv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Irecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Irecv, impi_args);
     return impi_after(&seen, PMPI_Irecv(buf, count, datatype, source, tag, comm, request));
 }
 
@@ -743,8 +784,10 @@ static COLD int seen_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irecv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Irecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Irecv_c, impi_args);
     return impi_after(&seen, PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request));
 }
 
@@ -777,8 +820,10 @@ static COLD int seen_Irsend(const void *buf, int count, MPI_Datatype datatype, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irsend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Irsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Irsend, impi_args);
     return impi_after(&seen, PMPI_Irsend(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -808,8 +853,10 @@ static COLD int seen_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irsend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Irsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Irsend_c, impi_args);
     return impi_after(&seen, PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -839,8 +886,10 @@ static COLD int seen_Isend(const void *buf, int count, MPI_Datatype datatype, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isend, impi_args);
     return impi_after(&seen, PMPI_Isend(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -873,8 +922,10 @@ static COLD int seen_Isend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isend_c, impi_args);
     return impi_after(&seen, PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -908,10 +959,11 @@ static COLD int seen_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isendrecv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
-        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)dest, (uint64_t)sendtag, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isendrecv, impi_args);
     return impi_after(&seen, PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag,
         recvbuf, recvcount, recvtype, source, recvtag, comm, request));
 }
@@ -948,10 +1000,11 @@ static COLD int seen_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
-        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)dest, (uint64_t)sendtag, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isendrecv_c, impi_args);
     return impi_after(&seen, PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag,
         recvbuf, recvcount, recvtype, source, recvtag, comm, request));
 }
@@ -987,9 +1040,10 @@ static COLD int seen_Isendrecv_replace(void *buf, int count, MPI_Datatype dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_replace");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isendrecv_replace, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)sendtag, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isendrecv_replace, impi_args);
     return impi_after(&seen, PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source,
         recvtag, comm, request));
 }
@@ -1020,9 +1074,10 @@ static COLD int seen_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_replace_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Isendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)sendtag, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Isendrecv_replace_c, impi_args);
     return impi_after(&seen, PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag,
         source, recvtag, comm, request));
 }
@@ -1053,8 +1108,10 @@ static COLD int seen_Issend(const void *buf, int count, MPI_Datatype datatype, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Issend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Issend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Issend, impi_args);
     return impi_after(&seen, PMPI_Issend(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1084,8 +1141,10 @@ static COLD int seen_Issend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Issend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Issend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Issend_c, impi_args);
     return impi_after(&seen, PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1115,9 +1174,11 @@ static COLD int seen_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mprobe");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Mprobe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
-        (uint64_t)comm, (uint64_t)message, (uint64_t)status});
-    return impi_after(&seen, PMPI_Mprobe(source, tag, comm, message, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)message,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Mprobe, impi_args);
+    return impi_after(&seen, PMPI_Mprobe(source, tag, comm, message, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
@@ -1143,9 +1204,11 @@ static COLD int seen_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Mess
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mrecv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Mrecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
-    return impi_after(&seen, PMPI_Mrecv(buf, count, datatype, message, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)message, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Mrecv, impi_args);
+    return impi_after(&seen, PMPI_Mrecv(buf, count, datatype, message, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
@@ -1173,9 +1236,12 @@ static COLD int seen_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mrecv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Mrecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
-    return impi_after(&seen, PMPI_Mrecv_c(buf, count, datatype, message, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype,
+        (uint64_t)message, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Mrecv_c, impi_args);
+    return impi_after(&seen, PMPI_Mrecv_c(buf, count, datatype, message,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
@@ -1202,8 +1268,9 @@ static COLD int seen_Parrived(MPI_Request request, int partition, int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Parrived");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Parrived, (const uint64_t[]){(uint64_t)request,
-        (uint64_t)partition, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request, (uint64_t)partition, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Parrived, impi_args);
     return impi_after(&seen, PMPI_Parrived(request, partition, flag));
 }
 
@@ -1228,8 +1295,9 @@ static COLD int seen_Pready(int partition, MPI_Request request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pready, (const uint64_t[]){(uint64_t)partition,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)partition, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Pready, impi_args);
     return impi_after(&seen, PMPI_Pready(partition, request));
 }
 
@@ -1253,8 +1321,9 @@ static COLD int seen_Pready_list(int length, const int array_of_partitions[], MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready_list");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pready_list, (const uint64_t[]){(uint64_t)length,
-        (uint64_t)array_of_partitions, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)length, (uint64_t)array_of_partitions, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Pready_list, impi_args);
     return impi_after(&seen, PMPI_Pready_list(length, array_of_partitions, request));
 }
 
@@ -1279,8 +1348,9 @@ static COLD int seen_Pready_range(int partition_low, int partition_high, MPI_Req
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready_range");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Pready_range, (const uint64_t[]){(uint64_t)partition_low,
-        (uint64_t)partition_high, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)partition_low, (uint64_t)partition_high, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Pready_range, impi_args);
     return impi_after(&seen, PMPI_Pready_range(partition_low, partition_high, request));
 }
 
@@ -1305,9 +1375,11 @@ static COLD int seen_Precv_init(void *buf, int partitions, MPI_Count count, MPI_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Precv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Precv_init, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
-        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)partitions, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Precv_init, impi_args);
     return impi_after(&seen, PMPI_Precv_init(buf, partitions, count, datatype, source, tag,
         comm, info, request));
 }
@@ -1339,9 +1411,11 @@ static COLD int seen_Precv_init_c(void *buf, int partitions, MPI_Count count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Precv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Precv_init_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
-        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)partitions, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Precv_init_c, impi_args);
     return impi_after(&seen, PMPI_Precv_init_c(buf, partitions, count, datatype, source, tag,
         comm, info, request));
 }
@@ -1371,9 +1445,10 @@ static COLD int seen_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Probe");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Probe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
-        (uint64_t)comm, (uint64_t)status});
-    return impi_after(&seen, PMPI_Probe(source, tag, comm, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Probe, impi_args);
+    return impi_after(&seen, PMPI_Probe(source, tag, comm, (MPI_Status *)impi_args[3]));
 }
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -1402,9 +1477,11 @@ static COLD int seen_Psend_init(const void *buf, int partitions, MPI_Count count
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Psend_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Psend_init, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
-        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)partitions, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Psend_init, impi_args);
     return impi_after(&seen, PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm,
         info, request));
 }
@@ -1436,9 +1513,11 @@ static COLD int seen_Psend_init_c(const void *buf, int partitions, MPI_Count cou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Psend_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Psend_init_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
-        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)partitions, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Psend_init_c, impi_args);
     return impi_after(&seen, PMPI_Psend_init_c(buf, partitions, count, datatype, dest, tag,
         comm, info, request));
 }
@@ -1469,9 +1548,12 @@ static COLD int seen_Recv(void *buf, int count, MPI_Datatype datatype, int sourc
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Recv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)status});
-    return impi_after(&seen, PMPI_Recv(buf, count, datatype, source, tag, comm, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Recv, impi_args);
+    return impi_after(&seen, PMPI_Recv(buf, count, datatype, source, tag, comm,
+        (MPI_Status *)impi_args[6]));
 }
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -1503,9 +1585,12 @@ static COLD int seen_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Recv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)status});
-    return impi_after(&seen, PMPI_Recv_c(buf, count, datatype, source, tag, comm, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Recv_c, impi_args);
+    return impi_after(&seen, PMPI_Recv_c(buf, count, datatype, source, tag, comm,
+        (MPI_Status *)impi_args[6]));
 }
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
@@ -1537,8 +1622,10 @@ static COLD int seen_Recv_init(void *buf, int count, MPI_Datatype datatype, int 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Recv_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Recv_init, impi_args);
     return impi_after(&seen, PMPI_Recv_init(buf, count, datatype, source, tag, comm, request));
 }
 
@@ -1568,8 +1655,10 @@ static COLD int seen_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype dataty
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Recv_init_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Recv_init_c, impi_args);
     return impi_after(&seen, PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request));
 }
 
@@ -1598,7 +1687,9 @@ static COLD int seen_Request_free(MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Request_free, (const uint64_t[]){(uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Request_free, impi_args);
     return impi_after(&seen, PMPI_Request_free(request));
 }
 
@@ -1621,9 +1712,10 @@ static COLD int seen_Request_get_status(MPI_Request request, int *flag, MPI_Stat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Request_get_status, (const uint64_t[]){(uint64_t)request,
-        (uint64_t)flag, (uint64_t)status});
-    return impi_after(&seen, PMPI_Request_get_status(request, flag, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request, (uint64_t)flag, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Request_get_status, impi_args);
+    return impi_after(&seen, PMPI_Request_get_status(request, flag, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -1649,10 +1741,12 @@ static COLD int seen_Request_get_status_all(int count, const MPI_Request array_o
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Request_get_status_all, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests, (uint64_t)flag,
+        (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Request_get_status_all, impi_args);
     return impi_after(&seen, PMPI_Request_get_status_all(count, array_of_requests, flag,
-        array_of_statuses));
+        (MPI_Status *)impi_args[3]));
 }
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
@@ -1681,10 +1775,12 @@ static COLD int seen_Request_get_status_any(int count, const MPI_Request array_o
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_any");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Request_get_status_any, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests, (uint64_t)index,
+        (uint64_t)flag, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Request_get_status_any, impi_args);
     return impi_after(&seen, PMPI_Request_get_status_any(count, array_of_requests, index, flag,
-        status));
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
@@ -1714,11 +1810,12 @@ static COLD int seen_Request_get_status_some(int incount, const MPI_Request arra
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_some");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Request_get_status_some, (const uint64_t[]){(uint64_t)incount,
-        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
-        (uint64_t)array_of_statuses});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)incount, (uint64_t)array_of_requests, (uint64_t)outcount,
+        (uint64_t)array_of_indices, (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Request_get_status_some, impi_args);
     return impi_after(&seen, PMPI_Request_get_status_some(incount, array_of_requests, outcount,
-        array_of_indices, array_of_statuses));
+        array_of_indices, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
@@ -1749,8 +1846,10 @@ static COLD int seen_Rsend(const void *buf, int count, MPI_Datatype datatype, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Rsend, impi_args);
     return impi_after(&seen, PMPI_Rsend(buf, count, datatype, dest, tag, comm));
 }
 
@@ -1779,8 +1878,10 @@ static COLD int seen_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Rsend_c, impi_args);
     return impi_after(&seen, PMPI_Rsend_c(buf, count, datatype, dest, tag, comm));
 }
 
@@ -1810,8 +1911,10 @@ static COLD int seen_Rsend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rsend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rsend_init, impi_args);
     return impi_after(&seen, PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1841,9 +1944,10 @@ static COLD int seen_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rsend_init_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rsend_init_c, impi_args);
     return impi_after(&seen, PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1873,8 +1977,10 @@ static COLD int seen_Send(const void *buf, int count, MPI_Datatype datatype, int
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Send, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Send, impi_args);
     return impi_after(&seen, PMPI_Send(buf, count, datatype, dest, tag, comm));
 }
 
@@ -1903,8 +2009,10 @@ static COLD int seen_Send_c(const void *buf, MPI_Count count, MPI_Datatype datat
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Send_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Send_c, impi_args);
     return impi_after(&seen, PMPI_Send_c(buf, count, datatype, dest, tag, comm));
 }
 
@@ -1934,8 +2042,10 @@ static COLD int seen_Send_init(const void *buf, int count, MPI_Datatype datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Send_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Send_init, impi_args);
     return impi_after(&seen, PMPI_Send_init(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1965,8 +2075,10 @@ static COLD int seen_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Send_init_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Send_init_c, impi_args);
     return impi_after(&seen, PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -1997,12 +2109,13 @@ static COLD int seen_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Sendrecv, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
-        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)dest, (uint64_t)sendtag, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Sendrecv, impi_args);
     return impi_after(&seen, PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-        recvcount, recvtype, source, recvtag, comm, status));
+        recvcount, recvtype, source, recvtag, comm, (MPI_Status *)impi_args[11]));
 }
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
@@ -2041,12 +2154,13 @@ static COLD int seen_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Sendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
-        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
-        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)sendbuf, (uint64_t)sendcount, (uint64_t)sendtype,
+        (uint64_t)dest, (uint64_t)sendtag, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Sendrecv_c, impi_args);
     return impi_after(&seen, PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag,
-        recvbuf, recvcount, recvtype, source, recvtag, comm, status));
+        recvbuf, recvcount, recvtype, source, recvtag, comm, (MPI_Status *)impi_args[11]));
 }
 
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
@@ -2084,11 +2198,12 @@ static COLD int seen_Sendrecv_replace(void *buf, int count, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_replace");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Sendrecv_replace, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)sendtag, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Sendrecv_replace, impi_args);
     return impi_after(&seen, PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source,
-        recvtag, comm, status));
+        recvtag, comm, (MPI_Status *)impi_args[8]));
 }
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
@@ -2121,11 +2236,12 @@ static COLD int seen_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_replace_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Sendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
-        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)sendtag, (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Sendrecv_replace_c, impi_args);
     return impi_after(&seen, PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag,
-        source, recvtag, comm, status));
+        source, recvtag, comm, (MPI_Status *)impi_args[8]));
 }
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
@@ -2157,8 +2273,9 @@ static COLD int seen_Session_attach_buffer(MPI_Session session, void *buffer, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_attach_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_attach_buffer, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)buffer, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Session_attach_buffer, impi_args);
     return impi_after(&seen, PMPI_Session_attach_buffer(session, buffer, size));
 }
 
@@ -2183,8 +2300,9 @@ static COLD int seen_Session_attach_buffer_c(MPI_Session session, void *buffer, 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_attach_buffer_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_attach_buffer_c, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)buffer, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)buffer, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Session_attach_buffer_c, impi_args);
     return impi_after(&seen, PMPI_Session_attach_buffer_c(session, buffer, size));
 }
 
@@ -2209,8 +2327,9 @@ static COLD int seen_Session_detach_buffer(MPI_Session session, void *buffer_add
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_detach_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_detach_buffer, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)buffer_addr, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Session_detach_buffer, impi_args);
     return impi_after(&seen, PMPI_Session_detach_buffer(session, buffer_addr, size));
 }
 
@@ -2240,8 +2359,9 @@ static COLD int seen_Session_detach_buffer_c(MPI_Session session, void *buffer_a
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_detach_buffer_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_detach_buffer_c, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)buffer_addr, (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)buffer_addr, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Session_detach_buffer_c, impi_args);
     return impi_after(&seen, PMPI_Session_detach_buffer_c(session, buffer_addr, size));
 }
 
@@ -2267,7 +2387,9 @@ static COLD int seen_Session_flush_buffer(MPI_Session session)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_flush_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_flush_buffer, (const uint64_t[]){(uint64_t)session});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session};
+    impi_before(&seen, IMPI_CALL_Session_flush_buffer, impi_args);
     return impi_after(&seen, PMPI_Session_flush_buffer(session));
 }
 
@@ -2289,8 +2411,9 @@ static COLD int seen_Session_iflush_buffer(MPI_Session session, MPI_Request *req
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_iflush_buffer");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Session_iflush_buffer, (const uint64_t[]){(uint64_t)session,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)session, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Session_iflush_buffer, impi_args);
     return impi_after(&seen, PMPI_Session_iflush_buffer(session, request));
 }
 
@@ -2316,8 +2439,10 @@ static COLD int seen_Ssend(const void *buf, int count, MPI_Datatype datatype, in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ssend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Ssend, impi_args);
     return impi_after(&seen, PMPI_Ssend(buf, count, datatype, dest, tag, comm));
 }
 
@@ -2343,8 +2468,10 @@ static COLD int seen_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype data
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ssend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Ssend_c, impi_args);
     return impi_after(&seen, PMPI_Ssend_c(buf, count, datatype, dest, tag, comm));
 }
 
@@ -2371,8 +2498,10 @@ static COLD int seen_Ssend_init(const void *buf, int count, MPI_Datatype datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_init");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ssend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
-        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ssend_init, impi_args);
     return impi_after(&seen, PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -2402,9 +2531,10 @@ static COLD int seen_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_init_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Ssend_init_c, (const uint64_t[]){(uint64_t)buf,
-        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Ssend_init_c, impi_args);
     return impi_after(&seen, PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request));
 }
 
@@ -2433,7 +2563,9 @@ static COLD int seen_Start(MPI_Request *request)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Start");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Start, (const uint64_t[]){(uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Start, impi_args);
     return impi_after(&seen, PMPI_Start(request));
 }
 
@@ -2459,8 +2591,9 @@ static COLD int seen_Startall(int count, MPI_Request array_of_requests[])
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Startall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Startall, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests};
+    impi_before(&seen, IMPI_CALL_Startall, impi_args);
     return impi_after(&seen, PMPI_Startall(count, array_of_requests));
 }
 
@@ -2488,9 +2621,10 @@ static COLD int seen_Status_get_error(const MPI_Status *status, int *err)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_error");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_get_error, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)err});
-    return impi_after(&seen, PMPI_Status_get_error(status, err));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)err};
+    impi_before(&seen, IMPI_CALL_Status_get_error, impi_args);
+    return impi_after(&seen, PMPI_Status_get_error((MPI_Status *)impi_args[0], err));
 }
 
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
@@ -2515,9 +2649,10 @@ static COLD int seen_Status_get_source(const MPI_Status *status, int *source)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_source");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_get_source, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)source});
-    return impi_after(&seen, PMPI_Status_get_source(status, source));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)source};
+    impi_before(&seen, IMPI_CALL_Status_get_source, impi_args);
+    return impi_after(&seen, PMPI_Status_get_source((MPI_Status *)impi_args[0], source));
 }
 
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
@@ -2542,9 +2677,10 @@ static COLD int seen_Status_get_tag(const MPI_Status *status, int *tag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_tag");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_get_tag, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)tag});
-    return impi_after(&seen, PMPI_Status_get_tag(status, tag));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)tag};
+    impi_before(&seen, IMPI_CALL_Status_get_tag, impi_args);
+    return impi_after(&seen, PMPI_Status_get_tag((MPI_Status *)impi_args[0], tag));
 }
 
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
@@ -2569,9 +2705,10 @@ static COLD int seen_Status_set_error(MPI_Status *status, int err)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_error");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_error, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)err});
-    return impi_after(&seen, PMPI_Status_set_error(status, err));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)err};
+    impi_before(&seen, IMPI_CALL_Status_set_error, impi_args);
+    return impi_after(&seen, PMPI_Status_set_error((MPI_Status *)impi_args[0], err));
 }
 
 int PMPI_Status_set_error(MPI_Status *status, int err)
@@ -2595,9 +2732,10 @@ static COLD int seen_Status_set_source(MPI_Status *status, int source)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_source");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_source, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)source});
-    return impi_after(&seen, PMPI_Status_set_source(status, source));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)source};
+    impi_before(&seen, IMPI_CALL_Status_set_source, impi_args);
+    return impi_after(&seen, PMPI_Status_set_source((MPI_Status *)impi_args[0], source));
 }
 
 int PMPI_Status_set_source(MPI_Status *status, int source)
@@ -2621,9 +2759,10 @@ static COLD int seen_Status_set_tag(MPI_Status *status, int tag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_tag");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Status_set_tag, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)tag});
-    return impi_after(&seen, PMPI_Status_set_tag(status, tag));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)tag};
+    impi_before(&seen, IMPI_CALL_Status_set_tag, impi_args);
+    return impi_after(&seen, PMPI_Status_set_tag((MPI_Status *)impi_args[0], tag));
 }
 
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
@@ -2647,9 +2786,10 @@ static COLD int seen_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Test");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Test, (const uint64_t[]){(uint64_t)request, (uint64_t)flag,
-        (uint64_t)status});
-    return impi_after(&seen, PMPI_Test(request, flag, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request, (uint64_t)flag, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Test, impi_args);
+    return impi_after(&seen, PMPI_Test(request, flag, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -2678,9 +2818,10 @@ static COLD int seen_Test_cancelled(const MPI_Status *status, int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Test_cancelled");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Test_cancelled, (const uint64_t[]){(uint64_t)status,
-        (uint64_t)flag});
-    return impi_after(&seen, PMPI_Test_cancelled(status, flag));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)status, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Test_cancelled, impi_args);
+    return impi_after(&seen, PMPI_Test_cancelled((MPI_Status *)impi_args[0], flag));
 }
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
@@ -2706,9 +2847,12 @@ static COLD int seen_Testall(int count, MPI_Request array_of_requests[], int *fl
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Testall, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
-    return impi_after(&seen, PMPI_Testall(count, array_of_requests, flag, array_of_statuses));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests, (uint64_t)flag,
+        (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Testall, impi_args);
+    return impi_after(&seen, PMPI_Testall(count, array_of_requests, flag,
+        (MPI_Status *)impi_args[3]));
 }
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
@@ -2739,9 +2883,12 @@ static COLD int seen_Testany(int count, MPI_Request array_of_requests[], int *in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testany");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Testany, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
-    return impi_after(&seen, PMPI_Testany(count, array_of_requests, index, flag, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests, (uint64_t)index,
+        (uint64_t)flag, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Testany, impi_args);
+    return impi_after(&seen, PMPI_Testany(count, array_of_requests, index, flag,
+        (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
@@ -2774,11 +2921,12 @@ static COLD int seen_Testsome(int incount, MPI_Request array_of_requests[], int 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testsome");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Testsome, (const uint64_t[]){(uint64_t)incount,
-        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
-        (uint64_t)array_of_statuses});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)incount, (uint64_t)array_of_requests, (uint64_t)outcount,
+        (uint64_t)array_of_indices, (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Testsome, impi_args);
     return impi_after(&seen, PMPI_Testsome(incount, array_of_requests, outcount,
-        array_of_indices, array_of_statuses));
+        array_of_indices, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
@@ -2812,8 +2960,10 @@ static COLD int seen_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Wait");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Wait, (const uint64_t[]){(uint64_t)request, (uint64_t)status});
-    return impi_after(&seen, PMPI_Wait(request, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)request, (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Wait, impi_args);
+    return impi_after(&seen, PMPI_Wait(request, (MPI_Status *)impi_args[1]));
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
@@ -2841,9 +2991,11 @@ static COLD int seen_Waitall(int count, MPI_Request array_of_requests[],
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitall");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Waitall, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)array_of_statuses});
-    return impi_after(&seen, PMPI_Waitall(count, array_of_requests, array_of_statuses));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests,
+        (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Waitall, impi_args);
+    return impi_after(&seen, PMPI_Waitall(count, array_of_requests, (MPI_Status *)impi_args[2]));
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
@@ -2872,9 +3024,12 @@ static COLD int seen_Waitany(int count, MPI_Request array_of_requests[], int *in
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitany");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Waitany, (const uint64_t[]){(uint64_t)count,
-        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)status});
-    return impi_after(&seen, PMPI_Waitany(count, array_of_requests, index, status));
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)count, (uint64_t)array_of_requests, (uint64_t)index,
+        (uint64_t)status};
+    impi_before(&seen, IMPI_CALL_Waitany, impi_args);
+    return impi_after(&seen, PMPI_Waitany(count, array_of_requests, index,
+        (MPI_Status *)impi_args[3]));
 }
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
@@ -2904,11 +3059,12 @@ static COLD int seen_Waitsome(int incount, MPI_Request array_of_requests[], int 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitsome");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Waitsome, (const uint64_t[]){(uint64_t)incount,
-        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
-        (uint64_t)array_of_statuses});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)incount, (uint64_t)array_of_requests, (uint64_t)outcount,
+        (uint64_t)array_of_indices, (uint64_t)array_of_statuses};
+    impi_before(&seen, IMPI_CALL_Waitsome, impi_args);
     return impi_after(&seen, PMPI_Waitsome(incount, array_of_requests, outcount,
-        array_of_indices, array_of_statuses));
+        array_of_indices, (MPI_Status *)impi_args[4]));
 }
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,

@@ -16,10 +16,11 @@ static COLD int seen_Accumulate(const void *origin_addr, int origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Accumulate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Accumulate, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Accumulate, impi_args);
     return impi_after(&seen, PMPI_Accumulate(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, op, win));
 }
@@ -57,10 +58,11 @@ static COLD int seen_Accumulate_c(const void *origin_addr, MPI_Count origin_coun
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Accumulate_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Accumulate_c, impi_args);
     return impi_after(&seen, PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, op, win));
 }
@@ -98,9 +100,10 @@ static COLD int seen_Compare_and_swap(const void *origin_addr, const void *compa
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Compare_and_swap");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Compare_and_swap, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)compare_addr, (uint64_t)result_addr, (uint64_t)datatype,
-        (uint64_t)target_rank, (uint64_t)target_disp, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)compare_addr, (uint64_t)result_addr,
+        (uint64_t)datatype, (uint64_t)target_rank, (uint64_t)target_disp, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Compare_and_swap, impi_args);
     return impi_after(&seen, PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr,
         datatype, target_rank, target_disp, win));
 }
@@ -136,9 +139,10 @@ static COLD int seen_Fetch_and_op(const void *origin_addr, void *result_addr,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Fetch_and_op");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Fetch_and_op, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)result_addr, (uint64_t)datatype, (uint64_t)target_rank, (uint64_t)target_disp,
-        (uint64_t)op, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)result_addr, (uint64_t)datatype,
+        (uint64_t)target_rank, (uint64_t)target_disp, (uint64_t)op, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Fetch_and_op, impi_args);
     return impi_after(&seen, PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank,
         target_disp, op, win));
 }
@@ -174,9 +178,11 @@ static COLD int seen_Get(void *origin_addr, int origin_count, MPI_Datatype origi
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Get, impi_args);
     return impi_after(&seen, PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win));
 }
@@ -213,11 +219,12 @@ static COLD int seen_Get_accumulate(const void *origin_addr, int origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_accumulate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
-        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)result_addr, (uint64_t)result_count,
+        (uint64_t)result_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Get_accumulate, impi_args);
     return impi_after(&seen, PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype,
         result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
         target_datatype, op, win));
@@ -262,11 +269,12 @@ static COLD int seen_Get_accumulate_c(const void *origin_addr, MPI_Count origin_
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_accumulate_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
-        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)result_addr, (uint64_t)result_count,
+        (uint64_t)result_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Get_accumulate_c, impi_args);
     return impi_after(&seen, PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype,
         result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
         target_datatype, op, win));
@@ -310,9 +318,11 @@ static COLD int seen_Get_c(void *origin_addr, MPI_Count origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Get_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Get_c, impi_args);
     return impi_after(&seen, PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win));
 }
@@ -349,9 +359,11 @@ static COLD int seen_Put(const void *origin_addr, int origin_count, MPI_Datatype
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Put");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Put, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Put, impi_args);
     return impi_after(&seen, PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win));
 }
@@ -388,9 +400,11 @@ static COLD int seen_Put_c(const void *origin_addr, MPI_Count origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Put_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Put_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Put_c, impi_args);
     return impi_after(&seen, PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win));
 }
@@ -427,10 +441,12 @@ static COLD int seen_Raccumulate(const void *origin_addr, int origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Raccumulate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Raccumulate, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Raccumulate, impi_args);
     return impi_after(&seen, PMPI_Raccumulate(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, op, win, request));
 }
@@ -467,10 +483,12 @@ static COLD int seen_Raccumulate_c(const void *origin_addr, MPI_Count origin_cou
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Raccumulate_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Raccumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Raccumulate_c, impi_args);
     return impi_after(&seen, PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, op, win, request));
 }
@@ -507,10 +525,11 @@ static COLD int seen_Rget(void *origin_addr, int origin_count, MPI_Datatype orig
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rget, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rget, impi_args);
     return impi_after(&seen, PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win, request));
 }
@@ -546,11 +565,13 @@ static COLD int seen_Rget_accumulate(const void *origin_addr, int origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_accumulate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rget_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
-        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)result_addr, (uint64_t)result_count,
+        (uint64_t)result_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rget_accumulate, impi_args);
     return impi_after(&seen, PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype,
         result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
         target_datatype, op, win, request));
@@ -593,11 +614,13 @@ static COLD int seen_Rget_accumulate_c(const void *origin_addr, MPI_Count origin
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_accumulate_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rget_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
-        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
-        (uint64_t)win, (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)result_addr, (uint64_t)result_count,
+        (uint64_t)result_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op, (uint64_t)win,
+        (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rget_accumulate_c, impi_args);
     return impi_after(&seen, PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype,
         result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
         target_datatype, op, win, request));
@@ -639,10 +662,11 @@ static COLD int seen_Rget_c(void *origin_addr, MPI_Count origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rget_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rget_c, impi_args);
     return impi_after(&seen, PMPI_Rget_c(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, win, request));
 }
@@ -677,10 +701,11 @@ static COLD int seen_Rput(const void *origin_addr, int origin_count, MPI_Datatyp
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rput");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rput, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rput, impi_args);
     return impi_after(&seen, PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank,
         target_disp, target_count, target_datatype, win, request));
 }
@@ -715,10 +740,11 @@ static COLD int seen_Rput_c(const void *origin_addr, MPI_Count origin_count,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rput_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Rput_c, (const uint64_t[]){(uint64_t)origin_addr,
-        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
-        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
-        (uint64_t)request});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)origin_addr, (uint64_t)origin_count,
+        (uint64_t)origin_datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Rput_c, impi_args);
     return impi_after(&seen, PMPI_Rput_c(origin_addr, origin_count, origin_datatype,
         target_rank, target_disp, target_count, target_datatype, win, request));
 }
@@ -752,8 +778,10 @@ static COLD int seen_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, M
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_allocate, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm,
+        (uint64_t)baseptr, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_allocate, impi_args);
     return impi_after(&seen, PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win));
 }
 
@@ -782,8 +810,10 @@ static COLD int seen_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_allocate_c, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm,
+        (uint64_t)baseptr, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_allocate_c, impi_args);
     return impi_after(&seen, PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win));
 }
 
@@ -812,8 +842,10 @@ static COLD int seen_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info 
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_shared");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_allocate_shared, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm,
+        (uint64_t)baseptr, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_allocate_shared, impi_args);
     return impi_after(&seen, PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win));
 }
 
@@ -842,8 +874,10 @@ static COLD int seen_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_shared_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_allocate_shared_c, (const uint64_t[]){(uint64_t)size,
-        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm,
+        (uint64_t)baseptr, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_allocate_shared_c, impi_args);
     return impi_after(&seen, PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win));
 }
 
@@ -871,8 +905,9 @@ static COLD int seen_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_attach");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_attach, (const uint64_t[]){(uint64_t)win, (uint64_t)base,
-        (uint64_t)size});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)base, (uint64_t)size};
+    impi_before(&seen, IMPI_CALL_Win_attach, impi_args);
     return impi_after(&seen, PMPI_Win_attach(win, base, size));
 }
 
@@ -897,7 +932,9 @@ static COLD int seen_Win_complete(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_complete");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_complete, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_complete, impi_args);
     return impi_after(&seen, PMPI_Win_complete(win));
 }
 
@@ -923,8 +960,10 @@ static COLD int seen_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_In
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create, (const uint64_t[]){(uint64_t)base, (uint64_t)size,
-        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)base, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info,
+        (uint64_t)comm, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_create, impi_args);
     return impi_after(&seen, PMPI_Win_create(base, size, disp_unit, info, comm, win));
 }
 
@@ -952,8 +991,10 @@ static COLD int seen_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create_c, (const uint64_t[]){(uint64_t)base,
-        (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)base, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info,
+        (uint64_t)comm, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_create_c, impi_args);
     return impi_after(&seen, PMPI_Win_create_c(base, size, disp_unit, info, comm, win));
 }
 
@@ -980,8 +1021,9 @@ static COLD int seen_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_dynamic");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_create_dynamic, (const uint64_t[]){(uint64_t)info,
-        (uint64_t)comm, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)info, (uint64_t)comm, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_create_dynamic, impi_args);
     return impi_after(&seen, PMPI_Win_create_dynamic(info, comm, win));
 }
 
@@ -1006,7 +1048,9 @@ static COLD int seen_Win_detach(MPI_Win win, const void *base)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_detach");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_detach, (const uint64_t[]){(uint64_t)win, (uint64_t)base});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)base};
+    impi_before(&seen, IMPI_CALL_Win_detach, impi_args);
     return impi_after(&seen, PMPI_Win_detach(win, base));
 }
 
@@ -1030,7 +1074,9 @@ static COLD int seen_Win_fence(int assert, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_fence");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_fence, (const uint64_t[]){(uint64_t)assert, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)assert, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_fence, impi_args);
     return impi_after(&seen, PMPI_Win_fence(assert, win));
 }
 
@@ -1056,7 +1102,9 @@ static COLD int seen_Win_flush(int rank, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_flush, (const uint64_t[]){(uint64_t)rank, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)rank, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_flush, impi_args);
     return impi_after(&seen, PMPI_Win_flush(rank, win));
 }
 
@@ -1082,7 +1130,9 @@ static COLD int seen_Win_flush_all(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_flush_all, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_flush_all, impi_args);
     return impi_after(&seen, PMPI_Win_flush_all(win));
 }
 
@@ -1107,8 +1157,9 @@ static COLD int seen_Win_flush_local(int rank, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_local");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_flush_local, (const uint64_t[]){(uint64_t)rank,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)rank, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_flush_local, impi_args);
     return impi_after(&seen, PMPI_Win_flush_local(rank, win));
 }
 
@@ -1135,7 +1186,9 @@ static COLD int seen_Win_flush_local_all(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_local_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_flush_local_all, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_flush_local_all, impi_args);
     return impi_after(&seen, PMPI_Win_flush_local_all(win));
 }
 
@@ -1160,7 +1213,9 @@ static COLD int seen_Win_free(MPI_Win *win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_free");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_free, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_free, impi_args);
     return impi_after(&seen, PMPI_Win_free(win));
 }
 
@@ -1183,7 +1238,9 @@ static COLD int seen_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_group");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_get_group, (const uint64_t[]){(uint64_t)win, (uint64_t)group});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)group};
+    impi_before(&seen, IMPI_CALL_Win_get_group, impi_args);
     return impi_after(&seen, PMPI_Win_get_group(win, group));
 }
 
@@ -1207,8 +1264,9 @@ static COLD int seen_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_get_info, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)info_used});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)info_used};
+    impi_before(&seen, IMPI_CALL_Win_get_info, impi_args);
     return impi_after(&seen, PMPI_Win_get_info(win, info_used));
 }
 
@@ -1233,8 +1291,9 @@ static COLD int seen_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_get_name, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)win_name, (uint64_t)resultlen});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)win_name, (uint64_t)resultlen};
+    impi_before(&seen, IMPI_CALL_Win_get_name, impi_args);
     return impi_after(&seen, PMPI_Win_get_name(win, win_name, resultlen));
 }
 
@@ -1260,8 +1319,9 @@ static COLD int seen_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_lock");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_lock, (const uint64_t[]){(uint64_t)lock_type,
-        (uint64_t)rank, (uint64_t)assert, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)lock_type, (uint64_t)rank, (uint64_t)assert, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_lock, impi_args);
     return impi_after(&seen, PMPI_Win_lock(lock_type, rank, assert, win));
 }
 
@@ -1288,7 +1348,9 @@ static COLD int seen_Win_lock_all(int assert, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_lock_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_lock_all, (const uint64_t[]){(uint64_t)assert, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)assert, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_lock_all, impi_args);
     return impi_after(&seen, PMPI_Win_lock_all(assert, win));
 }
 
@@ -1311,8 +1373,9 @@ static COLD int seen_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_post");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_post, (const uint64_t[]){(uint64_t)group, (uint64_t)assert,
-        (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)assert, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_post, impi_args);
     return impi_after(&seen, PMPI_Win_post(group, assert, win));
 }
 
@@ -1336,7 +1399,9 @@ static COLD int seen_Win_set_info(MPI_Win win, MPI_Info info)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_info");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_set_info, (const uint64_t[]){(uint64_t)win, (uint64_t)info});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)info};
+    impi_before(&seen, IMPI_CALL_Win_set_info, impi_args);
     return impi_after(&seen, PMPI_Win_set_info(win, info));
 }
 
@@ -1359,8 +1424,9 @@ static COLD int seen_Win_set_name(MPI_Win win, const char *win_name)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_name");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_set_name, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)win_name});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)win_name};
+    impi_before(&seen, IMPI_CALL_Win_set_name, impi_args);
     return impi_after(&seen, PMPI_Win_set_name(win, win_name));
 }
 
@@ -1386,8 +1452,10 @@ static COLD int seen_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_shared_query");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_shared_query, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit,
+        (uint64_t)baseptr};
+    impi_before(&seen, IMPI_CALL_Win_shared_query, impi_args);
     return impi_after(&seen, PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr));
 }
 
@@ -1418,8 +1486,10 @@ static COLD int seen_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size,
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_shared_query_c");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_shared_query_c, (const uint64_t[]){(uint64_t)win,
-        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit,
+        (uint64_t)baseptr};
+    impi_before(&seen, IMPI_CALL_Win_shared_query_c, impi_args);
     return impi_after(&seen, PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr));
 }
 
@@ -1448,8 +1518,9 @@ static COLD int seen_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_start");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_start, (const uint64_t[]){(uint64_t)group,
-        (uint64_t)assert, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)group, (uint64_t)assert, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_start, impi_args);
     return impi_after(&seen, PMPI_Win_start(group, assert, win));
 }
 
@@ -1473,7 +1544,9 @@ static COLD int seen_Win_sync(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_sync");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_sync, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_sync, impi_args);
     return impi_after(&seen, PMPI_Win_sync(win));
 }
 
@@ -1498,7 +1571,9 @@ static COLD int seen_Win_test(MPI_Win win, int *flag)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_test");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_test, (const uint64_t[]){(uint64_t)win, (uint64_t)flag});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Win_test, impi_args);
     return impi_after(&seen, PMPI_Win_test(win, flag));
 }
 
@@ -1522,7 +1597,9 @@ static COLD int seen_Win_unlock(int rank, MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_unlock");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_unlock, (const uint64_t[]){(uint64_t)rank, (uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)rank, (uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_unlock, impi_args);
     return impi_after(&seen, PMPI_Win_unlock(rank, win));
 }
 
@@ -1548,7 +1625,9 @@ static COLD int seen_Win_unlock_all(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_unlock_all");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_unlock_all, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_unlock_all, impi_args);
     return impi_after(&seen, PMPI_Win_unlock_all(win));
 }
 
@@ -1570,7 +1649,9 @@ static COLD int seen_Win_wait(MPI_Win win)
 {
     if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_wait");
     struct impi_seen seen;
-    impi_before(&seen, IMPI_CALL_Win_wait, (const uint64_t[]){(uint64_t)win});
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_wait, impi_args);
     return impi_after(&seen, PMPI_Win_wait(win));
 }
 

@@ -82,7 +82,7 @@ func (h *Header) put(b []byte) {
 	}
 	native.PutUint64(b[atPID:], uint64(h.PID))
 	native.PutUint64(b[atJob:], h.Job)
-	native.PutUint64(b[atWhole:], uint64(flag(h.Whole)))
+	native.PutUint64(b[atWhole:], uint64(one(h.Whole)))
 	native.PutUint64(b[atPerSecond:], math.Float64bits(h.Clock.PerSecond))
 	h.Clock.Start.put(b[atStart:])
 	h.Clock.End.put(b[atEnd:])
@@ -90,7 +90,7 @@ func (h *Header) put(b []byte) {
 	h.Clock.AtEnd.put(b[atAlignEnd:])
 }
 
-func flag(b bool) int64 {
+func one(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -103,7 +103,7 @@ func (r Reading) put(b []byte) {
 }
 
 func (a Align) put(b []byte) {
-	for i, v := range []int64{a.Offset, a.Error, a.At, flag(a.Known)} {
+	for i, v := range []int64{a.Offset, a.Error, a.At, one(a.Known)} {
 		native.PutUint64(b[8*i:], uint64(v))
 	}
 }

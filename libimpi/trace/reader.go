@@ -144,7 +144,7 @@ func (f *File) readBlocks(size int64) {
 		if a.number < b.number {
 			return -1
 		}
-		return int(flag(a.number > b.number))
+		return int(one(a.number > b.number))
 	})
 	for t := range f.Kernel {
 		f.Threads = append(f.Threads, t)
@@ -303,7 +303,7 @@ func OpenFolder(dir string) (jobs []*Job, problems []error) {
 	for _, j := range jobs {
 		slices.SortStableFunc(j.Files, func(a, b *File) int { return int(a.Rank - b.Rank) })
 	}
-	slices.SortStableFunc(jobs, func(a, b *Job) int { return int(flag(a.begun < b.begun) - flag(a.begun > b.begun)) })
+	slices.SortStableFunc(jobs, func(a, b *Job) int { return int(one(a.begun < b.begun) - one(a.begun > b.begun)) })
 	if len(jobs) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s: no traces (files *%s)", dir, Suffix))
 	}

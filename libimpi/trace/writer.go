@@ -19,7 +19,7 @@ const Least = HeaderBytes + 64<<10 + 4*BlockBytes
 // Size is the size in bytes of a file that takes at most most bytes, and the room for definitions in it.
 func Size(most int64) (size int64, definitions uint64) {
 	most = max(most, Least)
-	definitions = uint64(min(max(most/16, 64<<10), 8<<20)) / 4096 * 4096
+	definitions = uint64(min(max(most/128, 64<<10), 8<<20)) / 4096 * 4096
 	return HeaderBytes + int64(definitions) + int64(blocksIn(most, definitions))*BlockBytes, definitions
 }
 

@@ -17,7 +17,8 @@ import (
 )
 
 // packages are those that have C.
-var packages = []string{"gobridge", "gobridge/executor", "gobridge/kernel", "gobridge/shim", "gobridge/vendor"}
+var packages = []string{"gobridge", "gobridge/executor", "gobridge/kernel", "gobridge/observe", "gobridge/shim",
+	"gobridge/vendor"}
 
 const name = "z_headers.h"
 

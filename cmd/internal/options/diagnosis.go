@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,5 +55,65 @@ func diagnosisOptions() []option {
 				p.plan.Deadlock = Deadlock(i)
 				return nil
 			}},
+		{names: []string{"trace"}, values: []string{"DIR"},
+			help: "each rank notes its calls in a file in DIR on its machine, for impi-trace (IMPI_TRACE)",
+			apply: func(p *parser, v []string) (err error) {
+				p.trace.dir, err = filepath.Abs(v[0])
+				return err
+			}},
+		{names: []string{"trace-size"}, values: []string{"BYTES"},
+			help: "with -trace: bytes of such a file at most, as in 64M or 1G (default 256M)",
+			apply: func(p *parser, v []string) error {
+				if digits := strings.TrimRight(v[0], "kKmMgG"); len(v[0])-len(digits) > 1 || digits == "" ||
+					strings.Trim(digits, "0123456789") != "" {
+					return fmt.Errorf("a size is a number, and K, M or G")
+				}
+				p.trace.size = v[0]
+				return nil
+			}},
+		{names: []string{"trace-keep"}, values: []string{"WHICH"}, choices: keeps,
+			help: "with -trace: the calls that a full file keeps: oldest (default) or newest",
+			apply: func(p *parser, v []string) error {
+				if p.trace.keep = v[0]; !slices.Contains(keeps, v[0]) {
+					return fmt.Errorf("the words are %s", strings.Join(keeps, ", "))
+				}
+				return nil
+			}},
+		{names: []string{"summary"}, values: []string{"PAGE"}, optional: true, endings: []string{".txt", ".html", ".json"},
+			help: "at the end print where the time went, or write that to the file PAGE: as text, HTML or JSON, as the " +
+				"end of its name says, .txt, .html or .json (IMPI_SUMMARY)",
+			apply: func(p *parser, v []string) (err error) {
+				if p.summary = "1"; len(v) > 0 {
+					p.summary, err = filepath.Abs(v[0])
+				}
+				return err
+			}},
 	}
+}
+
+var keeps = []string{"oldest", "newest"}
+
+// traceOptions is what is said of traces.
+type traceOptions struct{ dir, size, keep string }
+
+// settleRecording hands on to the ranks what they are to record.
+func (p *parser) settleRecording() error {
+	if p.summary != "" {
+		p.globE.set = append(p.globE.set, "IMPI_SUMMARY="+p.summary)
+	}
+	t := &p.trace
+	if t.dir == "" {
+		if t.size+t.keep != "" {
+			return fmt.Errorf("-trace-size and -trace-keep go with -trace")
+		}
+		return nil
+	}
+	value := "IMPI_TRACE=" + t.dir
+	for _, v := range []string{t.size, t.keep} {
+		if v != "" {
+			value += "," + v
+		}
+	}
+	p.globE.set = append(p.globE.set, value)
+	return nil
 }

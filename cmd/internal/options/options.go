@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -216,7 +217,10 @@ type parser struct {
 	plan  Plan
 	local block
 	globE globalEnv
-	seen  map[string]bool
+
+	trace   traceOptions
+	summary string // "1", or a file; "": none
+	seen    map[string]bool
 
 	pe      int  // cores for each rank; 0: not said
 	unbound bool // -bind-to none
@@ -391,6 +395,9 @@ func (o *option) take(word, value string, hasValue bool, args []string) (values,
 		}()
 	}
 	if o.optional && !hasValue {
+		if len(args) > 0 && slices.Contains(o.endings, filepath.Ext(args[0])) {
+			return args[:1], args[1:], nil
+		}
 		return nil, args, nil
 	}
 	if hasValue {
@@ -503,6 +510,9 @@ func (p *parser) settle() error {
 	}
 	if plan.Stdin == StdinOne && plan.StdinRank >= plan.Size() {
 		return fmt.Errorf("--stdin %d: ranks are 0 to %d", plan.StdinRank, plan.Size()-1)
+	}
+	if err := p.settleRecording(); err != nil {
+		return err
 	}
 	for i := range plan.Programs {
 		g := &plan.Programs[i]

@@ -61,7 +61,7 @@ func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
 		"UNIT[:MODIFIERS]": "core", "UNIT": "core", "CPUS": "0-1", "WHAT": "map", "MANAGER": "none",
 		"FILE": "f", "DIR": "d", "V": "40000", "PHASE=SECONDS": "run=5", "NAMES": "A,B",
-		"TEXT": "%r", "ADDRESS": "8080", "RANKS": "0", "WHERE": "tmux", "NETWORK": "eth0", "DIRS": "/bin",
+		"TEXT": "%r", "PAGE": "p.html", "ADDRESS": "8080", "RANKS": "0", "WHERE": "tmux", "NETWORK": "eth0", "DIRS": "/bin",
 	}
 	for name, o := range byName {
 		var want string

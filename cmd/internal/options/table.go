@@ -19,9 +19,10 @@ type option struct {
 	values []string
 	pair   bool // two values that may come as one NAME=value
 
-	command  bool // words of a command may follow, up to "--" (commandIn)
-	optional bool // the one value may be left out, and follows "=" in the same word
-	idle     bool // accepted without effect; -v says so
+	command  bool     // words of a command may follow, up to "--" (commandIn)
+	optional bool     // the one value may be left out, and follows "=" in the same word
+	endings  []string // of such a value that may be the next word
+	idle     bool     // accepted without effect; -v says so
 	apply    func(p *parser, v []string) error
 	choices  []string // what the value can be, for the completion of shells
 	help     string   // "" is accepted for the sake of other launchers' scripts, and not advertised
