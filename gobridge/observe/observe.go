@@ -61,8 +61,9 @@ type Recorder struct {
 	config Config
 	writer *trace.Writer // nil: no trace
 	memory []byte        // of its file
-	file   *os.File
-	offset int64 // what is to be added to CLOCK_MONOTONIC for UTC
+	path   string        // its file: it is not kept open, since programs close descriptors, and open others
+	stat   unix.Stat_t   // when it was made
+	offset int64         // what is to be added to CLOCK_MONOTONIC for UTC
 	start  trace.Reading
 	second float64 // ticks
 	boot   uint64
@@ -164,27 +165,30 @@ func (r *Recorder) create(boot string) error {
 	if err := os.MkdirAll(c.Trace, 0o777); err != nil {
 		return err
 	}
-	path := filepath.Join(c.Trace, trace.FileName(c.Rank, c.Suffix))
+	path, err := filepath.Abs(filepath.Join(c.Trace, trace.FileName(c.Rank, c.Suffix)))
+	if err != nil {
+		return err
+	}
 	os.Remove(path) // another process may still have an earlier one mapped
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	size, definitions := trace.Size(c.Size)
 	if err = f.Truncate(size); err == nil {
-		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, trace.HeaderBytes+int64(definitions))
-		if errors.Is(err, unix.EOPNOTSUPP) {
-			err = nil
-		}
+		err = reserve(f, 0, trace.HeaderBytes+int64(definitions))
 	}
 	if err == nil {
 		r.memory, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
+	if err == nil {
+		err = unix.Fstat(int(f.Fd()), &r.stat)
+	}
 	if err != nil {
-		f.Close()
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r.file = f
+	r.path = path
 	r.writer = trace.NewWriter(r.memory, trace.Header{Keep: c.Keep, Rank: c.Rank, Size: c.Ranks, Client: c.Client,
 		PID: int64(os.Getpid()), Job: c.Job, Clock: trace.Clock{PerSecond: r.second, Start: r.start,
 			AtStart: trace.Align{Offset: r.offset, At: r.start.Monotonic}}})
@@ -197,6 +201,21 @@ func (r *Recorder) create(boot string) error {
 	r.held = make([]atomic.Bool, n)
 	C.impi_recorder.base = (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(r.memory)))
 	return nil
+}
+
+// reserve asks for room on the disk for a part of a file: where there is none, a store into its memory would end the
+// process. Not all file systems can be asked.
+func reserve(f *os.File, offset, bytes int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, offset, bytes)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+			return nil
+		}
+		return err
+	}
 }
 
 // mappings notes where code is.
@@ -256,8 +275,21 @@ func (r *Recorder) close(a trace.Align) {
 		}
 	}
 	size := r.writer.End(read(), a)
-	r.file.Truncate(size)
-	r.file.Close()
+	r.reopen(func(f *os.File) error { return f.Truncate(size) })
+}
+
+// reopen does something with the file, if it is there still.
+func (r *Recorder) reopen(do func(f *os.File) error) error {
+	f, err := os.OpenFile(r.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var now unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &now); err != nil || now.Ino != r.stat.Ino || now.Dev != r.stat.Dev {
+		return errors.New("another file has its name")
+	}
+	return do(f)
 }
 
 // What C asks for.
@@ -318,8 +350,7 @@ func impi_record_block(t *C.struct_impi_noted) {
 	t.end = (*C.uint64_t)(unsafe.Add(unsafe.Pointer(&words[0]), trace.BlockBytes))
 }
 
-// take finds a block that no thread writes. Where there is no room on the disk a store would end the process: it is
-// asked for before.
+// take finds a block that no thread writes.
 func (r *Recorder) take(n uint64) (block, number uint64, ok bool) {
 	for range n {
 		begun := binary.NativeEndian.Uint64(r.memory[trace.AtBegun:])
@@ -329,10 +360,12 @@ func (r *Recorder) take(n uint64) (block, number uint64, ok bool) {
 		block = begun % n
 		if begun < n {
 			start, _ := r.writer.Blocks()
-			err := unix.Fallocate(int(r.file.Fd()), 0, int64(start+block*trace.BlockBytes), trace.BlockBytes)
-			if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
+			err := r.reopen(func(f *os.File) error {
+				return reserve(f, int64(start+block*trace.BlockBytes), trace.BlockBytes)
+			})
+			if err != nil {
 				r.full = true
-				r.writer.Remark("the disk was full")
+				r.writer.Remark(fmt.Sprintf("recording has ended: %v", err))
 				return 0, 0, false
 			}
 		}
