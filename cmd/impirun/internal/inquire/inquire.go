@@ -7,7 +7,6 @@
 package inquire
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,17 +34,21 @@ type Config struct {
 	Abort    func(why string)  // ends the job
 	Signal   syscall.Signal    // at which a report is made; 0: none
 	Deadlock options.Deadlock
-	Look     time.Duration // between two looks at processes; 0: lookTime
+	After    time.Duration // for which all threads have to wait before that is called a deadlock
 }
 
 // Times.
 const (
 	answerTime = 2 * time.Second         // in which ranks have to answer
-	lookTime   = 2500 * time.Millisecond // between two looks at processes
-	waitTime   = 5 * time.Second         // for which all threads have to wait before that is called a deadlock
 	againTime  = 100 * time.Millisecond  // between the first question and the one that counts
+	leastLook  = 10 * time.Millisecond   // between two looks at processes, in which the kernel counts one tick
+	mostLook   = 2500 * time.Millisecond // if a job is busy
 	mostTime   = time.Minute             // between looks if ranks rest, and it is no deadlock
 )
+
+// LookTime is how long it takes from one look at the processes of a job to the next, if a deadlock is one after some
+// time.
+func LookTime(after time.Duration) time.Duration { return min(max(after/2, leastLook), mostLook) }
 
 // AtTimeout is the title of the report at the end of a job's time.
 const AtTimeout = "what ranks do as the timeout is over"
@@ -134,7 +137,7 @@ func (q *Inquiry) answer(f inquiry.Format) []byte {
 
 // watch looks for a deadlock until one has been said, or the job ends.
 func (q *Inquiry) watch() {
-	pause := cmp.Or(q.config.Look, lookTime)
+	pause := LookTime(q.config.After)
 	shortest := pause
 	for {
 		timer := time.NewTimer(pause)
@@ -179,8 +182,8 @@ func (q *Inquiry) look() (d *stat.Deadlock, ranks []stat.Rank, soon time.Duratio
 	if !whole || !all {
 		return nil, nil, 0
 	}
-	if since < waitTime {
-		return nil, nil, waitTime - since
+	if since < q.config.After {
+		return nil, nil, q.config.After - since
 	}
 	second, _ := q.config.States(answerTime)
 	return stat.Prove(first, second), second, 0
