@@ -86,14 +86,19 @@ func (q *inquests) atRest(n int) bool {
 
 // inquiry is how the ranks of all machines are asked.
 func (h *head) inquiry() inquire.Config {
-	return inquire.Config{
+	c := inquire.Config{
 		Name:   fmt.Sprintf("job of %s, launcher %d", filepath.Base(h.plan.Programs[0].Argv[0]), os.Getpid()),
 		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, After: h.plan.DeadlockAfter,
 		States: h.states,
 		Rest:   func() bool { return h.inquests.atRest(len(h.nodes)) },
 		Say:    func(text string) { h.print(tree.Frame{Errors: []byte(text)}) },
 		Abort:  func(why string) { h.doom(supervise.Cause{Code: 1, Text: why}) },
+		Second: h.plan.Mode == options.Client && h.plan.Rank != 0,
 	}
+	if h.plan.Mode == options.Client {
+		c.Others = &h.joinPlan.Peers
+	}
+	return c
 }
 
 // doom ends the job, unless it is ending.
@@ -128,7 +133,7 @@ func (h *head) states(limit time.Duration) (ranks []stat.Rank, whole bool) {
 	case <-h.served:
 	}
 	answers := h.inquests.end()
-	whole = h.plan.Mode == options.Run
+	whole = true
 	for i, r := range h.nodes {
 		list, answered := answers[i]
 		ranks = append(ranks, ranksOf(r, list, answered)...)
