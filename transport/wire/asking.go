@@ -2,8 +2,8 @@ package wire
 
 // CmdAsk and CmdTold are commands beyond IMPI 0.0, between clients of libimpi: one asks the others what their ranks
 // wait for, and each answers (cmd/impirun/internal/inquire). The server passes them on, to libimpi clients only, and
-// does not look at what they say. Both begin with a client's rank, the number of the question, which the one who asks has
-// chosen, and then
+// does not look at what they say. Both begin with a client's rank, the number of the question, which the one who asks
+// has chosen, and then
 //
 //	ASK   what is asked, in at most AskMax bytes. To the server the rank is of no meaning; on the way to the others it is
 //	      the one who asks.
