@@ -21,7 +21,7 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 	rests := make([]job.Rest, len(parts))
 	c := inquire.Config{
 		Name:   fmt.Sprintf("job %s of %s, launcher %d", jobID, filepath.Base(plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: plan.ReportOn, Deadlock: plan.Deadlock, After: plan.DeadlockAfter,
+		Signal: plan.ReportOn, Deadlock: plan.Deadlock, Objects: plan.JSON, After: plan.DeadlockAfter,
 		States: func(limit time.Duration) (ranks []stat.Rank, whole bool) {
 			all, away := spawner.Parts()
 			for _, p := range parts {

@@ -88,7 +88,7 @@ func (q *inquests) atRest(n int) bool {
 func (h *head) inquiry() inquire.Config {
 	c := inquire.Config{
 		Name:   fmt.Sprintf("job of %s, launcher %d", filepath.Base(h.plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, After: h.plan.DeadlockAfter,
+		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, Objects: h.plan.JSON, After: h.plan.DeadlockAfter,
 		States: h.states,
 		Rest:   func() bool { return h.inquests.atRest(len(h.nodes)) },
 		Say:    func(text string) { h.print(tree.Frame{Errors: []byte(text)}) },
