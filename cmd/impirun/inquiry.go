@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
@@ -27,7 +28,10 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 			for _, p := range parts {
 				all[p] = 0
 			}
-			return job.StatesOf(all, limit), !away
+			elsewhere := make(chan []stat.Rank, 1)
+			go func() { elsewhere <- machines.StatesElsewhere(spawner, limit) }()
+			ranks = job.StatesOf(all, limit)
+			return append(ranks, <-elsewhere...), !away
 		},
 		Rest: func() bool {
 			rest := true

@@ -101,7 +101,8 @@ func TestReportsAreObjectsForPrograms(t *testing.T) {
 			}
 		}
 		text := <-said
-		if err := json.Unmarshal([]byte(text), &got); err != nil || strings.Count(text, "\n") != 1 || len(got.Report.Lines) != 2 {
+		err := json.Unmarshal([]byte(text), &got)
+		if err != nil || strings.Count(text, "\n") != 1 || len(got.Report.Lines) != 2 {
 			t.Errorf("%q, %v", text, err)
 		}
 		if proven := got.Report.Deadlock != nil; proven == (got.Report.Message == "title") {
