@@ -109,8 +109,8 @@ func talk(plan *options.Plan, list []supervise.Process, talkers []talker, script
 	return open(talkers, where, job)
 }
 
-// shared is a file of the installation that a tool reads: what valgrind cannot know of the library, and a script for gdb;
-// "": it is not installed.
+// shared is a file of the installation that a tool reads: what valgrind cannot know of the library, and a script for
+// gdb; "": it is not installed.
 func shared(name ...string) string {
 	prefix, err := install.Prefix()
 	if err != nil {
