@@ -263,7 +263,7 @@ func (s *teller) message(r *Request) report.Message {
 
 // typeName is what messages for users call a type.
 func typeName(t *datatype.Type) string {
-	if name := t.Name(); name != "" {
+	if name := t.Label(); name != "" {
 		return name
 	}
 	return fmt.Sprintf("derived datatype of %d bytes", t.Size())
