@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* 6237a816feac9a30 gobridge/shim/shim.h */
 /* e416c1436e295987 gobridge/shim/z_calls.h */
-/* 3d781c176e078147 gobridge/shim/z_exports.h */
+/* 9bf45396a131ed7f gobridge/shim/z_exports.h */
 /* d933b2b8ffe8fdf5 libimpi/trace/z_trace.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */

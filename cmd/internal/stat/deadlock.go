@@ -13,17 +13,18 @@ type Deadlock struct {
 	Circle string `json:"circle,omitempty"`
 }
 
-// Blocked reports whether all ranks have answered that all their threads wait, or are gone: only then Prove is worth a
-// second round. since is how long the last of them has waited.
+// Blocked reports whether all ranks have answered that all their threads wait, or have ended: only then Prove is worth
+// a second round. A rank that has called MPI_Finalize may still begin a session. since is how long the last of them has
+// waited.
 func Blocked(ranks []Rank) (since time.Duration, all bool) {
 	since = math.MaxInt64
 	for i := range ranks {
 		r := &ranks[i]
-		if r.State.gone() {
+		if r.State == Ended {
 			continue
 		}
 		p := r.Process
-		if p == nil || p.Computing || len(p.Threads) == 0 {
+		if p == nil || p.Computing || len(p.Threads) == 0 || len(p.Threads) < p.ThreadCount {
 			return 0, false
 		}
 		for k := range p.Threads {
@@ -51,17 +52,18 @@ func Prove(first, second []Rank) *Deadlock {
 	}
 	before := map[[2]int]*Rank{}
 	var sent, received uint64
+	open := false
 	for i := range first {
 		r := &first[i]
 		before[[2]int{r.Job, r.Rank}] = r
 		if r.Process != nil {
 			received += r.Process.Received
+			open = open || r.Process.Open != ""
 		}
 	}
 	if len(before) != len(first) {
 		return nil
 	}
-	open := false
 	for i := range second {
 		r := &second[i]
 		was := before[[2]int{r.Job, r.Rank}]

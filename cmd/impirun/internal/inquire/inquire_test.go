@@ -36,7 +36,7 @@ func (r *ranks) states(time.Duration) (list []stat.Rank, whole bool) {
 // opened is an inquiry about two ranks, and what it says.
 func opened(t *testing.T, c Config) (*Inquiry, <-chan string) {
 	said := make(chan string, 8)
-	r := &ranks{time: int64(waitTime)}
+	r := &ranks{}
 	c.Name, c.States = "the job", r.states
 	c.Say = func(text string) { said <- text }
 	c.Rest = func() bool { return true }
@@ -81,12 +81,34 @@ func TestClientsGetTextAndJSON(t *testing.T) {
 
 func TestADeadlockIsSaidOnceAndEndsTheJobIfTheUserWants(t *testing.T) {
 	aborted := make(chan string, 1)
-	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, Look: time.Millisecond,
+	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, After: time.Millisecond,
 		Abort: func(why string) { aborted <- why }})
 	if got := <-said; !strings.HasPrefix(got, "impirun: deadlock: no call of ranks 0,1 can return") {
 		t.Errorf("%q", got)
 	}
 	<-aborted
+}
+
+func TestReportsAreObjectsForPrograms(t *testing.T) {
+	q, said := opened(t, Config{Deadlock: options.DeadlockReport, After: time.Millisecond, Objects: true})
+	q.Report("title")
+	for range 2 {
+		var got struct {
+			Report struct {
+				Message  string
+				Deadlock *stat.Deadlock
+				Lines    []stat.Line
+			}
+		}
+		text := <-said
+		err := json.Unmarshal([]byte(text), &got)
+		if err != nil || strings.Count(text, "\n") != 1 || len(got.Report.Lines) != 2 {
+			t.Errorf("%q, %v", text, err)
+		}
+		if proven := got.Report.Deadlock != nil; proven == (got.Report.Message == "title") {
+			t.Errorf("%+v", got)
+		}
+	}
 }
 
 func TestNothingIsSaidOfAJobThatHasNotCalledMPI(t *testing.T) {
