@@ -377,9 +377,9 @@ GoInt32 impi_Sendrecv(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, 
     return impi_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
-GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function)
+GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char *function, GoInt32 bytes)
 {
-    (void)comm, (void)function;
+    (void)comm, (void)function, (void)bytes;
     enter();
     while (poll_all(), __atomic_load_n((uint64_t *)word, __ATOMIC_ACQUIRE) < (uint64_t)least) pause_unlocked();
     unlock(shm);
