@@ -79,6 +79,44 @@ type shutdown struct {
 	told  bool             // Config.Doomed has been called
 	grace <-chan time.Time // running since SIGTERM
 	force bool             // the grace is over
+
+	since  time.Time        // when the first rank told of an error that others may be about to meet
+	gather <-chan time.Time // ticks when to look again
+}
+
+// An error that one rank has met is often that of all, who meet it a moment later. They are not ended before that, if
+// they are running, so that the user is told of all of them: for at most gatherTime.
+const (
+	gatherTime = 300 * time.Millisecond
+	gatherStep = 20 * time.Millisecond
+)
+
+// awaitsSame reports whether ranks are given that moment. MPI_Abort ends them at once.
+func (s *shutdown) awaitsSame(c *Cause) bool {
+	s.gather = nil
+	if s.grace != nil || s.force || c.Failure == nil || c.Failure.Call == "MPI_Abort" {
+		return false
+	}
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+	if time.Since(s.since) >= gatherTime || !s.job.runs() {
+		return false
+	}
+	s.gather = time.After(gatherStep)
+	return true
+}
+
+// runs reports whether a rank that has not said that it ends the job computes, or is dying, and does not sleep.
+func (j *Job) runs() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for pid, m := range j.living {
+		if st, ok := readStat(pid); ok && !m.entry().aborted && st.state != "S" && st.state != "T" {
+			return true
+		}
+	}
+	return false
 }
 
 // advance is called after every event. It does nothing while the job is well. It returns true when no child is left but
@@ -97,6 +135,9 @@ func (s *shutdown) advance() bool {
 		j.config.Doomed(cause)
 	}
 	if !doomed && !over {
+		return false
+	}
+	if doomed && s.awaitsSame(&cause) {
 		return false
 	}
 	if s.grace == nil && !s.force {
