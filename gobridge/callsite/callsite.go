@@ -1,7 +1,8 @@
 // Package callsite finds the line of the program that has called the library, by the debug information of the program
 // (DWARF), for messages about its last call. It is slow, and meant for processes that are about to end.
 //
-// Flow: return addresses -> Find: mapping of each address -> first one outside of MPI's own libraries -> line.
+// Flow: return addresses -> Find: mapping of each address -> first one outside of MPI's own libraries -> line. Of a
+// crash (function.go): address of the instruction -> Crash -> line and function.
 package callsite
 
 import (
@@ -115,12 +116,11 @@ func lineIn(file string, offset uint64) (Site, bool) {
 	if err != nil {
 		return Site{}, false
 	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
-			return lineAt(data, offset-p.Off+p.Vaddr)
-		}
+	pc, ok := address(f, offset)
+	if !ok {
+		return Site{}, false
 	}
-	return Site{}, false
+	return lineAt(data, pc)
 }
 
 func lineAt(data *dwarf.Data, pc uint64) (Site, bool) {

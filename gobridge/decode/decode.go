@@ -1,5 +1,5 @@
-// Package decode puts the arguments of a call of MPI into words, for messages, reports and traces: constants and objects
-// by their names, arrays by their first elements.
+// Package decode puts the arguments of a call of MPI into words, for messages, reports and traces: constants and
+// objects by their names, arrays by their first elements.
 //
 //	a function (abi.Call) and its arguments as 64-bit words, Objects -> Arguments: name and text of each
 //
@@ -51,7 +51,8 @@ func Arguments(c abi.Call, args []uint64, o Objects) (list []report.Arg) {
 	return list
 }
 
-// On describes the communicator, window or file of a call: its name, and how many processes it has; "" if there is none.
+// On describes the communicator, window or file of a call: its name, and how many processes it has; "" if there is
+// none.
 func On(c abi.Call, args []uint64, o Objects) string {
 	d := call{c, args, o}
 	for _, kind := range []string{"COMMUNICATOR", "WINDOW", "FILE"} {

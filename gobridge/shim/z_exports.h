@@ -20,7 +20,8 @@ extern void impi_board_turn(void);
 extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char * function);
 extern void impi_deliver(void);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
-extern void impi_error_fatal(GoInt32 code, GoUintptr returns, GoInt32 n);
+extern void impi_error_fatal(GoInt32 code, GoInt32 call, GoUintptr args, GoUintptr returns,
+        GoInt32 n);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
 extern void impi_ring(GoInt32 local);

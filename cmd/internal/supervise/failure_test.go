@@ -9,8 +9,8 @@ import (
 )
 
 func wrongRank(line int, dest string) *report.Error {
-	return &report.Error{Call: "MPI_Send", Class: "MPI_ERR_RANK", Text: "argument dest is " + dest, File: "a.c", Line: line,
-		Arguments: []report.Arg{{Name: "dest", Text: dest}}, Hint: "a hint"}
+	return &report.Error{Call: "MPI_Send", Class: "MPI_ERR_RANK", Text: "argument dest is " + dest, File: "a.c",
+		Line: line, Arguments: []report.Arg{{Name: "dest", Text: dest}}, Hint: "a hint"}
 }
 
 func TestTheSameErrorOfSeveralRanksIsOneCause(t *testing.T) {
@@ -42,8 +42,9 @@ func TestTheSameErrorOfSeveralRanksIsOneCause(t *testing.T) {
 			l.ended(2, killed(syscall.SIGTERM))
 		}, "ranks 0-1 on here were killed by signal 11 (SIGSEGV, segmentation fault) in f at a.c:3", ""},
 		"MPI_Abort": {func(l *jobTable) {
+			told := &report.Error{Call: "MPI_Abort", File: "b.c", Line: 2}
 			for r := range 2 {
-				l.aborted(r, 3, "MPI_Abort(3) on MPI_COMM_WORLD", false, nil, &report.Error{Call: "MPI_Abort", File: "b.c", Line: 2})
+				l.aborted(r, 3, "MPI_Abort(3) on MPI_COMM_WORLD", false, nil, told)
 			}
 		}, "ranks 0-1 on here called MPI_Abort(3) at b.c:2", ""},
 		"without parts": {func(l *jobTable) {
