@@ -476,7 +476,7 @@ func sayCrash(e *report.Error) {
 	if p == nil {
 		return
 	}
-	e.Hint = hint.OfSignal(e.Signal)
+	e.Hint = hint.OfSignal(e.Signal, e.Line != 0, e.Class == "MPI_ERR_BUFFER")
 	s := syscall.Signal(e.Signal)
 	why := startup.Abort{Code: 128 + e.Signal, Error: e,
 		Text: fmt.Sprintf("signal %d (%s, %v)%s", e.Signal, unix.SignalName(s), s, e.Where())}

@@ -53,8 +53,8 @@ var watching sync.Once
 // enter changes the state that the crashed thread waits for.
 func enter(state int32) { atomic.StoreInt32((*int32)(&C.impi_crash.state), state) }
 
-// crashed puts a crash into words. Where the program is at work the instruction is the place. A library of the system or
-// MPI's has been called: by whom a trace tells.
+// crashed puts a crash into words. Where the program is at work the instruction is the place. A library of the system
+// or MPI's has been called: by whom a trace tells.
 func crashed() *report.Error {
 	c := &C.impi_crash
 	e := &report.Error{Signal: int(c.signal)}
@@ -82,7 +82,7 @@ func crashed() *report.Error {
 	address, code := uint64(uintptr(c.address)), int(c.code)
 	if s := syscall.Signal(c.signal); code > 0 && (s == syscall.SIGSEGV || s == syscall.SIGBUS) &&
 		callsite.InMPI(bytes.NewReader(maps), append([]uintptr{pc}, callers...)) {
-		e.Text = inside(address, code != kernelCode)
+		e.Class, e.Text = "MPI_ERR_BUFFER", inside(address, code != kernelCode)
 	} else {
 		e.Text = reason(s, code, address)
 		if at.File != "" && at.File != in.File {

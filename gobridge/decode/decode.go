@@ -65,11 +65,14 @@ func On(c abi.Call, args []uint64, o Objects) string {
 		if !ok || !known {
 			return ""
 		}
-		processes := "processes"
-		if size == 1 {
-			processes = "process"
+		name := d.object(kind, h)
+		switch {
+		case strings.Contains(name, " of size"): // it has no name
+			return fmt.Sprintf("%s: this is rank %d", name, rank)
+		case size == 1:
+			return fmt.Sprintf("%s: 1 process, this is rank %d", name, rank)
 		}
-		return fmt.Sprintf("%s: %d %s, this is rank %d", d.object(kind, h), size, processes, rank)
+		return fmt.Sprintf("%s: %d processes, this is rank %d", name, size, rank)
 	}
 	return ""
 }

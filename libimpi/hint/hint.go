@@ -34,12 +34,22 @@ func callName(call string) string {
 	return call
 }
 
-// OfSignal returns the hint for a crash; "" if there is none.
-func OfSignal(signal int) string { return signals[syscall.Signal(signal)] }
+// OfSignal returns the hint for a crash; "" if there is none. line says whether the line of the program is known, and
+// inside that a call has met bad memory of the program.
+func OfSignal(signal int, line, inside bool) string {
+	switch {
+	case inside:
+		return Of(abi.MPI_ERR_BUFFER, "", "")
+	case !line && signals[syscall.Signal(signal)] != "":
+		return withoutLine
+	}
+	return signals[syscall.Signal(signal)]
+}
+
+const withoutLine = "compile with -g to see the line; impirun -debug RANKS starts ranks under a debugger"
 
 var signals = map[syscall.Signal]string{
-	syscall.SIGSEGV: "compile with -g for the line, and with -fsanitize=address to see where memory goes wrong first; " +
-		"impirun -debug RANKS starts ranks under a debugger",
+	syscall.SIGSEGV: "-fsanitize=address shows where memory goes wrong first; impirun -debug RANKS starts a debugger",
 	syscall.SIGBUS: "a file that is mapped may have become shorter, or /dev/shm may be full (df /dev/shm)",
 	syscall.SIGFPE: "look for a division by a value that is 0 at this rank only, such as a count of local elements",
 	syscall.SIGILL: "compile for the oldest processor of all machines, instead of -march=native",

@@ -124,8 +124,8 @@ const (
 
 All errors that calls of MPI may have, by their classes, with the hint that goes with each; %s, %d and the like stand
 for values. The first line of a message says what is wrong, and the lines below, when it ends a job, what the arguments
-were, and the hint ([diagnosis.md](diagnosis.md)). MPI_Error_string tells the first line. This table is made from the sources:
-` + "`go test ./libimpi/hint -rewrite`" + `.
+were, and the hint ([diagnosis.md](diagnosis.md)). MPI_Error_string tells the first line. This table is made from the
+sources: ` + "`go test ./libimpi/hint -rewrite`" + `.
 `
 	foot = `
 ## Crashes
@@ -196,12 +196,15 @@ func TestEveryErrorHasAHint(t *testing.T) {
 		}
 	}
 	for _, s := range []int{4, 6, 7, 8, 11} {
-		if OfSignal(s) == "" {
+		if OfSignal(s, true, false) == "" || OfSignal(s, false, false) != withoutLine {
 			t.Errorf("signal %d has no hint", s)
 		}
 	}
-	if OfSignal(9) != "" {
+	if OfSignal(9, false, false) != "" {
 		t.Error("SIGKILL is no crash")
+	}
+	if got := OfSignal(11, true, true); !strings.Contains(got, "buffer") {
+		t.Error(got)
 	}
 }
 

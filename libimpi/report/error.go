@@ -86,15 +86,17 @@ func (e *Error) Where() string {
 // Lines are what follows the line that says what is wrong, each without an indentation. machine names that of the peer;
 // "" if it is not known.
 func (e *Error) Lines(machine string) (lines []string) {
-	if e.Signal != 0 && e.Text != "" {
+	aborts := e.Call == "MPI_Abort"
+	if (e.Signal != 0 || aborts) && e.Text != "" {
 		lines = append(lines, e.Text)
 	}
-	if len(e.Arguments) > 0 {
-		lines = append(lines, folded(e.Call+"(", e.Arguments)...)
-	} else if e.Signal != 0 && e.Call != "" {
+	switch {
+	case e.Signal != 0 && e.Call != "" && !strings.HasPrefix(e.Text, e.Call):
 		lines = append(lines, "the last call of MPI was "+e.Call)
+	case e.Signal == 0 && !aborts && len(e.Arguments) > 0:
+		lines = append(lines, folded(e.Call+"(", e.Arguments)...)
 	}
-	if e.On != "" {
+	if e.On != "" && !(aborts && strings.HasPrefix(e.On, "MPI_COMM_WORLD:")) {
 		lines = append(lines, "on "+e.On)
 	}
 	if e.Peer != nil && machine != "" {

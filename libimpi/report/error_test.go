@@ -35,6 +35,17 @@ hint: ranks begin at 0`,
 	}
 }
 
+func TestMPIAbortTakesOneLineUnlessThereIsMoreToSay(t *testing.T) {
+	e := Error{Call: "MPI_Abort", Arguments: []Arg{{"comm", "MPI_COMM_WORLD"}}, On: "MPI_COMM_WORLD: 4 processes"}
+	if lines := e.Lines(""); len(lines) != 0 {
+		t.Errorf("%q", lines)
+	}
+	e.On, e.Text = "rows: 2 processes", "the code is that of MPI_Send: no"
+	if lines := e.Lines(""); len(lines) != 2 || lines[0] != e.Text || lines[1] != "on rows: 2 processes" {
+		t.Errorf("%q", lines)
+	}
+}
+
 func TestLongArgumentsTakeSeveralLines(t *testing.T) {
 	e := Error{Call: "MPI_Alltoallv"}
 	for range 4 {

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -107,12 +108,24 @@ func (s *shutdown) awaitsSame(c *Cause) bool {
 	return true
 }
 
-// runs reports whether a rank that has not said that it ends the job computes, or is dying, and does not sleep.
+// runs reports whether a rank that has not said that it ends the job does something, and does not sleep, or has said
+// that it crashes, and has not ended.
 func (j *Job) runs() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for pid, m := range j.living {
-		if st, ok := readStat(pid); ok && !m.entry().aborted && st.state != "S" && st.state != "T" {
+		if e := m.entry(); !e.aborted && (e.crash != nil || awake(pid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// awake reports whether a thread of a process runs, or the process is dying.
+func awake(pid int) bool {
+	for _, tid := range namesOf("/proc/" + strconv.Itoa(pid) + "/task") {
+		s, ok := readStatOf("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/stat")
+		if ok && s.state != "S" && s.state != "T" && s.state != "t" {
 			return true
 		}
 	}

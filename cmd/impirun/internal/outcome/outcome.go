@@ -1,8 +1,8 @@
 // Package outcome is how impirun ends, whichever of its processes it is: what it writes to stderr, and its exit code.
 //
 // Flow: what went wrong is an Error with its cause, or another error -> ExitCode writes a line of it, and what belongs
-// to that below, unless that has been said before, and returns the code. A process that serves others is ended by a signal (OnSignal), which then is
-// its cause (Interrupted).
+// to it below, unless that has been said before, and returns the code. A process that serves others is ended by a signal
+// (OnSignal), which then is its cause (Interrupted).
 package outcome
 
 import (
@@ -24,8 +24,8 @@ func Complain(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "impirun: "+format+"\n", args...)
 }
 
-// say writes why a job has ended badly: a line that says what is wrong, and below it, indented, what belongs to it. It is
-// one write, so that no other output comes between the lines.
+// say writes why a job has ended badly: a line that says what is wrong, and below it, indented, what belongs to it. It
+// is one write, so that no other output comes between the lines.
 func (e *Error) say() {
 	if e.Objects {
 		os.Stderr.Write(e.object())
