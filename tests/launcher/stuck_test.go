@@ -49,7 +49,7 @@ func TestADeadlockIsSaidAndEndsTheJobIfTheUserWants(t *testing.T) {
 	for where, n := range map[string]int{"-n 2": 2, machines(t): 5} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			r := run(t, words(where, "-deadlock abort -timeout 50", file, "ring")...)
+			r := run(t, words(where, "-deadlock abort:0.2 -timeout 50", file, "ring")...)
 			if r.code != 1 {
 				t.Errorf("code %d", r.code)
 			}
@@ -65,7 +65,7 @@ func TestADeadlockIsSaidAndEndsTheJobIfTheUserWants(t *testing.T) {
 // A rank that sleeps outside of MPI for longer than that takes is no deadlock.
 func TestARankThatSleepsIsNoDeadlock(t *testing.T) {
 	t.Parallel()
-	run(t, words("-deadlock abort -n 2", program(t, "stuck"), "sleeps")...).expect(t, 0, "")
+	run(t, words("-deadlock abort:0.1 -n 2", program(t, "stuck"), "sleeps")...).expect(t, 0, "")
 }
 
 // stat asks impi-stat about a job until that is so.

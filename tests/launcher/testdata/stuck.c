@@ -24,7 +24,7 @@ int main(int argc, char **argv)
             ++*(volatile int *)&x;
     }
     if (!strcmp(how, "sleeps") && rank == 1)
-        sleep(7);
+        usleep(700000);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
