@@ -186,7 +186,7 @@ func (d call) value(kind string, v uint64) string {
 	case flags:
 		return bits(k.group, int64(v))
 	case named:
-		if name := abi.ConstantName(k.group, int64(v)); name != "" {
+		if name := abi.ConstantName(k.group, int64(v)); name != "" && (k.only == "" || k.only == name) {
 			return name
 		}
 	case rank:

@@ -86,6 +86,8 @@ func TestArgumentsAreInWords(t *testing.T) {
 			"source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, comm=rows, status=MPI_STATUS_IGNORE"},
 		{"MPI_Send_c", []uint64{0x7ffe10, 1 << 40, 3<<56 | 77, 2, 0, sub}, nil, "buf=0x7ffe10, count=1099511627776, " +
 			"datatype=0x30000000000004d, dest=2 (rank 6 of MPI_COMM_WORLD), tag=0, comm=rows"},
+		{"MPI_Send", []uint64{0x99, 1, abi.MPI_INT, minus, minus, abi.MPI_COMM_WORLD}, nil, "buf=0x99, count=1, " +
+			"datatype=MPI_INT, dest=MPI_ANY_SOURCE, tag=-1, comm=MPI_COMM_WORLD"},
 		{"MPI_Bcast", []uint64{1, 0, 0, 0, 0}, nil,
 			"buffer=MPI_IN_PLACE, count=0, datatype=0, root=0, comm=0"},
 		{"MPI_Allreduce", []uint64{abi.MPI_IN_PLACE, 0x99, 4, abi.MPI_DOUBLE, abi.MPI_SUM, abi.MPI_COMM_NULL}, nil,

@@ -23,6 +23,7 @@ const (
 type kind struct {
 	form  form
 	group string // of constants
+	only  string // the one constant of these that a value may be; "": all
 	wide  bool   // 8 bytes in memory, whatever the function
 }
 
@@ -48,7 +49,8 @@ var kinds = map[string]kind{
 	"INFO": {form: handle}, "FILE": {form: handle}, "WINDOW": {form: handle}, "ERRHANDLER": {form: handle},
 	"REQUEST": {form: handle}, "MESSAGE": {form: handle}, "SESSION": {form: handle},
 
-	"RANK": {form: rank}, "TAG": {form: named, group: abi.Ranks}, "COLOR": {form: named, group: abi.Ranks},
+	"RANK": {form: rank}, "TAG": {form: named, group: abi.Ranks, only: "MPI_ANY_TAG"},
+	"COLOR": {form: named, group: abi.Ranks, only: "MPI_UNDEFINED"},
 	"ASSERT": {form: flags, group: abi.Assertions}, "ACCESS_MODE": {form: flags, group: abi.Modes},
 	"THREAD_LEVEL": {form: named, group: abi.ThreadLevels}, "ORDER": {form: named, group: abi.Orders},
 	"DISTRIB_ENUM": {form: named, group: abi.Distribution}, "DTYPE_DISTRIBUTION": {form: named, group: abi.Distribution},

@@ -85,11 +85,12 @@ type shutdown struct {
 	gather <-chan time.Time // ticks when to look again
 }
 
-// An error that one rank has met is often that of all, who meet it a moment later. They are not ended before that, if
-// they are running, so that the user is told of all of them: for at most gatherTime.
+// An error that one rank has met is often that of all, who meet it a moment later. They are not ended before that, so
+// that the user is told of all of them: for gatherLeast, and as long as they run for at most gatherMost.
 const (
-	gatherTime = 300 * time.Millisecond
-	gatherStep = 20 * time.Millisecond
+	gatherLeast = 60 * time.Millisecond
+	gatherMost  = time.Second
+	gatherStep  = 20 * time.Millisecond
 )
 
 // awaitsSame reports whether ranks are given that moment. MPI_Abort ends them at once.
@@ -101,20 +102,20 @@ func (s *shutdown) awaitsSame(c *Cause) bool {
 	if s.since.IsZero() {
 		s.since = time.Now()
 	}
-	if time.Since(s.since) >= gatherTime || !s.job.runs() {
+	if past := time.Since(s.since); past >= gatherMost || !s.job.awaited(past < gatherLeast) {
 		return false
 	}
 	s.gather = time.After(gatherStep)
 	return true
 }
 
-// runs reports whether a rank that has not said that it ends the job does something, and does not sleep, or has said
-// that it crashes, and has not ended.
-func (j *Job) runs() bool {
+// awaited reports whether a rank that has not said that it ends the job does something, and does not sleep, or has said
+// that it crashes, and has not ended. any: whether there is one.
+func (j *Job) awaited(any bool) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for pid, m := range j.living {
-		if e := m.entry(); !e.aborted && (e.crash != nil || awake(pid)) {
+		if e := m.entry(); !e.aborted && (any || e.crash != nil || awake(pid)) {
 			return true
 		}
 	}

@@ -392,7 +392,7 @@ func (h *head) fail(c *supervise.Cause) {
 	}
 	h.over = time.After(h.plan.Grace + tree.EndTime)
 	h.missing.over = nil
-	h.broadcast(tree.Frame{End: &tree.EndFrame{Code: c.Code, Text: c.Text}})
+	h.broadcast(tree.Frame{End: &tree.EndFrame{Code: c.Code, Text: c.Text, Failure: c.Failure}})
 	if h.l != nil {
 		h.l.End()
 	}

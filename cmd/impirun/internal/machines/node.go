@@ -264,7 +264,8 @@ func (n *node) listen() {
 			return
 		case m.End != nil:
 			// An end of our own may be the first yet.
-			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true})
+			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true,
+				Failure: m.End.Failure.Checked()})
 		case m.Answer != nil:
 			n.answered(*m.Answer)
 		case m.Traffic != nil:

@@ -1,8 +1,8 @@
 // Package outcome is how impirun ends, whichever of its processes it is: what it writes to stderr, and its exit code.
 //
 // Flow: what went wrong is an Error with its cause, or another error -> ExitCode writes a line of it, and what belongs
-// to it below, unless that has been said before, and returns the code. A process that serves others is ended by a signal
-// (OnSignal), which then is its cause (Interrupted).
+// to it below, unless that has been said before, and returns the code. A process that serves others is ended by a
+// signal (OnSignal), which then is its cause (Interrupted).
 package outcome
 
 import (
