@@ -1,6 +1,5 @@
 // All ranks send to one rank too many: one message for all of them.
 // ranks: 4
-// where: shm machines clients agents
 #include <mpi.h>
 
 int main(int argc, char **argv)

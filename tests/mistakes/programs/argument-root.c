@@ -1,6 +1,5 @@
 // A root that is no rank of the communicator, at all ranks.
 // ranks: 3
-// where: shm machines
 #include <mpi.h>
 
 int main(int argc, char **argv)

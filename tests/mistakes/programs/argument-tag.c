@@ -1,6 +1,6 @@
 // A negative tag, on a communicator with a name whose ranks are not those of the world.
 // ranks: 3
-// where: shm machines
+// where: shm machines clients agents
 #include <mpi.h>
 
 static void report(int rank, MPI_Comm rows)

@@ -1,6 +1,6 @@
 // An assertion fails at one rank.
 // ranks: 3
-// where: shm machines
+// where: shm machines clients agents
 #include <assert.h>
 #include <mpi.h>
 

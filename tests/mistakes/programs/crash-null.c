@@ -1,6 +1,5 @@
 // All ranks write through a pointer that is NULL.
 // ranks: 4
-// where: shm machines clients
 #include <mpi.h>
 #include <stdlib.h>
 
