@@ -309,10 +309,7 @@ func explain(c abi.Call, args []uint64, returns []uintptr) *report.Error {
 	if len(calls) == 0 {
 		return e
 	}
-	if site, ok := calls[0].Line(); ok {
-		e.File, e.Line = site.File, site.Line
-	}
-	e.Function = calls[0].Function()
+	calling.Locate(e, calls[0])
 	return e
 }
 

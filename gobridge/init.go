@@ -487,7 +487,7 @@ func sayCrash(e *report.Error) {
 	if p == nil {
 		return
 	}
-	e.Hint = hint.OfSignal(e.Signal, e.Line != 0, e.Class == "MPI_ERR_BUFFER")
+	e.Hint = hint.OfSignal(e.Signal, e.Text, e.Line != 0)
 	s := syscall.Signal(e.Signal)
 	why := startup.Abort{Code: 128 + e.Signal, Error: e,
 		Text: fmt.Sprintf("signal %d (%s, %v)%s", e.Signal, unix.SignalName(s), s, e.Where())}

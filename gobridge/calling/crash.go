@@ -74,10 +74,7 @@ func crashed() *report.Error {
 		in, known = callsite.Crash(bytes.NewReader(maps), pc, callers)
 	}
 	if known {
-		e.Function = in.Function()
-		if site, ok := in.Line(); ok {
-			e.File, e.Line = site.File, site.Line
-		}
+		Locate(e, in)
 	}
 	address, code := uint64(uintptr(c.address)), int(c.code)
 	if s := syscall.Signal(c.signal); code > 0 && (s == syscall.SIGSEGV || s == syscall.SIGBUS) &&
@@ -90,6 +87,16 @@ func crashed() *report.Error {
 		}
 	}
 	return e
+}
+
+// Locate tells of an error where in the program it is. The launcher makes a line of the place if that takes much memory.
+func Locate(e *report.Error, in callsite.Call) {
+	e.Function = in.Function()
+	if site, ok := in.QuickLine(); ok {
+		e.File, e.Line = site.File, site.Line
+	} else {
+		e.Place = &report.Address{File: in.File, Offset: in.Offset}
+	}
 }
 
 // kernelCode is the si_code of a fault whose address the processor does not tell.

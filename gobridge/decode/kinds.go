@@ -50,7 +50,7 @@ var kinds = map[string]kind{
 	"REQUEST": {form: handle}, "MESSAGE": {form: handle}, "SESSION": {form: handle},
 
 	"RANK": {form: rank}, "TAG": {form: named, group: abi.Ranks, only: "MPI_ANY_TAG"},
-	"COLOR": {form: named, group: abi.Ranks, only: "MPI_UNDEFINED"},
+	"COLOR":  {form: named, group: abi.Ranks, only: "MPI_UNDEFINED"},
 	"ASSERT": {form: flags, group: abi.Assertions}, "ACCESS_MODE": {form: flags, group: abi.Modes},
 	"THREAD_LEVEL": {form: named, group: abi.ThreadLevels}, "ORDER": {form: named, group: abi.Orders},
 	"DISTRIB_ENUM": {form: named, group: abi.Distribution}, "DTYPE_DISTRIBUTION": {form: named, group: abi.Distribution},

@@ -34,12 +34,14 @@ func callName(call string) string {
 	return call
 }
 
-// OfSignal returns the hint for a crash; "" if there is none. line says whether the line of the program is known, and
-// inside that a call has met bad memory of the program.
-func OfSignal(signal int, line, inside bool) string {
+// OfSignal returns the hint for a crash, of which text says why there was a signal; "" if there is none. line says
+// whether the line of the program is known.
+func OfSignal(signal int, text string, line bool) string {
 	switch {
-	case inside:
+	case strings.Contains(text, "met no usable memory"): // a call of MPI
 		return Of(abi.MPI_ERR_BUFFER, "", "")
+	case strings.Contains(text, "sent the signal to itself"):
+		return ""
 	case !line && signals[syscall.Signal(signal)] != "":
 		return withoutLine
 	}
@@ -50,9 +52,9 @@ const withoutLine = "compile with -g to see the line; impirun -debug RANKS start
 
 var signals = map[syscall.Signal]string{
 	syscall.SIGSEGV: "-fsanitize=address shows where memory goes wrong first; impirun -debug RANKS starts a debugger",
-	syscall.SIGBUS: "a file that is mapped may have become shorter, or /dev/shm may be full (df /dev/shm)",
-	syscall.SIGFPE: "look for a division by a value that is 0 at this rank only, such as a count of local elements",
-	syscall.SIGILL: "compile for the oldest processor of all machines, instead of -march=native",
+	syscall.SIGBUS:  "a file that is mapped may have become shorter, or /dev/shm may be full (df /dev/shm)",
+	syscall.SIGFPE:  "look for a division by a value that is 0 at this rank only, such as a count of local elements",
+	syscall.SIGILL:  "compile for the oldest processor of all machines, instead of -march=native",
 	syscall.SIGABRT: "what the program wrote before says why: a failed assert, an exception that nobody catches, or " +
 		"damaged memory",
 }

@@ -196,14 +196,14 @@ func TestEveryErrorHasAHint(t *testing.T) {
 		}
 	}
 	for _, s := range []int{4, 6, 7, 8, 11} {
-		if OfSignal(s, true, false) == "" || OfSignal(s, false, false) != withoutLine {
+		if OfSignal(s, "", true) == "" || OfSignal(s, "", false) != withoutLine {
 			t.Errorf("signal %d has no hint", s)
 		}
 	}
-	if OfSignal(9, false, false) != "" {
+	if OfSignal(9, "", false) != "" {
 		t.Error("SIGKILL is no crash")
 	}
-	if got := OfSignal(11, true, true); !strings.Contains(got, "buffer") {
+	if got := OfSignal(11, "MPI_Send met no usable memory", true); !strings.Contains(got, "buffer") {
 		t.Error(got)
 	}
 }

@@ -21,8 +21,11 @@ type Error struct {
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
-	Signal   int    `json:"signal,omitempty"` // of a crash
-	Hint     string `json:"hint,omitempty"`
+	// Place is where that is in the program's code, for whoever can make a line of it; nil: it has been tried, or there is
+	// none.
+	Place  *Address `json:"place,omitempty"`
+	Signal int      `json:"signal,omitempty"` // of a crash
+	Hint   string   `json:"hint,omitempty"`
 }
 
 // Bounds on what a launcher takes from a process.
@@ -45,6 +48,9 @@ func (e *Error) Bounded() *Error {
 	b.Arguments = nil
 	for _, a := range first(e.Arguments, mostArguments) {
 		b.Arguments = append(b.Arguments, Arg{plain(a.Name), plain(a.Text)})
+	}
+	if e.Place != nil {
+		b.Place = &Address{File: plain(e.Place.File), Offset: e.Place.Offset}
 	}
 	if b.Line < 0 || b.File == "" {
 		b.Line = 0

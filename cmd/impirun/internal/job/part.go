@@ -221,6 +221,7 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.set.Finalized(p.First + i)
 		return end.Ack()
 	case startup.Abort:
+		m.Text = p.sites.place(m.Error, m.Text)
 		if m.Error != nil && m.Error.Signal != 0 {
 			p.set.Crashed(p.First+i, m.Error)
 			return nil

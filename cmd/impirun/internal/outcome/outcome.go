@@ -51,7 +51,9 @@ func (e *Error) object() []byte {
 	c := e.Cause
 	o := object{Time: time.Now(), Code: c.Code, Message: c.Text}
 	if f := c.Failure; f != nil {
-		o.Error = &f.Error
+		told := f.Error
+		told.Place = nil // which says nothing that File and Function do not
+		o.Error = &told
 		o.Ranks, o.Machines = f.Ranks().List(), f.Machines()
 		if f.Peer != nil {
 			o.PeerMachine = e.machine(*f.Peer)
