@@ -124,7 +124,7 @@ type Address struct {
 
 // Message is a message of this process, or a request for something else.
 type Message struct {
-	Kind  string `json:"kind"` // send, ssend, bsend, recv, or: collective, file, window, partitioned, general, compound
+	Kind  string `json:"kind"` // send, ssend, bsend, recv, or: collective, file, window, psend, precv, general, compound
 	Comm  uint64 `json:"comm,omitempty"`
 	Peer  int    `json:"peer"`
 	World int    `json:"world"`
@@ -132,8 +132,10 @@ type Message struct {
 	Bytes int64  `json:"bytes"` // receive: the room for it
 	Count int64  `json:"count,omitempty"`
 	Type  string `json:"type,omitempty"`
-	// State is how far it has come: posted, asked (a send that waits for its receive), flows, held (no packet has left).
-	State string `json:"state,omitempty"`
+	// State is how far it has come: posted, asked (a send that waits for its receive), flows, held (no packet has left),
+	// unready (a partitioned send, of which the program has not marked Missing partitions as ready).
+	State   string `json:"state,omitempty"`
+	Missing int    `json:"missing,omitempty"`
 	// Routine is the collective operation that it is of; empty: it is the program's own message.
 	Routine string `json:"routine,omitempty"`
 	// Internal says that it is a message that the library sends for another call.

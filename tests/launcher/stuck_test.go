@@ -108,3 +108,16 @@ func TestImpiStatAndASignalTellWhatRanksDo(t *testing.T) {
 		t.Errorf("code %d, %s", r.code, r.stderr)
 	}
 }
+
+func TestRanksThatWereSpawnedOnOtherMachinesAreAsked(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"-n 2", "-host m0:1,m1:1 -n 2"} {
+		j := start(t, words("-launcher fork", where, program(t, "stuck"), "spawns")...)
+		j.stat(func(text string) bool {
+			return strings.Contains(text, "\n  ranks 0,1: MPI_Recv from rank 0 tag 4 on an intercommunicator") &&
+				strings.Contains(text, "\n  ranks 0,1 of spawned job 1: MPI_Recv from rank 0 tag 3 on MPI_COMM_PARENT")
+		})
+		j.signal(syscall.SIGTERM)
+		j.wait()
+	}
+}
