@@ -52,7 +52,7 @@ type Process struct {
 	// processes of a job have told twice, the second time after all have told once, that all their threads are Settled,
 	// every Moves was the same both times, and as many packets were received between machines as were sent, both times,
 	// then nothing is under way that could end a wait.
-	Moves    uint64 `json:"moves"`
+	Moves uint64 `json:"moves"`
 	// Sent are packets to other machines and clients, and 1 more if any wait inside the process. Received are those that
 	// have come as a whole.
 	Sent     uint64 `json:"sent"`
