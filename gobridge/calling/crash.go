@@ -89,7 +89,8 @@ func crashed() *report.Error {
 	return e
 }
 
-// Locate tells of an error where in the program it is. The launcher makes a line of the place if that takes much memory.
+// Locate tells of an error where in the program it is. The launcher makes a line of the place if that takes much
+// memory.
 func Locate(e *report.Error, in callsite.Call) {
 	e.Function = in.Function()
 	if site, ok := in.QuickLine(); ok {

@@ -165,7 +165,8 @@ func (r result) expect(t *testing.T, code int, said string) {
 	if r.code != code {
 		t.Errorf("exit code %d, want %d; stderr: %s", r.code, code, r.stderr)
 	}
-	lines := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ") // what is indented belongs to the line above
+	// What is indented belongs to the line above.
+	lines := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ")
 	switch {
 	case said == "" && r.stderr != "":
 		t.Errorf("stderr is not empty: %q", r.stderr)
