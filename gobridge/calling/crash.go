@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -126,7 +127,7 @@ const traceTime = time.Second
 // trace returns the addresses to which the functions return that have led the crashed thread to an instruction. Its
 // handler may look for them now: a first trace loads a library, and this thread has it loaded. Without a trace the one
 // address is left that the registers tell.
-func trace(pc, caller uintptr) []uintptr {
+func trace(pc, caller uintptr) (returns []uintptr) {
 	c := &C.impi_crash
 	var own [1]unsafe.Pointer
 	C.backtrace(&own[0], 1)
@@ -135,10 +136,11 @@ func trace(pc, caller uintptr) []uintptr {
 		if atomic.LoadInt32((*int32)(&c.state)) != C.IMPI_CRASH_TRACED {
 			continue
 		}
-		for i, r := range c.returns[:c.returned] { // the handler's own come first
-			if uintptr(r) == pc && i+1 < int(c.returned) {
-				return unsafe.Slice((*uintptr)(unsafe.Pointer(&c.returns[i+1])), int(c.returned)-i-1)
-			}
+		for _, r := range c.returns { // as far as the trace went, which a broken stack may have ended
+			returns = append(returns, uintptr(r))
+		}
+		if i := slices.Index(returns, pc); i >= 0 { // the handler's own come first
+			return returns[i+1:]
 		}
 		break
 	}

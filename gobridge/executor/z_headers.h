@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* af9cef3c72133427 gobridge/shim/shim.h */
+/* 9c8931a2356d31f3 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* ae021ac8ed153b22 gobridge/shim/z_exports.h */
 /* f0bebbaf5f853a96 gobridge/shim/z_shim.h */

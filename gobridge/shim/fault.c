@@ -44,7 +44,7 @@ static void trace(void)
     tracing = syscall(SYS_gettid);
     if (!sigsetjmp(broken, 1)) {
         pthread_sigmask(SIG_SETMASK, &none, NULL);
-        impi_crash.returned = backtrace(impi_crash.returns, IMPI_CRASH_RETURNS);
+        backtrace(impi_crash.returns, IMPI_CRASH_RETURNS);
     }
     tracing = 0;
     __atomic_store_n(&impi_crash.state, IMPI_CRASH_TRACED, __ATOMIC_RELEASE);

@@ -62,7 +62,7 @@ static inline int impi_again(void)
 /* A crash, for Go to tell of it: it waits for the bell, an eventfd of a process, and may ask for a trace. */
 enum { IMPI_CRASH_NEW, IMPI_CRASH_TRACE, IMPI_CRASH_TRACED, IMPI_CRASH_TOLD, IMPI_CRASH_RETURNS = 24 };
 struct impi_crash {
-    int bell, process, state, signal, code, returned;
+    int bell, process, state, signal, code;
     void *context, *address, *returns[IMPI_CRASH_RETURNS]; /* a ucontext_t; of the memory, NULL: not known */
     struct impi_call call; /* of the thread */
 };

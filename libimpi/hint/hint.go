@@ -54,7 +54,7 @@ var signals = map[syscall.Signal]string{
 	syscall.SIGSEGV: "-fsanitize=address shows where memory goes wrong first; impirun -debug RANKS starts a debugger",
 	syscall.SIGBUS:  "a file that is mapped may have become shorter, or /dev/shm may be full (df /dev/shm)",
 	syscall.SIGFPE:  "look for a division by a value that is 0 at this rank only, such as a count of local elements",
-	syscall.SIGILL:  "compile for the oldest processor of all machines, instead of -march=native",
+	syscall.SIGILL:  "it is a trap of the compiler, or the program was compiled for another processor (-march=native)",
 	syscall.SIGABRT: "what the program wrote before says why: a failed assert, an exception that nobody catches, or " +
 		"damaged memory",
 }
