@@ -341,13 +341,8 @@ func (s *session) memoryKinds() string {
 	return supportedKinds(askedKinds())
 }
 
-// nameFaults lets fault.c, and the runtime (recordCrash), say who we are.
-var nameFaults = sync.OnceFunc(func() {
-	crashName = whoAmI()
-	name := C.CString(crashName)
-	defer C.free(unsafe.Pointer(name))
-	C.impi_name_faults(name)
-})
+// nameFaults lets the runtime (recordCrash) say who we are.
+var nameFaults = sync.OnceFunc(func() { crashName = whoAmI() })
 
 // When Go's runtime ends the process, because it gets no more memory, say, it writes a trace of a hundred lines. Users
 // get the first; GOTRACEBACK, or GODEBUG, which asks for other output, leaves all of it.

@@ -2,6 +2,7 @@ package main
 
 // #include "shim/shim.h"
 // #include "shim/z_shim.h"
+// #include "shim/z_calls.h"
 import "C"
 
 import (
@@ -13,8 +14,12 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/calling"
 	"github.com/libimpi/libimpi/gobridge/callsite"
+	"github.com/libimpi/libimpi/gobridge/decode"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/hint"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/startup"
 )
 
@@ -263,36 +268,63 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	}
 }
 
-// impi_error_fatal ends the job because of an error whose handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT. The
-// addresses are those that the call and what it was called by return to.
+// impi_error_fatal ends the job because of an error of a call (abi.CallNumbered) whose handler is MPI_ERRORS_ARE_FATAL
+// or MPI_ERRORS_ABORT. args are the call's arguments, and the addresses those that the call and what it was called by
+// return to.
 //
 //export impi_error_fatal
-func impi_error_fatal(code int32, returns uintptr, n int32) {
+func impi_error_fatal(code, call int32, args, returns uintptr, n int32) {
 	text := fmt.Sprintf("error code %d", code)
 	if r, ok := recall(code); ok {
 		text = r.text
 	} else if s, ok := describeCode(code); ok {
 		text = s
 	}
-	text = located(text, slice[uintptr](returns, int(n)))
 	class, _ := errorClass(code)
-	endJob(startup.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED})
+	c := abi.CallNumbered(int(call))
+	told := explain(c, slice[uint64](args, len(c.Params)), slice[uintptr](returns, int(n)))
+	told.Class, told.Text = libimpi.ClassName(int(class)), text
+	function, rest, named := strings.Cut(text, ": ")
+	if named && strings.HasPrefix(function, "MPI") {
+		text = function + told.Where() + ": " + rest
+		told.Text = strings.TrimPrefix(rest, told.Class+": ")
+	}
+	told.Hint = hint.Of(int(class), told.Call, told.Text)
+	endJob(startup.Abort{Code: int(max(class, 1)), Text: text, Answer: class == abi.MPI_ERR_PROC_ABORTED, Error: told})
 }
 
-// located adds to a message, which begins with the name of a function, the line of the program that has called it, if
-// the program has debug information.
-func located(text string, returns []uintptr) string {
+// explain says of a call what its arguments are, and which line of the program has made it, if the program has debug
+// information.
+func explain(c abi.Call, args []uint64, returns []uintptr) *report.Error {
+	e := &report.Error{Call: c.Name, Arguments: decode.Arguments(c, args, objects{}), On: decode.On(c, args, objects{})}
+	if peer, ok := decode.Peer(c, args, objects{}); ok {
+		e.Peer = &peer
+	}
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
-		return text
+		return e
 	}
 	defer maps.Close()
-	site, known := callsite.Find(maps, returns)
-	function, rest, named := strings.Cut(text, ": ")
-	if !known || !named {
-		return text
+	calls := callsite.Outside(maps, returns)
+	if len(calls) == 0 {
+		return e
 	}
-	return fmt.Sprintf("%s at %v: %s", function, site, rest)
+	calling.Locate(e, calls[0])
+	return e
+}
+
+// aborted is explain for MPI_Abort, on whose thread it is called. The error code may be that of an error that the
+// program has got of another call.
+func aborted(comm uintptr, code int32) *report.Error {
+	var returns [24]uintptr
+	n := calling.Trace(returns[:])
+	e := explain(abi.CallNumbered(C.IMPI_CALL_Abort), []uint64{uint64(comm), uint64(code)}, returns[:n])
+	if r, ok := recall(code); ok && code > classMask {
+		e.Text = "the code is that of " + r.text
+		class, _ := errorClass(code)
+		e.Hint = hint.Of(int(class), "", r.text)
+	}
+	return e
 }
 
 // impi_missing registers the error of a function that has no implementation yet.

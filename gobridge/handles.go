@@ -4,6 +4,9 @@ package main
 import "C"
 
 import (
+	"fmt"
+
+	"github.com/libimpi/libimpi/gobridge/calling"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
 )
@@ -63,3 +66,90 @@ func fromIntOr[T any](t *handle.Table[T], n int32, null uintptr) uintptr {
 	}
 	return null
 }
+
+// objects are what decode asks for: names of what handles stand for, and memory of the program.
+type objects struct{}
+
+// Name implements decode.Objects.
+func (objects) Name(kind string, handle uint64) string {
+	h := uintptr(handle)
+	switch kind {
+	case "COMMUNICATOR":
+		if c := objectOf(h); c != nil {
+			return c.String()
+		}
+	case "DATATYPE":
+		if d := types.Find(h); d != nil && d.name != "" {
+			return d.name
+		} else if d != nil {
+			return fmt.Sprintf("datatype of %d bytes", d.Size())
+		}
+	case "WINDOW":
+		if w := windows.Find(h); w != nil {
+			return w.String()
+		}
+	case "FILE":
+		if f := files.Find(h); f != nil {
+			return fmt.Sprintf("file %q", f.Name())
+		}
+	case "OPERATION":
+		if ops.Find(h) != nil {
+			return "operation of the program"
+		}
+	case "GROUP":
+		if g := groupOf(h); g != nil {
+			return fmt.Sprintf("group of size %d", g.Size())
+		}
+	case "ERRHANDLER":
+		if errhandlers.Find(h) != nil {
+			return "error handler of the program"
+		}
+	}
+	return ""
+}
+
+// group returns the processes that the ranks of an object stand for, and the caller's rank.
+func (objects) group(kind string, handle uint64) (g *libimpi.Group, rank int) {
+	var c *libimpi.Comm
+	h := uintptr(handle)
+	switch kind {
+	case "COMMUNICATOR":
+		if o := objectOf(h); o != nil {
+			c = o.Comm
+		}
+	case "WINDOW":
+		if w := windows.Find(h); w != nil {
+			c = w.Comm()
+		}
+	}
+	if c == nil {
+		return nil, 0
+	}
+	if c.Inter() {
+		return c.RemoteGroup(), c.Rank()
+	}
+	return c.Group(), c.Rank()
+}
+
+// Members implements decode.Objects.
+func (o objects) Members(kind string, handle uint64) (size, rank int, ok bool) {
+	g, rank := o.group(kind, handle)
+	if g == nil {
+		return 0, 0, false
+	}
+	return g.Size(), rank, true
+}
+
+// World implements decode.Objects. Processes of other jobs have no such rank.
+func (o objects) World(kind string, handle uint64, rank int) (int, bool) {
+	g, _ := o.group(kind, handle)
+	e := engine()
+	if g == nil || e == nil || rank < 0 || rank >= g.Size() {
+		return 0, false
+	}
+	w := int(g.World(rank))
+	return w, w >= 0 && w < e.World().Size()
+}
+
+// Read implements decode.Objects.
+func (objects) Read(address uint64, b []byte) int { return calling.Read(address, b) }

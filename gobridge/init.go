@@ -24,16 +24,20 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/calling"
 	"github.com/libimpi/libimpi/gobridge/kernel"
 	_ "github.com/libimpi/libimpi/gobridge/shim"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/hint"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/manager"
@@ -244,6 +248,7 @@ func enter() (*process, error) {
 		openBoards(p.engine)
 		setInUse(1)
 		nameFaults()
+		calling.WatchCrashes(sayCrash)
 	}
 	return p, nil
 }
@@ -427,7 +432,8 @@ func impi_Abort(comm uintptr, errorcode int32) int32 {
 	if c := commOf(comm); c != nil {
 		name = c.String()
 	}
-	endJob(startup.Abort{Code: int(errorcode), Text: fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name)})
+	told := aborted(comm, errorcode)
+	endJob(startup.Abort{Code: int(errorcode), Text: fmt.Sprintf("MPI_Abort(%d) on %s", errorcode, name), Error: told})
 	return 0
 }
 
@@ -457,7 +463,7 @@ func endJob(why startup.Abort) {
 	p.awaitManager(why.Answer && why.Client == nil, lossTime) // of another client it knows nothing
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", whoAmI(), why.Text)
+		say(why)
 	}
 	if p != nil && p.among != nil && !why.Answer {
 		p.among.Report(why.Text)
@@ -472,6 +478,32 @@ func endJob(why startup.Abort) {
 		p.engine.Abort()
 	}
 	unix.Exit(status)
+}
+
+// say writes on stderr what no launcher says for us.
+func say(why startup.Abort) {
+	text := fmt.Sprintf("%s: %s\n", whoAmI(), why.Text)
+	if why.Error != nil {
+		for _, line := range why.Error.Lines("") {
+			text += "    " + line + "\n"
+		}
+	}
+	os.Stderr.WriteString(text)
+}
+
+// sayCrash tells the launcher of a crash of this process, which ends it, or whoever reads stderr.
+func sayCrash(e *report.Error) {
+	p := started()
+	if p == nil {
+		return
+	}
+	e.Hint = hint.OfSignal(e.Signal, e.Text, e.Line != 0)
+	s := syscall.Signal(e.Signal)
+	why := startup.Abort{Code: 128 + e.Signal, Error: e,
+		Text: fmt.Sprintf("signal %d (%s, %v)%s", e.Signal, unix.SignalName(s), s, e.Where())}
+	if link := p.link; link == nil || link.Abort(why) != nil {
+		say(why)
+	}
 }
 
 // lostPeer is why the process has lost a peer; nil: it has lost none.

@@ -151,7 +151,7 @@ func (l *LauncherEnd) Next() (Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.Text = cut(a.Text)
+		a.Text, a.Error = cut(a.Text), a.Error.Bounded()
 		if a.Client != nil && (*a.Client < 0 || *a.Client >= wire.MaxClients) {
 			return nil, fmt.Errorf("the process says that it has lost client %d", *a.Client)
 		}

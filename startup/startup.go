@@ -42,6 +42,8 @@ package startup
 import (
 	"errors"
 	"net/netip"
+
+	"github.com/libimpi/libimpi/libimpi/report"
 )
 
 // Version is the version of the protocol between launcher and rank. Both must have the same.
@@ -132,6 +134,9 @@ type Abort struct {
 	Answer bool `json:"answer,omitempty"`
 	// Client is whose rank it has lost, if that is another client.
 	Client *int32 `json:"client,omitempty"`
+	// Error is why in parts; nil: Text is all. If it has a signal, the rank has crashed, and is about to end by that: it
+	// has not aborted.
+	Error *report.Error `json:"error,omitempty"`
 }
 
 func cut(s string) string {

@@ -66,6 +66,14 @@ func run(plan *options.Plan) error {
 	return runHere(plan, bind)
 }
 
+// machineOf returns where ranks run, if all of the job do here.
+func machineOf(plan *options.Plan) func(rank int) string {
+	if plan.Mode == options.Client {
+		return nil
+	}
+	return func(rank int) string { return hosts.Hostname() }
+}
+
 // runHere runs a plan on this machine. bind is where the ranks of a client listen, if the user has said so.
 func runHere(plan *options.Plan, bind netip.Addr) error {
 	shares := layout.Split(plan.Size(), max(1, plan.Clients))
@@ -122,7 +130,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		ends.Say(first, len(list), outcome.Complain)
 	}
 	if cause != nil {
-		return &outcome.Error{Cause: cause, Quiet: plan.Quiet}
+		return &outcome.Error{Cause: cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: machineOf(plan)}
 	}
 	if parts[0].Joined() { // not if the programs never called MPI_Init
 		farewell()

@@ -1,7 +1,8 @@
 // Package callsite finds the line of the program that has called the library, by the debug information of the program
 // (DWARF), for messages about its last call. It is slow, and meant for processes that are about to end.
 //
-// Flow: return addresses -> Find: mapping of each address -> first one outside of MPI's own libraries -> line.
+// Flow: return addresses -> Find: mapping of each address -> first one outside of MPI's own libraries -> line. Of a
+// crash (function.go): address of the instruction -> Crash -> line and function.
 package callsite
 
 import (
@@ -22,8 +23,12 @@ type Site struct {
 
 func (s Site) String() string { return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line) }
 
-// mostDebug bounds, in bytes, the debug information that is read of a file: it is read as a whole.
-const mostDebug = 256 << 20
+// mostDebug bounds, in bytes, the debug information that is read of a file: it is read as a whole. fewDebug is how much
+// each rank of a job may read at the same time.
+const (
+	mostDebug = 256 << 20
+	fewDebug  = 16 << 20
+)
 
 // Find returns the line of the innermost call from outside of MPI's libraries. The addresses are those to which
 // functions return, innermost first; maps has the format of /proc/PID/maps. False: that code has no debug information,
@@ -59,7 +64,11 @@ func Outside(maps io.Reader, returns []uintptr) (calls []Call) {
 }
 
 // Line returns the line of a call. False: the code has no debug information, or its file is not there any more.
-func (c Call) Line() (Site, bool) { return lineIn(c.File, c.Offset) }
+func (c Call) Line() (Site, bool) { return lineIn(c.File, c.Offset, mostDebug) }
+
+// QuickLine is Line of a file with little debug information. Of others it knows no line: the ranks of a job would need
+// much memory if all of them looked, and the launcher does it once.
+func (c Call) QuickLine() (Site, bool) { return lineIn(c.File, c.Offset, fewDebug) }
 
 // Mapping is a range of addresses that shows a file from an offset on.
 type Mapping struct {
@@ -112,8 +121,9 @@ func (all mappings) of(pc uint64) (mapping, bool) {
 	return mapping{}, false
 }
 
-// lineIn returns the line of the instruction at an offset in a file.
-func lineIn(file string, offset uint64) (Site, bool) {
+// lineIn returns the line of the instruction at an offset in a file, if that has at most so many bytes of debug
+// information.
+func lineIn(file string, offset, most uint64) (Site, bool) {
 	f, err := elf.Open(file)
 	if err != nil {
 		return Site{}, false
@@ -125,19 +135,18 @@ func lineIn(file string, offset uint64) (Site, bool) {
 			size += s.Size
 		}
 	}
-	if size == 0 || size > mostDebug {
+	if size == 0 || size > most {
 		return Site{}, false
 	}
 	data, err := f.DWARF()
 	if err != nil {
 		return Site{}, false
 	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
-			return lineAt(data, offset-p.Off+p.Vaddr)
-		}
+	pc, ok := address(f, offset)
+	if !ok {
+		return Site{}, false
 	}
-	return Site{}, false
+	return lineAt(data, pc)
 }
 
 // lineAt goes through all of a unit's lines: its sequences are in no order (LineReader.SeekPC wants the lowest first).

@@ -109,3 +109,40 @@ func TestCodeWithoutDebugInformationHasNoLine(t *testing.T) {
 		t.Error(site)
 	}
 }
+
+func TestTheFunctionOfACrashIsFound(t *testing.T) {
+	for _, c := range []struct {
+		options []string
+		want    string
+	}{{[]string{"-g"}, "main at program.c:6"}, {[]string{"-O1"}, "main"}, {[]string{"-O1", "-s"}, "program+0x"}} {
+		pc, maps := compiled(t, c.options...)
+		var inside, system uintptr
+		for line := range strings.Lines(maps) {
+			if strings.Contains(line, "libmpi.so.1") && strings.Contains(line, "r-xp") {
+				fmt.Sscanf(line, "%x-", &inside)
+			}
+			if strings.Contains(line, "/libc.") && strings.Contains(line, "r-xp") {
+				fmt.Sscanf(line, "%x-", &system)
+			}
+		}
+		for _, at := range []struct {
+			pc      uintptr
+			returns []uintptr
+		}{{pc - 1, nil}, {system, []uintptr{inside, system, pc}}, {0, []uintptr{1, pc}}} {
+			call, ok := Crash(strings.NewReader(maps), at.pc, at.returns)
+			got := call.Function()
+			if site, known := call.Line(); known {
+				got += " at " + site.String()
+			}
+			if !ok || !strings.HasPrefix(got, c.want) || strings.Contains(got, " at ") != strings.Contains(c.want, " at ") {
+				t.Errorf("%q, %#x: %v, %v", c.options, at.pc, got, ok)
+			}
+		}
+		if _, ok := Crash(strings.NewReader(maps), system, nil); ok {
+			t.Error("a library of the system is the program")
+		}
+		if at, ok := At(strings.NewReader(maps), system); !ok || !strings.HasPrefix(filepath.Base(at.File), "libc.") {
+			t.Errorf("%v, %v", at, ok)
+		}
+	}
+}

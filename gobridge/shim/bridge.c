@@ -12,13 +12,13 @@ typedef void handler_function(uintptr_t *object, int *code, ...), handler_functi
 
 int impi_raise(int code, int call, const uint64_t *args)
 {
-    (void)call, (void)args;
     struct impi_action action;
     void *returns[8]; /* to this function, MPI's, one of Fortran's or another MPI's library, the program */
     impi_error_action(code, &action);
     if (action.what == IMPI_CALL) ((handler_function *)action.fn)(&action.handle, &action.code);
     else if (action.what == IMPI_CALL_X) ((handler_function_x *)action.fn)(action.handle, action.code, action.extra);
-    else if (action.what != IMPI_RETURN) impi_error_fatal(action.code, (uintptr_t)returns, backtrace(returns, 8));
+    else if (action.what != IMPI_RETURN)
+        impi_error_fatal(action.code, call, (uintptr_t)args, (uintptr_t)returns, backtrace(returns, 8));
     return action.answer;
 }
 

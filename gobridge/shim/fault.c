@@ -1,92 +1,82 @@
-/* Memory that is not there: a buffer of the program's that is wrong, or too short, is met inside the library.
+/* Crashes: of the program, or of the library, which meets a buffer of the program's that is wrong, or too short.
  *
  * Go takes SIGSEGV, SIGBUS and SIGFPE when the library is loaded, and answers with a trace of its own and another
  * signal. This file's constructor runs before Go's, keeps the actions that it finds, and holds the signals up until Go
- * makes its first thread: impi_watch_faults then sets a handler that says which call met the fault, if it was met in
- * the library, and lets the earlier action have the signal, which usually ends the process as it would without us.
+ * makes its first thread: impi_watch_faults then sets a handler that has Go tell of the crash (calling/crash.go), and
+ * lets the earlier action have the signal, which usually ends the process as it would without us.
  *
- * Each shim notes its name and the addresses that it got (impi_call), and takes nothing back when the call returns: the
- * instruction that faults tells whether the library is at work, or memcpy, which it called. A program that sets
- * handlers of its own has the signals to itself. GOTRACEBACK leaves them to Go. */
+ * Each shim notes its name and the addresses that it got (impi_call), and takes nothing back when the call returns. A
+ * program that sets handlers of its own has the signals to itself. GOTRACEBACK leaves them to Go. */
 #define _GNU_SOURCE
+#include <execinfo.h>
+#include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
+#include <time.h>
 #include <unistd.h>
 #include "shim.h"
 
 __thread struct impi_call impi_call __attribute__((tls_model("initial-exec")));
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE};
-enum { FAULTS = sizeof faults / sizeof *faults };
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { FAULTS = sizeof faults / sizeof *faults, GOS = 3 /* that Go takes */, PATIENCE = 4000 /* ms */ };
+struct impi_crash impi_crash = {.bell = -1};
 static struct sigaction before[NSIG];
 static sigset_t mask; /* while they are held up, what was blocked before */
-/* Where the library begins and ends: of the linker. The program has no address of its data. */
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[], _end[];
-static char who[200] = "libimpi";
 
 __attribute__((constructor(101))) static void keep_actions(void)
 {
     sigset_t held;
     sigemptyset(&held);
-    for (int i = 0; i < FAULTS; i++) sigaction(faults[i], NULL, &before[faults[i]]), sigaddset(&held, faults[i]);
+    for (int i = 0; i < GOS; i++) sigaction(faults[i], NULL, &before[faults[i]]), sigaddset(&held, faults[i]);
     pthread_sigmask(SIG_BLOCK, &held, &mask);
 }
 
-void impi_name_faults(const char *name) { snprintf(who, sizeof who, "%s", name); }
+/* A trace of a broken stack may be a crash of its own: that ends the trace. */
+static volatile long tracing;
+static sigjmp_buf broken;
 
-static int ours(uintptr_t pc) { return pc - (uintptr_t)__ehdr_start < (uintptr_t)(_end - __ehdr_start); }
-
-/* Whether the library was at work: its own instruction, or that of a function like memcpy, which keeps no frame. */
-static int in_library(const ucontext_t *at)
+static void trace(void)
 {
-#if defined(__x86_64__)
-    const greg_t *r = at->uc_mcontext.gregs;
-    if (ours((uintptr_t)r[REG_RIP])) return 1;
-    uintptr_t sp = (uintptr_t)r[REG_RSP];
-    return sp % sizeof sp == 0 && sp && ours(*(uintptr_t *)sp);
-#elif defined(__aarch64__)
-    return ours(at->uc_mcontext.pc) || ours(at->uc_mcontext.regs[30]);
-#else
-    (void)at;
-    return 0;
-#endif
-}
-
-/* Describes the argument whose memory the address is in: the last that begins before it, or in the same page. */
-static void describe_argument(char *text, size_t size, uintptr_t address)
-{
-    uintptr_t page = 4096, least = (uintptr_t)1 << 38;
-    const char *name = impi_call.names + strlen(impi_call.names) + 1;
-    for (int i = 0; i < IMPI_CALL_POINTERS && *name; i++, name += strlen(name) + 1) {
-        uintptr_t p = (uintptr_t)impi_call.at[i], begin = p - p % page;
-        if (address < begin || address - begin >= least) continue;
-        least = address - begin;
-        snprintf(text, size, "argument %s is %p, and not all of what it stands for is memory of the program", name,
-                 impi_call.at[i]);
+    sigset_t none;
+    sigemptyset(&none);
+    tracing = syscall(SYS_gettid);
+    if (!sigsetjmp(broken, 1)) {
+        pthread_sigmask(SIG_SETMASK, &none, NULL);
+        backtrace(impi_crash.returns, IMPI_CRASH_RETURNS);
     }
+    tracing = 0;
+    __atomic_store_n(&impi_crash.state, IMPI_CRASH_TRACED, __ATOMIC_RELEASE);
 }
 
-static void tell(uintptr_t address, int known)
+/* Waits until Go has told of the first crash, for a while: any lock may be held, and Go's memory be damaged. */
+static void wait_for_go(int second)
 {
-    const char *call = impi_call.names;
-    char where[40] = "an address that the system does not tell";
-    char what[200] = "the buffer of an operation that was started before, or an error in the library "
-                     "(GOTRACEBACK=all tells more)";
-    if (known) snprintf(where, sizeof where, "address %#lx", (unsigned long)address);
-    if (known && call) describe_argument(what, sizeof what, address);
-    dprintf(STDERR_FILENO, "%s: %s met no usable memory at %s: %s\n", who, call ? call : "the progress of messages",
-            where, what);
+    int state;
+    for (int i = 0; i < PATIENCE; i++) {
+        if ((state = __atomic_load_n(&impi_crash.state, __ATOMIC_ACQUIRE)) == IMPI_CRASH_TOLD) return;
+        if (state == IMPI_CRASH_TRACE && !second) trace();
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+    }
 }
 
 static void fault(int number, siginfo_t *info, void *context)
 {
+    static int begun;
     const struct sigaction *first = &before[number];
     int sent = info->si_code <= 0; /* by a process */
-    if (!sent && number != SIGFPE && in_library(context)) tell((uintptr_t)info->si_addr, info->si_code != SI_KERNEL);
+    if (tracing && tracing == syscall(SYS_gettid)) siglongjmp(broken, 1);
+    int dies = !(first->sa_flags & SA_SIGINFO) && first->sa_handler == SIG_DFL;
+    if (dies && impi_crash.process == getpid() && (!sent || info->si_pid == getpid())) {
+        int second = __atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED);
+        if (!second) {
+            impi_crash.signal = number, impi_crash.code = info->si_code, impi_crash.call = impi_call;
+            impi_crash.context = context, impi_crash.address = sent ? NULL : info->si_addr;
+            if (write(impi_crash.bell, &(uint64_t){1}, sizeof(uint64_t)) < 0) impi_crash.state = IMPI_CRASH_TOLD;
+        }
+        wait_for_go(second);
+    }
     if (first->sa_flags & SA_SIGINFO) {
         first->sa_sigaction(number, info, context);
     } else if (first->sa_handler != SIG_DFL && first->sa_handler != SIG_IGN) {
@@ -99,8 +89,10 @@ static void fault(int number, siginfo_t *info, void *context)
 
 void impi_watch_faults(void)
 {
-    struct sigaction mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now, mine = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigfillset(&mine.sa_mask);
-    for (int i = 0; i < FAULTS && !getenv("GOTRACEBACK"); i++) sigaction(faults[i], &mine, NULL);
+    for (int i = 0; i < FAULTS && !getenv("GOTRACEBACK"); i++)
+        if (i < GOS || (!sigaction(faults[i], NULL, &now) && now.sa_handler == SIG_DFL))
+            sigaction(faults[i], &mine, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

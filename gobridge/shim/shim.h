@@ -62,8 +62,16 @@ static inline int impi_again(void)
     return again;
 }
 
-/* Reports faults inside the library from now on (load.c); who begins the line. */
-void impi_watch_faults(void), impi_name_faults(const char *who);
+/* A crash, for Go to tell of it: it waits for the bell, an eventfd of a process, and may ask for a trace. */
+enum { IMPI_CRASH_NEW, IMPI_CRASH_TRACE, IMPI_CRASH_TRACED, IMPI_CRASH_TOLD, IMPI_CRASH_RETURNS = 24 };
+struct impi_crash {
+    int bell, process, state, signal, code;
+    void *context, *address, *returns[IMPI_CRASH_RETURNS]; /* a ucontext_t; of the memory, NULL: not known */
+    struct impi_call call; /* of the thread */
+};
+extern struct impi_crash impi_crash __attribute__((visibility("hidden")));
+
+void impi_watch_faults(void); /* reports crashes from now on (load.c) */
 
 void impi_hold_standard(void); /* opens /dev/null where descriptors 0 to 2 are closed: no file of ours becomes one */
 

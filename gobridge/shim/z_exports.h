@@ -21,7 +21,8 @@ extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, ch
         GoInt32 bytes);
 extern void impi_deliver(void);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
-extern void impi_error_fatal(GoInt32 code, GoUintptr returns, GoInt32 n);
+extern void impi_error_fatal(GoInt32 code, GoInt32 call, GoUintptr args, GoUintptr returns,
+        GoInt32 n);
 extern GoInt32 impi_missing(char * function, GoInt32 kind, GoUintptr handle);
 extern void impi_process_ends(GoUintptr exit);
 extern void impi_record_block(struct impi_noted * t);

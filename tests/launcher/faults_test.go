@@ -2,14 +2,15 @@ package launcher
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// Memory that is not there, met inside the library: the signal stays what it is, one line says which call and which
-// argument, and nothing of Go shows.
+// Crashes: the signal stays what it is, the line of the program is named, and nothing of Go shows. Memory that is not
+// there, met inside the library, is that of a call and an argument.
 
 func TestABadBufferIsNamed(t *testing.T) {
 	file := program(t, "fault")
@@ -40,18 +41,29 @@ func TestABadBufferIsNamed(t *testing.T) {
 						t.Errorf("%q is missing", want)
 					}
 				}
-				if r.code != 139 || strings.Count(r.stderr, "\n") != 2 {
+				lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+				above := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ")
+				if !strings.HasPrefix(lines[0], "impirun: ") || len(lines) > 4 || above != 1 || r.code != 139 ||
+					!strings.Contains(r.stderr, "    hint: ") {
 					t.Errorf("code %d, stderr %q", r.code, r.stderr)
+				}
+				if wanted[0] == said && runtime.GOARCH == "amd64" && !strings.Contains(lines[0], "in main at fault.c:") {
+					t.Errorf("the line of the call is missing: %q", r.stderr)
 				}
 			})
 		}
 	}
 }
 
-func TestAFaultOfTheProgramsOwnIsNotOurs(t *testing.T) {
+func TestAFaultOfTheProgramsOwnIsNamedAndNotOurs(t *testing.T) {
 	file := program(t, "fault")
-	run(t, words("-n 2", file, "outside 1")...).expect(t, 139, "killed by signal 11")
+	for _, how := range spread {
+		run(t, words(how, file, "outside 1")...).expect(t, 139, "killed by signal 11 (SIGSEGV, segmentation fault) in main "+
+			"at fault.c:")
+	}
+	run(t, words("-n 2", file, "outside 1")...).expect(t, 139, "the last call of MPI was MPI_Barrier")
 	run(t, words("-n 2", file, "divide 1")...).expect(t, 136, "killed by signal 8")
+	run(t, words("-n 2", file, "divide 1")...).expect(t, 136, "the program sent the signal to itself")
 	for _, do := range []string{"handler-before 0", "handler-after 0"} {
 		r := run(t, words("-n 2", file, do)...)
 		if r.code != 3 || !strings.HasPrefix(r.stderr, "the program's own\n") {

@@ -165,12 +165,13 @@ func (r result) expect(t *testing.T, code int, said string) {
 	if r.code != code {
 		t.Errorf("exit code %d, want %d; stderr: %s", r.code, code, r.stderr)
 	}
-	lines := strings.Count(r.stderr, "\n")
+	// What is indented belongs to the line above.
+	lines := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ")
 	switch {
 	case said == "" && r.stderr != "":
 		t.Errorf("stderr is not empty: %q", r.stderr)
 	case said != "" && (lines != 1 || !strings.Contains(r.stderr, said)):
-		t.Errorf("stderr is %q, want one line with %q", r.stderr, said)
+		t.Errorf("stderr is %q, want one message with %q", r.stderr, said)
 	}
 }
 

@@ -166,7 +166,8 @@ var changing = []struct {
 	{regexp.MustCompile(`\b(process|pid|launcher) [0-9]+\b`), "$1 PID"},
 	{regexp.MustCompile(`\b0x[0-9a-f]+\b`), "ADDRESS"},
 	{regexp.MustCompile(`\b127\.0\.0\.[0-9]+:[0-9]+\b`), "HOST:PORT"},
-	{regexp.MustCompile(`/tmp/[^ ]*/programs?/|/tmp/TestMistakes[0-9]*/[0-9]*/`), ""},
+	{regexp.MustCompile(`"time":"[^"]*"`), `"time":"TIME"`},
+	{regexp.MustCompile(`/[^ "]*/tests/mistakes/programs/|/tmp/[^ ]*/programs?/|/tmp/TestMistakes[0-9]*/[0-9]*/`), ""},
 }
 
 // plain replaces what is different each time.

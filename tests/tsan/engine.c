@@ -569,9 +569,9 @@ void open_engine(struct impi_shm_private *segment, MPI_Comm comms[COMMS], void *
 /* What must not happen here. */
 #define NEVER(declaration) declaration { fail(#declaration); return 0; }
 void impi_error_action(GoInt32 code, struct impi_action *action) { (void)code, (void)action; fail("an error"); }
-void impi_error_fatal(GoInt32 code, GoUintptr returns, GoInt32 n)
+void impi_error_fatal(GoInt32 code, GoInt32 call, GoUintptr args, GoUintptr returns, GoInt32 n)
 {
-    (void)code, (void)returns, (void)n;
+    (void)code, (void)call, (void)args, (void)returns, (void)n;
     fail("a fatal error");
 }
 void impi_process_ends(uintptr_t exit) { (void)exit; fail("the end"); }

@@ -59,7 +59,7 @@ func outputOptions() []option {
 			apply: func(p *parser, v []string) error { p.plan.Merge = true; return nil }},
 		{names: []string{"output"}, values: []string{"LIST"}, choices: []string{"tag", "rank", "timestamp", "merge", "json",
 			"dir="}, help: "these options in one: tag, rank, timestamp, merge, dir=DIR; or json: an object for each " +
-			"line, with rank, host, job, stream, time and text",
+			"line, with rank, host, job, stream, time and text, and one for the error that ends the job",
 			apply: func(p *parser, v []string) error { return applyOutput(p, v[0]) }},
 	}
 }

@@ -343,6 +343,7 @@ func (j *Job) Wait() *Cause {
 		case <-end.grace:
 			end.now()
 		case <-j.outcomes.limit:
+		case <-end.gather:
 		}
 		j.judge(false)
 		if end.advance() {

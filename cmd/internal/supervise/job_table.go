@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/libimpi/report"
 )
 
 // The job table decides what a job's end means. It is a state machine without processes, clocks or locks:
@@ -30,6 +32,8 @@ type Cause struct {
 	Blamed *int32 // the other client whose loss was the reason; nil: none
 	Answer bool   // it is a consequence of an end that we have not heard of
 	Mild   bool   // the others need not end: the rank had finalized, or Config.Recovery spares them
+
+	Failure *Failure // what Text says in parts, and more; nil: that is all
 }
 
 // Outranks reports whether c replaces the cause so far, old. old is nil if there was none.
@@ -59,6 +63,8 @@ type entry struct {
 
 	aborted bool // it has said that it ends the job
 	dropped bool // it is not a part of its set any more
+
+	crash *report.Error // what it has told of its crash, before it has ended
 
 	answered bool // has said that it has lost another
 	told     bool // was well when it was sent SIGTERM or SIGKILL
@@ -135,7 +141,7 @@ func (l *jobTable) blameMissing(rank, other int, answer bool) {
 
 func (l *jobTable) finalized(rank int) { l.entries[rank].phase = finalized }
 
-func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int32) {
+func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int32, told *report.Error) {
 	exit := code & 0xff
 	if exit == 0 {
 		exit = 1
@@ -143,10 +149,10 @@ func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int
 	c := Cause{Code: exit, Blamed: blamed, Answer: answer}
 	l.entries[rank].aborted = true
 	if strings.HasPrefix(text, "MPI_Abort(") || text == "" {
-		l.blame(rank, c, true, "called MPI_Abort(%d)", code)
+		l.blame(rank, c.with(told), true, "called MPI_Abort(%d)%s", code, told.Where())
 	} else {
 		first, _, _ := strings.Cut(text, "\n")
-		l.blame(rank, c, true, "gave up: %s", first)
+		l.blame(rank, c.with(told), true, "gave up: %s", first)
 	}
 	l.doom() // MPI_Abort means everybody, with --enable-recovery too
 }
@@ -163,8 +169,12 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		if status.CoreDump() {
 			core = ", core dumped"
 		}
-		l.blame(rank, Cause{Code: 128 + int(s), Answer: answer}, dooms, "was killed by signal %d (%s, %v%s)", int(s),
-			unix.SignalName(s), s, core)
+		c := Cause{Code: 128 + int(s), Answer: answer}
+		if e.crash != nil && e.crash.Signal == int(s) {
+			c = c.with(e.crash)
+		}
+		l.blame(rank, c, dooms, "was killed by signal %d (%s, %v%s)%s", int(s), unix.SignalName(s), s, core,
+			c.Failure.where())
 	case status.ExitStatus() != 0:
 		code := status.ExitStatus()
 		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d%s", code, meaning(e.phase, code))
@@ -205,13 +215,19 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 }
 
 // blame makes the end of a rank the cause, unless there is one already that c does not outrank. The text is made of the
-// format. dooms says whether the other ranks must end.
+// format. dooms says whether the other ranks must end. Ranks that have met the same error share a cause.
 func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
+	e := &l.entries[rank]
+	who := Origin{Rank: l.first + e.number, Of: l.of + l.name + e.of, Machine: l.host, PID: e.pid}
+	did := fmt.Sprintf(format, args...)
+	if c.Failure != nil {
+		c.Failure.Origins, c.Failure.Did = []Origin{who}, did
+	}
 	if c.Outranks(l.cause) {
-		e := &l.entries[rank]
-		who := fmt.Sprintf("rank %d%s on %s (pid %d) ", l.first+e.number, l.of+l.name+e.of, l.host, e.pid)
-		c.Text = who + fmt.Sprintf(format, args...)
+		c.Text = who.String() + " " + did
 		l.cause = &c
+	} else {
+		l.cause.Join(&c)
 	}
 	if dooms && !l.spare {
 		l.doom()

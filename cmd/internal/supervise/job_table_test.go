@@ -38,21 +38,21 @@ func TestTheFirstAbnormalRankIsTheCause(t *testing.T) {
 			code: 134, text: "rank 0 on here (pid 100) was killed by signal 6 (SIGABRT, aborted, core dumped)", doomed: true},
 		"the second does not count": {facts: func(l *jobTable) { end(l, 1, exited(3)); end(l, 0, killed(syscall.SIGTERM)) },
 			code: 3, text: "rank 1", doomed: true},
-		"abort": {facts: func(l *jobTable) { l.initialized(1); l.aborted(1, 7, "", false, nil); end(l, 1, exited(9)) },
+		"abort": {facts: func(l *jobTable) { l.initialized(1); l.aborted(1, 7, "", false, nil, nil); end(l, 1, exited(9)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true},
 		"abort with 0": {facts: func(l *jobTable) {
-			l.aborted(1, 0, "", false, nil)
+			l.aborted(1, 0, "", false, nil, nil)
 		}, code: 1, text: "MPI_Abort(0)", doomed: true},
 		"abort with 256": {facts: func(l *jobTable) {
-			l.aborted(1, 256, "", false, nil)
+			l.aborted(1, 256, "", false, nil, nil)
 		}, code: 1, text: "MPI_Abort(256)", doomed: true},
 		"abort with -1": {facts: func(l *jobTable) {
-			l.aborted(1, -1, "", false, nil)
+			l.aborted(1, -1, "", false, nil, nil)
 		}, code: 255, text: "MPI_Abort(-1)", doomed: true},
 		"abort with 1000": {facts: func(l *jobTable) {
-			l.aborted(1, 1000, "", false, nil)
+			l.aborted(1, 1000, "", false, nil, nil)
 		}, code: 232, text: "MPI_Abort(1000)", doomed: true},
-		"abort in spite of recovery": {recovery: true, facts: func(l *jobTable) { l.aborted(1, 5, "", false, nil) },
+		"abort in spite of recovery": {recovery: true, facts: func(l *jobTable) { l.aborted(1, 5, "", false, nil, nil) },
 			code: 5, text: "MPI_Abort(5)", doomed: true},
 		"no finalize": {facts: func(l *jobTable) { l.initialized(0); end(l, 0, exited(0)) },
 			code: 1, text: "rank 0 on here (pid 100) exited without calling MPI_Finalize", doomed: true},
@@ -168,7 +168,7 @@ func TestAnEndThatWeCausedIsNoBetterCause(t *testing.T) {
 
 func TestARankThatGivesUpSaysWhy(t *testing.T) {
 	l := newJobTable("here", 1, false)
-	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7", false, nil)
+	l.aborted(0, 3, "message of 8 bytes truncated\nat line 7", false, nil, nil)
 	if want := "rank 0 on here (pid 0) gave up: message of 8 bytes truncated"; l.cause.Text != want || l.cause.Code != 3 {
 		t.Errorf("%+v, want %q", l.cause, want)
 	}

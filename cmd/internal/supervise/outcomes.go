@@ -4,6 +4,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/libimpi/libimpi/libimpi/report"
 )
 
 // Outcomes (ends and aborts of ranks) wait here until it is clear which came first. The kernel closes the sockets of a
@@ -19,6 +21,7 @@ type outcome struct {
 	code    int
 	text    string
 	blamed  *int32 // the client of that other rank; nil: not said
+	told    *report.Error
 	status  syscall.WaitStatus
 }
 
@@ -85,7 +88,7 @@ func (j *Job) judge(atOnce bool) {
 		case v.set == nil:
 			j.table.failed(Cause{Code: v.code, Text: v.text, Blamed: v.blamed, Answer: v.answer})
 		case v.aborted:
-			v.set.table.aborted(v.rank, v.code, v.text, v.answer, v.blamed)
+			v.set.table.aborted(v.rank, v.code, v.text, v.answer, v.blamed, v.told)
 		default:
 			v.set.table.ended(v.rank, v.status)
 		}

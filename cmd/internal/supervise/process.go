@@ -133,8 +133,10 @@ type stat struct {
 }
 
 // readStat reads fields 3, 4 and 9 of /proc/PID/stat; the name before them may hold blanks and parentheses.
-func readStat(pid int) (s stat, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+func readStat(pid int) (s stat, ok bool) { return readStatOf("/proc/" + strconv.Itoa(pid) + "/stat") }
+
+func readStatOf(file string) (s stat, ok bool) {
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return s, false
 	}

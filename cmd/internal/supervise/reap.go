@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -79,6 +80,57 @@ type shutdown struct {
 	told  bool             // Config.Doomed has been called
 	grace <-chan time.Time // running since SIGTERM
 	force bool             // the grace is over
+
+	since  time.Time        // when the first rank told of an error that others may be about to meet
+	gather <-chan time.Time // ticks when to look again
+}
+
+// An error that one rank has met is often that of all, who meet it a moment later. They are not ended before that, so
+// that the user is told of all of them: for gatherLeast, and as long as they run for at most gatherMost.
+const (
+	gatherLeast = 60 * time.Millisecond
+	gatherMost  = time.Second
+	gatherStep  = 20 * time.Millisecond
+)
+
+// awaitsSame reports whether ranks are given that moment. MPI_Abort ends them at once.
+func (s *shutdown) awaitsSame(c *Cause) bool {
+	s.gather = nil
+	if s.grace != nil || s.force || c.Failure == nil || c.Failure.Call == "MPI_Abort" {
+		return false
+	}
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+	if past := time.Since(s.since); past >= gatherMost || !s.job.awaited(past < gatherLeast) {
+		return false
+	}
+	s.gather = time.After(gatherStep)
+	return true
+}
+
+// awaited reports whether a rank that has not said that it ends the job does something, and does not sleep, or has said
+// that it crashes, and has not ended. any: whether there is one.
+func (j *Job) awaited(any bool) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for pid, m := range j.living {
+		if e := m.entry(); !e.aborted && (any || e.crash != nil || awake(pid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// awake reports whether a thread of a process runs, or the process is dying.
+func awake(pid int) bool {
+	for _, tid := range namesOf("/proc/" + strconv.Itoa(pid) + "/task") {
+		s, ok := readStatOf("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/stat")
+		if ok && s.state != "S" && s.state != "T" && s.state != "t" {
+			return true
+		}
+	}
+	return false
 }
 
 // advance is called after every event. It does nothing while the job is well. It returns true when no child is left but
@@ -97,6 +149,9 @@ func (s *shutdown) advance() bool {
 		j.config.Doomed(cause)
 	}
 	if !doomed && !over {
+		return false
+	}
+	if doomed && s.awaitsSame(&cause) {
 		return false
 	}
 	if s.grace == nil && !s.force {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/libimpi/libimpi/libimpi/report"
 )
 
 // Set is the processes of one MPI_COMM_WORLD on this machine. A job begins with one; Add adds those that are spawned.
@@ -149,13 +151,19 @@ func (j *Job) onMain(do func() error) error {
 
 // Initialized, Finalized and Aborted note what a rank said on its link; any goroutine may call them. text says why a
 // rank gave up, if it did not call MPI_Abort itself. answer says that it gave up because it had lost another rank, and
-// blamed is the client of that rank if that is not ours.
+// blamed is the client of that rank if that is not ours. told is why in parts; nil: it has not said more.
 func (s *Set) Initialized(rank int) { s.job.note(func(*jobTable) { s.table.initialized(rank) }) }
 func (s *Set) Finalized(rank int)   { s.job.note(func(*jobTable) { s.table.finalized(rank) }) }
-func (s *Set) Aborted(rank, code int, text string, answer bool, blamed *int32) {
+func (s *Set) Aborted(rank, code int, text string, answer bool, blamed *int32, told *report.Error) {
 	s.job.note(func(*jobTable) {
-		s.job.add(outcome{set: s, rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed})
+		s.job.add(outcome{set: s, rank: rank, aborted: true, code: code, text: text, answer: answer, blamed: blamed,
+			told: told})
 	})
+}
+
+// Crashed notes what a rank has told of the signal that is about to end it.
+func (s *Set) Crashed(rank int, told *report.Error) {
+	s.job.note(func(*jobTable) { s.table.entries[rank].crash = told })
 }
 
 // Left notes that a process has ended that is not our child (Config.Attend).

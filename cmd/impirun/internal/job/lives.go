@@ -92,7 +92,7 @@ func (p *Part) admit(i int, end *startup.LauncherEnd) {
 	p.read(i, end)
 	if pid, was := p.abandoned(i, end); was {
 		p.set.Aborted(p.First+i, 1, fmt.Sprintf("process %d, which was in MPI as this rank, has ended without MPI_Finalize",
-			pid), true, nil)
+			pid), true, nil, nil)
 	}
 }
 

@@ -221,7 +221,12 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.set.Finalized(p.First + i)
 		return end.Ack()
 	case startup.Abort:
-		p.set.Aborted(p.First+i, m.Code, m.Text, m.Answer, m.Client)
+		m.Text = p.sites.place(m.Error, m.Text)
+		if m.Error != nil && m.Error.Signal != 0 {
+			p.set.Crashed(p.First+i, m.Error)
+			return nil
+		}
+		p.set.Aborted(p.First+i, m.Code, m.Text, m.Answer, m.Client, m.Error)
 	case startup.Request:
 		return p.request(i, end, m)
 	case startup.Traffic:

@@ -2,6 +2,7 @@ package job
 
 import (
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/libimpi/libimpi/gobridge/callsite"
@@ -11,8 +12,8 @@ import (
 // sites are lines of programs that have been looked up. All ranks of a job mostly run the same program, whose debug
 // information is read here, by the launcher of their machine, and not by each of them.
 type sites struct {
-	mu    sync.Mutex // guards what follows
-	lines map[report.Address]string
+	mu    sync.Mutex                       // guards what follows
+	lines map[report.Address]callsite.Site // without a line where it is not known
 }
 
 // mostSites bounds the lines that are kept.
@@ -32,18 +33,42 @@ func (s *sites) fill(p *report.Process) {
 
 // line is the line of an address; "" if it is not known.
 func (s *sites) line(at report.Address) string {
-	text, ok := s.lines[at]
+	if site := s.find(at); site.Line != 0 {
+		return site.String()
+	}
+	return ""
+}
+
+// find looks up the line of an address.
+func (s *sites) find(at report.Address) callsite.Site {
+	site, ok := s.lines[at]
 	if ok {
-		return text
+		return site
 	}
 	if info, err := os.Stat(at.File); err == nil && info.Mode().IsRegular() {
-		if site, ok := callsite.Call(at).Line(); ok {
-			text = site.String()
-		}
+		site, _ = callsite.Call(at).Line()
 	}
 	if len(s.lines) >= mostSites || s.lines == nil {
-		s.lines = map[report.Address]string{}
+		s.lines = map[report.Address]callsite.Site{}
 	}
-	s.lines[at] = text
+	s.lines[at] = site
+	return site
+}
+
+// place gives an error the line of the program, if the rank has left that to us, and returns its text with it.
+func (s *sites) place(e *report.Error, text string) string {
+	if e == nil || e.Place == nil || e.File != "" {
+		return text
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	site := s.find(*e.Place)
+	if site.Line == 0 {
+		return text
+	}
+	e.File, e.Line = site.File, site.Line
+	if rest, begins := strings.CutPrefix(text, strings.TrimSuffix(e.Call, "_c")+": "); begins {
+		return strings.TrimSuffix(e.Call, "_c") + e.Where() + ": " + rest
+	}
 	return text
 }

@@ -309,7 +309,8 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 
 // judge makes of a node's end what it means for the others.
 func (h *head) judge(m *tree.EndFrame) {
-	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Mild: m.Mild}
+	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Mild: m.Mild,
+		Failure: m.Failure.Checked()}
 	trial := h.job != 0 && !h.begun // all of its processes are needed
 	switch {
 	case m.Code == 0 && trial:
@@ -377,6 +378,8 @@ func (h *head) fail(c *supervise.Cause) {
 	if h.cause != nil {
 		if !h.killed && c.Outranks(h.cause) {
 			h.cause = c
+		} else if !h.killed {
+			h.cause.Join(c)
 		}
 		return
 	}
@@ -389,10 +392,20 @@ func (h *head) fail(c *supervise.Cause) {
 	}
 	h.over = time.After(h.plan.Grace + tree.EndTime)
 	h.missing.over = nil
-	h.broadcast(tree.Frame{End: &tree.EndFrame{Code: c.Code, Text: c.Text}})
+	h.broadcast(tree.Frame{End: &tree.EndFrame{Code: c.Code, Text: c.Text, Failure: c.Failure}})
 	if h.l != nil {
 		h.l.End()
 	}
+}
+
+// machineOf is where a rank of MPI_COMM_WORLD runs; "" if it is another client's.
+func (h *head) machineOf(rank int) string {
+	for _, r := range h.nodes {
+		if slices.Contains(r.Ranks, rank-h.first) {
+			return r.Name
+		}
+	}
+	return ""
 }
 
 // kill kills the commands through which nodes were started. A node that has lost its launcher ends its ranks.

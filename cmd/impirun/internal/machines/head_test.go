@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/startup/client"
 )
 
@@ -124,5 +125,24 @@ func TestTheMachineOfTheRankThatWasLostOutranksThoseThatMissIt(t *testing.T) {
 		if h.cause != culprit {
 			t.Errorf("%s: %+v", name, h.cause)
 		}
+	}
+}
+
+func TestTheSameErrorOnSeveralMachinesIsOneCause(t *testing.T) {
+	h := &head{plan: &options.Plan{}, nodes: []*nodeLink{{Member: tree.Member{Name: "a", Ranks: []int{0, 2}}},
+		{Member: tree.Member{Name: "b", Ranks: []int{1}}}}}
+	h.spawner = spawn.New(h.plan, nil, "", 0, nil)
+	for rank, machine := range []string{"a", "b"} {
+		h.judge(&tree.EndFrame{Code: 6, Text: "one", Failure: &supervise.Failure{Did: "gave up: no",
+			Error:   report.Error{Call: "MPI_Send", Text: "no"},
+			Origins: []supervise.Origin{{Rank: rank, Machine: machine, PID: 7}}}})
+	}
+	h.judge(&tree.EndFrame{Code: 9, Text: "another"})
+	if h.cause.Code != 6 || h.cause.Text != "ranks 0-1 on a, b gave up: no" {
+		t.Errorf("%+v", h.cause)
+	}
+	h.first = 10
+	if at := h.machineOf(11) + h.machineOf(12) + h.machineOf(3); at != "ba" {
+		t.Errorf("ranks 11, 12 and 3 are on %q", at)
 	}
 }

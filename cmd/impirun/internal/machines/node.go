@@ -83,7 +83,7 @@ func RunNode() int {
 		end = tree.EndFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
 		end = tree.EndFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer,
-			Mild: cause.Mild}
+			Mild: cause.Mild, Failure: cause.Failure}
 	}
 	if n.job != nil {
 		_, end.Exits = n.job.Exits()
@@ -264,7 +264,8 @@ func (n *node) listen() {
 			return
 		case m.End != nil:
 			// An end of our own may be the first yet.
-			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true})
+			n.end(&supervise.Cause{Code: max(1, m.End.Code&0xff), Text: m.End.Text, Answer: true,
+				Failure: m.End.Failure.Checked()})
 		case m.Answer != nil:
 			n.answered(*m.Answer)
 		case m.Traffic != nil:

@@ -84,7 +84,7 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 		h.exits.Say(h.first, plan.Size(), outcome.Complain)
 	}
 	if h.cause != nil {
-		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet}
+		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: h.machineOf}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
+	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/wire"
 )
@@ -168,6 +169,8 @@ type EndFrame struct {
 	Blamed *int32 `json:",omitempty"` // supervise.Cause
 	Answer bool   `json:",omitempty"`
 	Mild   bool   `json:",omitempty"` // likewise
+
+	Failure *supervise.Failure `json:",omitempty"` // likewise
 
 	Exits []syscall.WaitStatus `json:",omitempty"` // of a node's ranks, in order
 }
