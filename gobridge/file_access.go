@@ -95,7 +95,7 @@ func accessLater(fn string, write bool, kind *file.Access, fh uintptr, offset in
 	if err != nil {
 		return a.failed(err)
 	}
-	put(request, id)
+	a.give(request, id)
 	return 0
 }
 

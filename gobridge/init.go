@@ -324,6 +324,7 @@ func impi_Finalize() int32 {
 	if k := (&check{fn: fn, c: world}); !k.agree(nil) {
 		return k.fail()
 	}
+	p.tellLeft()
 	endFiles()
 	var err error
 	if p.sessions == 0 && !p.stays() {

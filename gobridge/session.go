@@ -314,7 +314,7 @@ func impi_Session_attach_buffer(session, buffer uintptr, size int64) int32 {
 	if err := k.s.buffer.Attach(room); err != nil {
 		return k.failed(err)
 	}
-	k.s.attached = attachedMemory{buffer, size}
+	k.s.attached = attachedMemory{buffer, size, nil}
 	return 0
 }
 
@@ -347,6 +347,6 @@ func impi_Session_iflush_buffer(session, request uintptr) int32 {
 	if k.result(request, "request"); k.err != nil {
 		return k.fail()
 	}
-	put(request, k.s.buffer.Iflush())
+	k.give(request, k.s.buffer.Iflush())
 	return 0
 }

@@ -10,7 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/coll/choose"
+	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/startup"
 )
@@ -18,7 +21,7 @@ import (
 // Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
 // variable that is counted, or waits for events, communicators are hidden from C: it then leaves every call to the
 // engine, where messages are counted. When nobody looks any more they are shown again. So nothing is paid for counting
-// that nobody has asked for. With IMPI_CHECK=1 they are hidden, too, and so are windows: C compares nothing.
+// that nobody has asked for. With IMPI_CHECK they are hidden, too, and so are windows: C checks nothing.
 
 // known are the communicators that have a place in C's table.
 var known struct {
@@ -143,8 +146,8 @@ func rewatch() {
 
 // conceal hides from C what it must leave to the engine now.
 func conceal(e *libimpi.Engine) {
-	verifies := e.Verifies()
-	if hide(watched.Load() || verifies); !verifies {
+	checked := e.Checks() != 0
+	if hide(watched.Load() || checked); !checked {
 		return
 	}
 	for i := range C.impi_windows.of {
@@ -152,11 +155,89 @@ func conceal(e *libimpi.Engine) {
 	}
 }
 
-// verify makes calls be compared, or not.
-func verify(e *libimpi.Engine, on bool) {
-	e.SetVerify(on)
+// inspect says what is checked of the program from now on.
+func inspect(e *libimpi.Engine, s checks.Set) {
+	e.SetChecks(s)
+	inspecting.Store(s.Has(checks.Buffers | checks.Leaks | checks.Threads))
+	if s.Has(checks.Leaks) {
+		handle.Observe(noteCreation)
+	}
 	conceal(e)
 	e.AdoptQuick()
+}
+
+// inspecting says whether operations of the program are noted, with what they do with its memory: package checks.
+//
+//	arguments    -> reads, writes
+//	an operation -> begins -> over
+//	a request    -> starts -> give, or over if it is not made; a persistent one -> keep
+var inspecting atomic.Bool
+
+// used is what the call does with memory.
+func (k *check) used() *checks.Use {
+	if k.use == nil {
+		k.use = checks.New(k.fn, returnsHere())
+	}
+	return k.use
+}
+
+// reads notes that a call sends what count elements are.
+func (k *check) reads(name string, p uintptr, count int64, t *datatype.Type) {
+	if k.err == nil {
+		k.used().Reads(name, at(p), count, t)
+	}
+}
+
+// writes notes that a call receives count elements.
+func (k *check) writes(name string, p uintptr, count int64, t *datatype.Type) {
+	if k.err == nil {
+		k.used().Writes(name, at(p), count, t)
+	}
+}
+
+// begins reports whether a call may begin that is over when it returns.
+func (k *check) begins() bool { return k.mayBegin(false) }
+
+// starts reports whether a call may start an operation that goes on.
+func (k *check) starts() bool { return k.mayBegin(true) }
+
+func (k *check) mayBegin(goesOn bool) bool {
+	if k.err == nil && k.use != nil {
+		k.err = engine().Begin(k.use, goesOn)
+	}
+	return k.err == nil
+}
+
+// over is the end of a call that has begun; it returns the call's code.
+func (k *check) over(code int32) int32 {
+	if k.use != nil {
+		engine().Stop(k.use)
+	}
+	return code
+}
+
+// give stores the request of an operation that has started.
+func (k *check) give(request uintptr, id uint64) {
+	k.track(id)
+	put(request, id)
+}
+
+func (k *check) track(id uint64) {
+	if !inspecting.Load() {
+		return
+	}
+	if k.use == nil { // of an operation without memory that is looked at
+		engine().Begin(k.used(), false)
+	}
+	engine().Track(id, k.use)
+}
+
+// keep stores a persistent request.
+func (k *check) keep(request uintptr, id uint64) {
+	if inspecting.Load() {
+		engine().Track(id, k.used().Keeps())
+	}
+	put(request, id)
 }
 
 // watched says whether the engine counts.
