@@ -41,9 +41,11 @@ func main() {}
 const tinyC = `#include "shim.h"
 #include "z_shim.h"
 #include "z_direct.h"
-int impi_forked;
+int impi_mode;
 __thread struct impi_call impi_call;
-int impi_raise(int code) { return code; }
+int impi_raise(int code, int call, const uint64_t *args) { return code; }
+void impi_before(struct impi_seen *seen, int call, const uint64_t *args) {}
+int impi_after(struct impi_seen *seen, int code) { return code; }
 int impi_after_fork(const char *function) { return MPI_ERR_OTHER; }
 int impi_flag_after_fork(const char *function, int *flag) { return MPI_ERR_OTHER; }
 int impi_missing(char *function, int kind, uintptr_t handle) { return MPI_ERR_UNSUPPORTED_OPERATION; }

@@ -123,6 +123,7 @@ type input struct {
 	foreign    map[string]map[string]foreign // constants of other ABIs (front_tables.go)
 	procedures map[string]fortran.Synopsis   // of Fortran
 	fortran    map[string]foreign            // numbers of handles in Open MPI's Fortran
+	arguments  map[string][]argument         // of functions, and of procedures of Fortran (calls.go)
 }
 
 func readInput(root string) (input, error) {
@@ -142,6 +143,9 @@ func readInput(root string) (input, error) {
 		if in.foreign[name], err = readForeign(filepath.Join(root, "abi", "front", name+".tsv")); err != nil {
 			return in, err
 		}
+	}
+	if in.arguments, err = readKinds(filepath.Join(root, "abi", "fortran", "arguments.tsv")); err != nil {
+		return in, err
 	}
 	if in.fortran, err = readForeign(filepath.Join(root, "abi", "front", "openmpi_fortran.tsv")); err != nil {
 		return in, err
@@ -170,6 +174,8 @@ func generate(in input) (map[string][]byte, error) {
 	if files["abi/z_constants.go"], err = goConstants(in.constants); err != nil {
 		return nil, err
 	}
+	files["abi/z_calls.go"] = goCalls(in.allFunctions(), in.arguments)
+	files["gobridge/shim/z_calls.h"] = callsHeader(in.allFunctions())
 	for name, text := range shims(in.allFunctions(), impl) {
 		files["gobridge/shim/"+name] = text
 	}

@@ -17,14 +17,19 @@ import (
 const shimH = `
 #pragma once
 #include <stdint.h>
-int impi_raise(int code);
+int impi_raise(int code, int call, const uint64_t *args);
 int impi_missing(char *function, int kind, uintptr_t handle);
-extern int impi_forked;
+enum { IMPI_FORKED = 1, IMPI_OBSERVED = 2 };
+extern int impi_mode;
 int impi_after_fork(const char *function);
 int impi_flag_after_fork(const char *function, int *flag);
 void impi_deliver(void);
-struct impi_call { const char *names; const void *at[12]; };
+struct impi_call { const char *names; const void *at[12]; int again; };
 extern __thread struct impi_call impi_call;
+struct impi_seen { int call; const uint64_t *args; };
+void impi_before(struct impi_seen *seen, int call, const uint64_t *args);
+int impi_after(struct impi_seen *seen, int code);
+static inline int impi_again(void) { int again = impi_call.again; impi_call.again = 0; return again; }
 `
 
 const recorder = `
@@ -45,10 +50,26 @@ const char *told;             /* the function that impi_missing or impi_after_fo
 int kind, raised;
 int delivered;                /* 1: impi_deliver was called, and nothing had been raised */
 uintptr_t handle;
-int impi_forked;
+int impi_mode;
 __thread struct impi_call impi_call;
 
-int impi_raise(int code) { raised = code; return code + 1000; }
+int raised_call, seen_before = -1, seen_after = -1;
+const uint64_t *raised_args, *seen_args;
+int impi_raise(int code, int call, const uint64_t *args)
+{
+    static uint64_t kept[2];
+    raised = code, raised_call = call, kept[0] = args[0], kept[1] = args[1], raised_args = kept;
+    return code + 1000;
+}
+void impi_before(struct impi_seen *seen, int call, const uint64_t *args)
+{
+    static uint64_t kept[6];
+    seen_before = seen->call = call;
+    memcpy(kept, args, sizeof kept);
+    seen_args = kept;
+    impi_call.again = 1;
+}
+int impi_after(struct impi_seen *seen, int code) { seen_after = seen->call; return code ? code + 1 : 0; }
 void impi_deliver(void) { delivered = raised ? -1 : 1; }
 int impi_after_fork(const char *function) { told = function; return 2000; }
 int impi_flag_after_fork(const char *function, int *flag) { told = function; return 2000; }
@@ -66,10 +87,13 @@ const driverTop = `
 #include "../../mpi.h"
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 
 extern const char *called, *told;
+extern int raised_call, seen_before, seen_after;
+extern const uint64_t *raised_args, *seen_args;
 extern long long args[], result;
-extern int nargs, kind, raised, delivered, impi_forked;
+extern int nargs, kind, raised, delivered, impi_mode;
 extern uintptr_t handle;
 extern void (*effect)(void);
 extern uint32_t impi_events;
@@ -241,96 +265,6 @@ func writeExpectation(b *strings.Builder, f, as table.Function, c table.Call, la
 	fmt.Fprintf(b, "    %s;\n    expect(%q, %q, %d, want); }\n", callOf(f, slot), f.Name, c.Export(), len(want))
 }
 
-// conversions are the cases that are not one call, one check.
-const conversions = `
-static long long written;
-static void write_third(void) { *(MPI_Count *)args[2] = written; }
-static void add_position(void) { *(MPI_Count *)args[5] += written; }
-
-static void outputs(void)
-{
-    int count = -7;
-    MPI_Count large = -7;
-    reset(); effect = write_third;
-    written = 42;
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == 42);
-    written = 2147483647;
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == 2147483647);
-    written = 2147483648LL;
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == MPI_UNDEFINED);
-    written = MPI_UNDEFINED;
-    count = 0;
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 0 && count == MPI_UNDEFINED);
-    written = 2147483648LL;
-    CHECK(MPI_Get_count_c(MPI_STATUS_IGNORE, MPI_INT, &large) == 0 && large == written);
-    CHECK(MPI_Get_elements_x(MPI_STATUS_IGNORE, MPI_INT, &large) == 0 && is(called, "impi_Get_elements"));
-    result = 15; count = -7;
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 1015 && raised == 15 && count == -7);
-    reset();
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, 0) == 0 && args[2] == 0);
-}
-
-static void positions(void)
-{
-    int position = 100;
-    MPI_Count large = 1LL << 40;
-    reset(); effect = add_position; written = 8;
-    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, &position, MPI_COMM_WORLD) == 0 && position == 108 && args[7] == 0);
-    CHECK(MPI_Pack_c(0, 1, MPI_INT, 0, 200, &large, MPI_COMM_WORLD) == 0 && large == (1LL << 40) + 8 && args[7] == 1);
-    result = 15;
-    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, &position, MPI_COMM_WORLD) == 1015 && position == 108);
-    reset();
-    CHECK(MPI_Pack(0, 1, MPI_INT, 0, 200, 0, MPI_COMM_WORLD) == 0 && args[5] == 0);
-}
-
-static void values(void)
-{
-    reset(); result = 1LL << 40;
-    CHECK(MPI_Comm_fromint(3) == (MPI_Comm)(1LL << 40));
-    CHECK(MPI_Type_f2c(3) == (MPI_Datatype)(1LL << 40));
-    CHECK(MPI_Aint_add(1, 2) == 1LL << 40);
-    result = 9;
-    CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 9 && MPI_Comm_c2f(MPI_COMM_WORLD) == 9 && raised == 0);
-    CHECK(MPI_Wtime() == 9.0);
-}
-
-static void errors(void)
-{
-    reset(); result = 5;
-    CHECK(MPI_Send(MPI_BOTTOM, 1, MPI_INT, 0, 0, MPI_COMM_WORLD) == 1005 && raised == 5);
-    reset(); result = 1003;
-    CHECK(MPI_T_cvar_get_num(0) == 1003 && raised == 0);
-}
-
-/* Events are told when a call leaves Go, before its error is raised, and never by a call of the tool interface. */
-static void events(void)
-{
-    reset();
-    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 0 && delivered == 0);
-    impi_events = 1;
-    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 0 && delivered == 1);
-    reset(); result = 5;
-    CHECK(MPI_Barrier(MPI_COMM_WORLD) == 1005 && delivered == 1);
-    reset();
-    CHECK(MPI_T_cvar_get_num(0) == 0 && delivered == 0);
-    impi_events = 0;
-    intercepted = 1;
-}
-
-static void forked(void)
-{
-    int count = -7;
-    reset(); impi_forked = 1;
-    CHECK(MPI_Send(MPI_BOTTOM, 1, MPI_INT, 0, 0, MPI_COMM_WORLD) == 2000 && is(told, "MPI_Send") && !called);
-    CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &count) == 2000 && count == -7 && !called);
-    CHECK(MPI_Comm_fromint(3) == MPI_COMM_NULL && is(told, "MPI_Comm_fromint") && !called);
-    CHECK(MPI_T_finalize() == 2000 && MPI_Comm_toint(MPI_COMM_WORLD) == 0 && MPI_Aint_diff(1, 2) == 0 && !called);
-    impi_forked = 0;
-}
-
-static void conversions(void) { outputs(); positions(); values(); errors(); events(); forked(); }
-`
-
 // executors do what they can, and Go the rest: Pack where there is room for it, in both forms.
 const executors = `
 #include "z_direct.h"
@@ -464,9 +398,9 @@ static void direct(void)
     CHECK(MPI_Type_struct(1, &length, &displacement, &type, &type) == 9);
     CHECK(MPI_Type_size_x(MPI_INT, &size) == 0 && size == 1LL << 40);
     CHECK(!told);
-    impi_forked = 1;
+    impi_mode = IMPI_FORKED;
     CHECK(MPI_Send(0, 3, MPI_INT, 4, 0, MPI_COMM_WORLD) == 2000 && is(told, "MPI_Send"));
     CHECK(MPI_Wtime() == 1.5);
-    impi_forked = 0;
+    impi_mode = 0;
 }
 `

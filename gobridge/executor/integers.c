@@ -32,7 +32,7 @@ MPI_Comm impi_direct_Comm_fromint(int n)
         uintptr_t handle = __atomic_load_n(&impi_fast.comms[slot + 2].handle, __ATOMIC_ACQUIRE);
         if (LIKELY(is(handle, n))) return (MPI_Comm)handle;
     }
-    return impi_forked ? MPI_COMM_NULL : (MPI_Comm)impi_Comm_fromint(n);
+    return impi_mode & IMPI_FORKED ? MPI_COMM_NULL : (MPI_Comm)impi_Comm_fromint(n);
 }
 
 MPI_Datatype impi_direct_Type_fromint(int n)
@@ -44,5 +44,5 @@ MPI_Datatype impi_direct_Type_fromint(int n)
         uintptr_t handle = chunk ? __atomic_load_n(&chunk[slot % IMPI_TYPE_CHUNK].handle, __ATOMIC_ACQUIRE) : 0;
         if (LIKELY(is(handle, n))) return (MPI_Datatype)handle;
     }
-    return impi_forked ? MPI_DATATYPE_NULL : (MPI_Datatype)impi_Type_fromint(n);
+    return impi_mode & IMPI_FORKED ? MPI_DATATYPE_NULL : (MPI_Datatype)impi_Type_fromint(n);
 }

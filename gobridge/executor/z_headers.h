@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* c8160f5a72a90521 gobridge/shim/shim.h */
+/* bc1bf93d8dacd6c2 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
 /* c9091c5df55d5a99 gobridge/shim/z_exports.h */
 /* f0bebbaf5f853a96 gobridge/shim/z_shim.h */

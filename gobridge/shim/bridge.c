@@ -10,8 +10,9 @@
 
 typedef void handler_function(uintptr_t *object, int *code, ...), handler_function_x(uintptr_t, int, uintptr_t);
 
-int impi_raise(int code)
+int impi_raise(int code, int call, const uint64_t *args)
 {
+    (void)call, (void)args;
     struct impi_action action;
     void *returns[8]; /* to this function, MPI's, one of Fortran's or another MPI's library, the program */
     impi_error_action(code, &action);
@@ -23,12 +24,12 @@ int impi_raise(int code)
 
 /* A child of fork() has one thread and no Go scheduler: it must not enter Go. This begins when the library is loaded:
  * Go starts then. */
-int impi_forked;
+int impi_mode;
 static int up;
 
 static void mark_child(void)
 {
-    impi_forked = 1;
+    impi_mode |= IMPI_FORKED;
     impi_fast.shm = NULL;
 }
 
@@ -57,7 +58,7 @@ int impi_flag_after_fork(const char *function, int *flag)
 static void at_exit(int status, void *process)
 {
     (void)status;
-    if (!impi_forked) impi_process_ends((uintptr_t)process);
+    if (!(impi_mode & IMPI_FORKED)) impi_process_ends((uintptr_t)process);
 }
 
 int impi_watch_exit(uintptr_t process) { return on_exit(at_exit, (void *)process); }

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* Hands an error of a Go export to its error handler. Returns the code for the caller, if the handler returns. */
-int impi_raise(int code);
+/* Hands an error of a call (z_calls.h), which had these arguments, to its error handler. Returns the code for the
+ * caller, if the handler returns. */
+int impi_raise(int code, int call, const uint64_t *args);
 
 /* What an error handler wants done, in C. */
 enum impi_what { IMPI_RETURN, IMPI_FATAL, IMPI_ABORT, IMPI_CALL, IMPI_CALL_X };
@@ -22,8 +23,10 @@ struct impi_action {
 /* The first handle of an object that the program makes; handles.go has it from here. */
 enum { IMPI_FIRST_HANDLE = 4096 };
 
-/* Not 0 in a child of fork(), where Go must not be entered. */
-extern int impi_forked __attribute__((visibility("hidden")));
+/* What keeps a call from going straight to what it does: this is a child of fork(), where Go must not be entered; the
+ * library observes its calls (observe.c). */
+enum { IMPI_FORKED = 1, IMPI_OBSERVED = 2 };
+extern int impi_mode __attribute__((visibility("hidden")));
 void impi_note_init(void);
 
 /* Answers an MPI call of such a child. A library may ask whether MPI is initialized or finalized before it finalizes
@@ -37,8 +40,24 @@ enum { IMPI_CALL_POINTERS = 12 };
 struct impi_call {
     const char *names;
     const void *at[IMPI_CALL_POINTERS];
+    int again; /* the next call of this thread is one that is observed already */
 };
 extern __thread struct impi_call impi_call __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* A call that is observed. */
+struct impi_seen {
+    int call;             /* z_calls.h */
+    const uint64_t *args; /* as many as the function has */
+};
+void impi_before(struct impi_seen *seen, int call, const uint64_t *args);
+int impi_after(struct impi_seen *seen, int code); /* what the call answered, and answers */
+
+static inline int impi_again(void)
+{
+    int again = impi_call.again;
+    impi_call.again = 0;
+    return again;
+}
 
 /* Reports faults inside the library from now on (load.c); who begins the line. */
 void impi_watch_faults(void), impi_name_faults(const char *who);

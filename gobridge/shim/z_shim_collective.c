@@ -3,16 +3,31 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm));
+}
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Allgather"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -24,16 +39,32 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
             (uintptr_t)recvtype, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allgather);
+
+static COLD int seen_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm));
+}
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Allgather_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -45,16 +76,33 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
             (uintptr_t)recvtype, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allgather_c);
+
+static COLD int seen_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgather_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Allgather_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -63,17 +111,34 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allgather_init);
+
+static COLD int seen_Allgather_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgather_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgather_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgather_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Allgather_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -82,16 +147,33 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     impi_err = impi_Allgather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allgather_init_c);
+
+static COLD int seen_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, comm));
+}
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     impi_call.names = "MPI_Allgatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -101,17 +183,34 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allgatherv);
+
+static COLD int seen_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+        MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm));
+}
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     impi_call.names = "MPI_Allgatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -121,17 +220,34 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     impi_err = impi_Allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allgatherv_c);
+
+static COLD int seen_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm, info, request));
+}
 
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgatherv_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     impi_call.names = "MPI_Allgatherv_init"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -143,17 +259,35 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allgatherv_init);
+
+static COLD int seen_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allgatherv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm, info, request));
+}
 
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allgatherv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allgatherv_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     impi_call.names = "MPI_Allgatherv_init_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -165,16 +299,30 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allgatherv_init_c);
+
+static COLD int seen_Allreduce(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allreduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allreduce(sendbuf,
+        recvbuf, count, datatype, op, comm);
     impi_call.names = "MPI_Allreduce"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -185,16 +333,29 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allreduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allreduce);
+
+static COLD int seen_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allreduce_c(sendbuf,
+        recvbuf, count, datatype, op, comm);
     impi_call.names = "MPI_Allreduce_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -205,16 +366,31 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Allreduce_c);
+
+static COLD int seen_Allreduce_init(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allreduce_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
+        info, request));
+}
 
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allreduce_init(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Allreduce_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -223,16 +399,32 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allreduce_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allreduce_init);
+
+static COLD int seen_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Allreduce_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Allreduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+        info, request));
+}
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Allreduce_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Allreduce_init_c(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Allreduce_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -241,16 +433,32 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     impi_err = impi_Allreduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Allreduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Allreduce_init_c);
+
+static COLD int seen_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm));
+}
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoall(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Alltoall"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -262,16 +470,32 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
             (uintptr_t)recvtype, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoall);
+
+static COLD int seen_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm));
+}
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoall_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Alltoall_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -283,16 +507,33 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
             (uintptr_t)recvtype, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoall_c);
+
+static COLD int seen_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoall_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Alltoall_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -301,17 +542,34 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoall_init);
+
+static COLD int seen_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoall_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoall_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoall_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Alltoall_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -320,17 +578,34 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     impi_err = impi_Alltoall_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoall_init_c);
+
+static COLD int seen_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+        MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm));
+}
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallv(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     impi_call.names = "MPI_Alltoallv"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
@@ -343,17 +618,35 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoallv);
+
+static COLD int seen_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm));
+}
 
 int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallv_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     impi_call.names = "MPI_Alltoallv_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
@@ -366,17 +659,36 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoallv_c);
+
+static COLD int seen_Alltoallv_init(const void *sendbuf, const int sendcounts[],
+        const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
+}
 
 int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallv_init(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     impi_call.names = "MPI_Alltoallv_init"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -391,10 +703,29 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoallv_init);
+
+static COLD int seen_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
+}
 
 int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
@@ -402,7 +733,8 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallv_init_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     impi_call.names = "MPI_Alltoallv_init_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -417,17 +749,35 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoallv_init_c);
+
+static COLD int seen_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+        const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm));
+}
 
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallw(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     impi_call.names = "MPI_Alltoallw"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0";
@@ -443,17 +793,35 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoallw);
+
+static COLD int seen_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm));
+}
 
 int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallw_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     impi_call.names = "MPI_Alltoallw_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0";
@@ -469,10 +837,28 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Alltoallw_c);
+
+static COLD int seen_Alltoallw_init(const void *sendbuf, const int sendcounts[],
+        const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
+}
 
 int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
@@ -480,7 +866,9 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallw_init(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+        request);
     impi_call.names = "MPI_Alltoallw_init"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -497,10 +885,29 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoallw_init);
+
+static COLD int seen_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alltoallw_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
+}
 
 int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -508,7 +915,9 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alltoallw_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alltoallw_init_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+        request);
     impi_call.names = "MPI_Alltoallw_init_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -525,15 +934,27 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Alltoallw_init_c);
 
+static COLD int seen_Barrier(MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Barrier");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Barrier, (const uint64_t[]){(uint64_t)comm});
+    return impi_after(&seen, PMPI_Barrier(comm));
+}
+
 int PMPI_Barrier(MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Barrier(comm);
     impi_call.names = "MPI_Barrier"
         "\0";
     impi_err = impi_exec_Ibarrier(comm, 0);
@@ -541,29 +962,52 @@ int PMPI_Barrier(MPI_Comm comm)
         impi_err = impi_Barrier((uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Barrier, (const uint64_t[]){(uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Barrier);
 
+static COLD int seen_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Barrier_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Barrier_init, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Barrier_init(comm, info, request));
+}
+
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Barrier_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Barrier_init(comm,
+        info, request);
     impi_call.names = "MPI_Barrier_init"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Barrier_init((uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Barrier_init, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Barrier_init);
 
+static COLD int seen_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bcast, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Bcast(buffer, count, datatype, root, comm));
+}
+
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bcast(buffer, count,
+        datatype, root, comm);
     impi_call.names = "MPI_Bcast"
         "\0buffer\0";
     impi_call.at[0] = buffer;
@@ -572,15 +1016,28 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
         impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bcast, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Bcast);
 
+static COLD int seen_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bcast_c, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Bcast_c(buffer, count, datatype, root, comm));
+}
+
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bcast_c(buffer, count,
+        datatype, root, comm);
     impi_call.names = "MPI_Bcast_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
@@ -589,16 +1046,30 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         impi_err = impi_Bcast((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bcast_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Bcast_c);
+
+static COLD int seen_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bcast_init, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request));
+}
 
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bcast_init(buffer,
+        count, datatype, root, comm, info, request);
     impi_call.names = "MPI_Bcast_init"
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
@@ -606,16 +1077,31 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
     impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bcast_init, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Bcast_init);
+
+static COLD int seen_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bcast_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bcast_init_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request));
+}
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bcast_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bcast_init_c(buffer,
+        count, datatype, root, comm, info, request);
     impi_call.names = "MPI_Bcast_init_c"
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
@@ -623,16 +1109,30 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     impi_err = impi_Bcast_init((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bcast_init_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Bcast_init_c);
+
+static COLD int seen_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Exscan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Exscan(sendbuf,
+        recvbuf, count, datatype, op, comm);
     impi_call.names = "MPI_Exscan"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -643,16 +1143,29 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Exscan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Exscan);
+
+static COLD int seen_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Exscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Exscan_c(sendbuf,
+        recvbuf, count, datatype, op, comm);
     impi_call.names = "MPI_Exscan_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -663,16 +1176,31 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Exscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Exscan_c);
+
+static COLD int seen_Exscan_init(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Exscan_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
+        request));
+}
 
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Exscan_init(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Exscan_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -681,16 +1209,32 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Exscan_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Exscan_init);
+
+static COLD int seen_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Exscan_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Exscan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+        info, request));
+}
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Exscan_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Exscan_init_c(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Exscan_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -699,16 +1243,32 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     impi_err = impi_Exscan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Exscan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Exscan_init_c);
+
+static COLD int seen_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm));
+}
 
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Gather"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -720,16 +1280,32 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
             (uintptr_t)recvtype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Gather);
+
+static COLD int seen_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm));
+}
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Gather_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -741,17 +1317,34 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
             (uintptr_t)recvtype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Gather_c);
+
+static COLD int seen_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, info, request));
+}
 
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gather_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Gather_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -760,17 +1353,34 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Gather_init);
+
+static COLD int seen_Gather_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gather_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, info, request));
+}
 
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gather_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gather_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Gather_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -779,16 +1389,33 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     impi_err = impi_Gather_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Gather_init_c);
+
+static COLD int seen_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, root, comm));
+}
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     impi_call.names = "MPI_Gatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -798,17 +1425,34 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Gatherv);
+
+static COLD int seen_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+        MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, root, comm));
+}
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     impi_call.names = "MPI_Gatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -818,17 +1462,35 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     impi_err = impi_Gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Gatherv_c);
+
+static COLD int seen_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, root, comm, info, request));
+}
 
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gatherv_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Gatherv_init"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -840,17 +1502,37 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Gatherv_init);
+
+static COLD int seen_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Gatherv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Gatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, root, comm, info, request));
+}
 
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Gatherv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Gatherv_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Gatherv_init_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -862,16 +1544,33 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Gatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Gatherv_init_c);
+
+static COLD int seen_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, request));
+}
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallgather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Iallgather"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -884,17 +1583,34 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallgather);
+
+static COLD int seen_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, request));
+}
 
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallgather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Iallgather_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -907,17 +1623,34 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
             recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallgather_c);
+
+static COLD int seen_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, comm, request));
+}
 
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallgatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     impi_call.names = "MPI_Iallgatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -929,17 +1662,34 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallgatherv);
+
+static COLD int seen_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallgatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm, request));
+}
 
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallgatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallgatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     impi_call.names = "MPI_Iallgatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -951,16 +1701,31 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallgatherv_c);
+
+static COLD int seen_Iallreduce(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallreduce");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallreduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request));
+}
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallreduce");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallreduce(sendbuf,
+        recvbuf, count, datatype, op, comm, request);
     impi_call.names = "MPI_Iallreduce"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -973,16 +1738,32 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
             (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallreduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallreduce);
+
+static COLD int seen_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iallreduce_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iallreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
+        request));
+}
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iallreduce_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iallreduce_c(sendbuf,
+        recvbuf, count, datatype, op, comm, request);
     impi_call.names = "MPI_Iallreduce_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -995,16 +1776,32 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
             (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iallreduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iallreduce_c);
+
+static COLD int seen_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, request));
+}
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoall(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ialltoall"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1017,17 +1814,34 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoall);
+
+static COLD int seen_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoall_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm, request));
+}
 
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoall_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoall_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ialltoall_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1040,17 +1854,35 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
             (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoall_c);
+
+static COLD int seen_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm, request));
+}
 
 int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoallv(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     impi_call.names = "MPI_Ialltoallv"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -1065,17 +1897,37 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoallv);
+
+static COLD int seen_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        recvcounts, rdispls, recvtype, comm, request));
+}
 
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoallv_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     impi_call.names = "MPI_Ialltoallv_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -1090,17 +1942,36 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoallv_c);
+
+static COLD int seen_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+        const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallw");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm, request));
+}
 
 int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoallw(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     impi_call.names = "MPI_Ialltoallw"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -1117,10 +1988,29 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoallw);
+
+static COLD int seen_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ialltoallw_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ialltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+        recvcounts, rdispls, recvtypes, comm, request));
+}
 
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
@@ -1128,7 +2018,8 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ialltoallw_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ialltoallw_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     impi_call.names = "MPI_Ialltoallw_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -1145,15 +2036,27 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ialltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ialltoallw_c);
 
+static COLD int seen_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibarrier");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ibarrier, (const uint64_t[]){(uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ibarrier(comm, request));
+}
+
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibarrier");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ibarrier(comm, request);
     impi_call.names = "MPI_Ibarrier"
         "\0request\0";
     impi_call.at[0] = request;
@@ -1162,16 +2065,29 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
         impi_err = impi_Ibarrier((uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ibarrier, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ibarrier);
+
+static COLD int seen_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibcast");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ibcast, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ibcast(buffer, count, datatype, root, comm, request));
+}
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibcast");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ibcast(buffer, count,
+        datatype, root, comm, request);
     impi_call.names = "MPI_Ibcast"
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
@@ -1183,16 +2099,29 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ibcast, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ibcast);
+
+static COLD int seen_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibcast_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ibcast_c, (const uint64_t[]){(uint64_t)buffer, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ibcast_c(buffer, count, datatype, root, comm, request));
+}
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibcast_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ibcast_c(buffer, count,
+        datatype, root, comm, request);
     impi_call.names = "MPI_Ibcast_c"
         "\0buffer\0request\0";
     impi_call.at[0] = buffer;
@@ -1204,16 +2133,30 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ibcast_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ibcast_c);
+
+static COLD int seen_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iexscan");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iexscan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request));
+}
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iexscan");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iexscan(sendbuf,
+        recvbuf, count, datatype, op, comm, request);
     impi_call.names = "MPI_Iexscan"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1226,16 +2169,31 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
             (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iexscan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iexscan);
+
+static COLD int seen_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iexscan_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iexscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request));
+}
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iexscan_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iexscan_c(sendbuf,
+        recvbuf, count, datatype, op, comm, request);
     impi_call.names = "MPI_Iexscan_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1248,16 +2206,33 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
             (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iexscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iexscan_c);
+
+static COLD int seen_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Igather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, request));
+}
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Igather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Igather"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1270,16 +2245,33 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Igather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Igather);
+
+static COLD int seen_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Igather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, request));
+}
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Igather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Igather_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1292,17 +2284,34 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Igather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Igather_c);
+
+static COLD int seen_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        int root, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Igatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, root, comm, request));
+}
 
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Igatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     impi_call.names = "MPI_Igatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1314,17 +2323,34 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Igatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Igatherv);
+
+static COLD int seen_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Igatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Igatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        displs, recvtype, root, comm, request));
+}
 
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Igatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Igatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     impi_call.names = "MPI_Igatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1336,16 +2362,33 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Igatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Igatherv_c);
+
+static COLD int seen_Ineighbor_allgather(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_allgather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_allgather"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1354,17 +2397,34 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_allgather);
+
+static COLD int seen_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_allgather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_allgather_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1373,17 +2433,34 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_err = impi_Ineighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_allgather_c);
+
+static COLD int seen_Ineighbor_allgatherv(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_allgatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_allgatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1395,17 +2472,34 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_allgatherv);
+
+static COLD int seen_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_allgatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_allgatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_allgatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_allgatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1417,16 +2511,32 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm,
         (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_allgatherv_c);
+
+static COLD int seen_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoall(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoall"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1435,17 +2545,34 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoall);
+
+static COLD int seen_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoall_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoall_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoall_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoall_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1454,17 +2581,35 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_err = impi_Ineighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoall_c);
+
+static COLD int seen_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[],
+        const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoallv(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoallv"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -1479,10 +2624,29 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoallv);
+
+static COLD int seen_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm, request));
+}
 
 int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
@@ -1490,7 +2654,8 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoallv_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoallv_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -1505,10 +2670,29 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoallv_c);
+
+static COLD int seen_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallw");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm, request));
+}
 
 int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -1516,7 +2700,8 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoallw(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoallw"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -1533,10 +2718,29 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoallw);
+
+static COLD int seen_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ineighbor_alltoallw_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ineighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm, request));
+}
 
 int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -1544,7 +2748,8 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ineighbor_alltoallw_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ineighbor_alltoallw_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     impi_call.names = "MPI_Ineighbor_alltoallw_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -1561,16 +2766,33 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ineighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ineighbor_alltoallw_c);
+
+static COLD int seen_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+        request));
+}
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce(sendbuf,
+        recvbuf, count, datatype, op, root, comm, request);
     impi_call.names = "MPI_Ireduce"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1583,16 +2805,32 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
             root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce);
+
+static COLD int seen_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm,
+        request));
+}
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce_c(sendbuf,
+        recvbuf, count, datatype, op, root, comm, request);
     impi_call.names = "MPI_Ireduce_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1605,16 +2843,32 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
             root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce_c);
+
+static COLD int seen_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+        comm, request));
+}
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce_scatter(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm, request);
     impi_call.names = "MPI_Ireduce_scatter"
         "\0sendbuf\0recvbuf\0recvcounts\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1624,16 +2878,32 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce_scatter);
+
+static COLD int seen_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_block");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+        op, comm, request));
+}
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_block");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce_scatter_block(sendbuf,
+        recvbuf, recvcount, datatype, op, comm, request);
     impi_call.names = "MPI_Ireduce_scatter_block"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1646,16 +2916,32 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
             (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce_scatter_block);
+
+static COLD int seen_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+        MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_block_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
+        op, comm, request));
+}
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_block_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce_scatter_block_c(sendbuf,
+        recvbuf, recvcount, datatype, op, comm, request);
     impi_call.names = "MPI_Ireduce_scatter_block_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1668,16 +2954,33 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
             (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce_scatter_block_c);
+
+static COLD int seen_Ireduce_scatter_c(const void *sendbuf, void *recvbuf,
+        const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ireduce_scatter_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ireduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
+        comm, request));
+}
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ireduce_scatter_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ireduce_scatter_c(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm, request);
     impi_call.names = "MPI_Ireduce_scatter_c"
         "\0sendbuf\0recvbuf\0recvcounts\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1687,16 +2990,30 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     impi_err = impi_Ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ireduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ireduce_scatter_c);
+
+static COLD int seen_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscan");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscan, (const uint64_t[]){(uint64_t)sendbuf, (uint64_t)recvbuf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request));
+}
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscan");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscan(sendbuf, recvbuf,
+        count, datatype, op, comm, request);
     impi_call.names = "MPI_Iscan"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1709,16 +3026,31 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
             (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscan);
+
+static COLD int seen_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscan_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request));
+}
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscan_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscan_c(sendbuf,
+        recvbuf, count, datatype, op, comm, request);
     impi_call.names = "MPI_Iscan_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1731,16 +3063,33 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
             (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscan_c);
+
+static COLD int seen_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatter");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, request));
+}
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatter");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscatter(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Iscatter"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1753,17 +3102,34 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscatter);
+
+static COLD int seen_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatter_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, request));
+}
 
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatter_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscatter_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Iscatter_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1776,17 +3142,35 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
             (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscatter_c);
+
+static COLD int seen_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatterv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscatterv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request));
+}
 
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatterv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscatterv(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Iscatterv"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1798,17 +3182,36 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscatterv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscatterv);
+
+static COLD int seen_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iscatterv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iscatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, request));
+}
 
 int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         int root, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iscatterv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iscatterv_c(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     impi_call.names = "MPI_Iscatterv_c"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1820,16 +3223,33 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm,
         (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iscatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Iscatterv_c);
+
+static COLD int seen_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm));
+}
 
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgather(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Neighbor_allgather"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -1837,16 +3257,33 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgather, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_allgather);
+
+static COLD int seen_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm));
+}
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgather_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Neighbor_allgather_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -1854,17 +3291,34 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     impi_err = impi_Neighbor_allgather((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgather_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_allgather_c);
+
+static COLD int seen_Neighbor_allgather_init(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgather_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_allgather_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1874,17 +3328,34 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgather_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_allgather_init);
+
+static COLD int seen_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgather_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
+        recvbuf, recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgather_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgather_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_allgather_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1894,17 +3365,34 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgather_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_allgather_init_c);
+
+static COLD int seen_Neighbor_allgatherv(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+        MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm));
+}
 
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgatherv(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     impi_call.names = "MPI_Neighbor_allgatherv"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -1914,17 +3402,34 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgatherv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_allgatherv);
+
+static COLD int seen_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcounts, displs, recvtype, comm));
+}
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgatherv_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     impi_call.names = "MPI_Neighbor_allgatherv_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0";
     impi_call.at[0] = sendbuf;
@@ -1934,17 +3439,34 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     impi_err = impi_Neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgatherv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_c);
+
+static COLD int seen_Neighbor_allgatherv_init(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
+        recvbuf, recvcounts, displs, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgatherv_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_allgatherv_init"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1956,10 +3478,27 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
         (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgatherv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_init);
+
+static COLD int seen_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_allgatherv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
+        recvbuf, recvcounts, displs, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
@@ -1967,7 +3506,8 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_allgatherv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_allgatherv_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_allgatherv_init_c"
         "\0sendbuf\0recvbuf\0recvcounts\0displs\0request\0";
     impi_call.at[0] = sendbuf;
@@ -1979,16 +3519,32 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
         (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_allgatherv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcounts,
+        (uint64_t)displs, (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_allgatherv_init_c);
+
+static COLD int seen_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm));
+}
 
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoall(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Neighbor_alltoall"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -1996,16 +3552,33 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoall, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoall);
+
+static COLD int seen_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm));
+}
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoall_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     impi_call.names = "MPI_Neighbor_alltoall_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2013,17 +3586,34 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     impi_err = impi_Neighbor_alltoall((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoall_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoall_c);
+
+static COLD int seen_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
+        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoall_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_alltoall_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2033,17 +3623,34 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoall_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoall_init);
+
+static COLD int seen_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoall_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
+        recvbuf, recvcount, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoall_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoall_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_alltoall_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2053,17 +3660,34 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoall_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoall_init_c);
+
+static COLD int seen_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[],
+        const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm));
+}
 
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallv(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     impi_call.names = "MPI_Neighbor_alltoallv"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
@@ -2076,10 +3700,27 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallv);
+
+static COLD int seen_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+        recvbuf, recvcounts, rdispls, recvtype, comm));
+}
 
 int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
@@ -2087,7 +3728,8 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallv_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     impi_call.names = "MPI_Neighbor_alltoallv_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0";
     impi_call.at[0] = sendbuf;
@@ -2100,17 +3742,36 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_c);
+
+static COLD int seen_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[],
+        const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
+        sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallv_init(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_alltoallv_init"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -2125,10 +3786,29 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_init);
+
+static COLD int seen_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
+        sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
@@ -2136,7 +3816,8 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallv_init_c(sendbuf,
+        sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     impi_call.names = "MPI_Neighbor_alltoallv_init_c"
         "\0sendbuf\0sendcounts\0sdispls\0recvbuf\0recvcounts\0rdispls\0"
         "request\0";
@@ -2151,17 +3832,36 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
         (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtype, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallv_init_c);
+
+static COLD int seen_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm));
+}
 
 int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallw(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     impi_call.names = "MPI_Neighbor_alltoallw"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0";
@@ -2177,10 +3877,27 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallw, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallw);
+
+static COLD int seen_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+        recvbuf, recvcounts, rdispls, recvtypes, comm));
+}
 
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -2188,7 +3905,8 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallw_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     impi_call.names = "MPI_Neighbor_alltoallw_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0";
@@ -2204,10 +3922,28 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallw_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_c);
+
+static COLD int seen_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
+        sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -2215,7 +3951,9 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallw_init(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+        request);
     impi_call.names = "MPI_Neighbor_alltoallw_init"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -2232,10 +3970,29 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallw_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_init);
+
+static COLD int seen_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Neighbor_alltoallw_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Neighbor_alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
+        sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request));
+}
 
 int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
@@ -2243,7 +4000,9 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Neighbor_alltoallw_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Neighbor_alltoallw_init_c(sendbuf,
+        sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+        request);
     impi_call.names = "MPI_Neighbor_alltoallw_init_c"
         "\0sendbuf\0sendcounts\0sdispls\0sendtypes\0recvbuf\0recvcounts\0"
         "rdispls\0recvtypes\0request\0";
@@ -2260,74 +4019,135 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
         (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls,
         (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Neighbor_alltoallw_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)sdispls, (uint64_t)sendtypes, (uint64_t)recvbuf,
+        (uint64_t)recvcounts, (uint64_t)rdispls, (uint64_t)recvtypes, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Neighbor_alltoallw_init_c);
 
+static COLD int seen_Op_commutative(MPI_Op op, int *commute)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_commutative");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Op_commutative, (const uint64_t[]){(uint64_t)op,
+        (uint64_t)commute});
+    return impi_after(&seen, PMPI_Op_commutative(op, commute));
+}
+
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_commutative");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Op_commutative(op,
+        commute);
     impi_call.names = "MPI_Op_commutative"
         "\0commute\0";
     impi_call.at[0] = commute;
     impi_err = impi_Op_commutative((uintptr_t)op, (uintptr_t)commute);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Op_commutative, (const uint64_t[]){(uint64_t)op,
+        (uint64_t)commute});
     return 0;
 }
 WEAK(MPI_Op_commutative);
 
+static COLD int seen_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Op_create, (const uint64_t[]){(uint64_t)user_fn,
+        (uint64_t)commute, (uint64_t)op});
+    return impi_after(&seen, PMPI_Op_create(user_fn, commute, op));
+}
+
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Op_create(user_fn,
+        commute, op);
     impi_call.names = "MPI_Op_create"
         "\0user_fn\0op\0";
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Op_create, (const uint64_t[]){(uint64_t)user_fn,
+        (uint64_t)commute, (uint64_t)op});
     return 0;
 }
 WEAK(MPI_Op_create);
 
+static COLD int seen_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_create_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Op_create_c, (const uint64_t[]){(uint64_t)user_fn,
+        (uint64_t)commute, (uint64_t)op});
+    return impi_after(&seen, PMPI_Op_create_c(user_fn, commute, op));
+}
+
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_create_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Op_create_c(user_fn,
+        commute, op);
     impi_call.names = "MPI_Op_create_c"
         "\0user_fn\0op\0";
     impi_call.at[0] = user_fn;
     impi_call.at[1] = op;
     impi_err = impi_Op_create((uintptr_t)user_fn, commute, (uintptr_t)op, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Op_create_c, (const uint64_t[]){(uint64_t)user_fn,
+        (uint64_t)commute, (uint64_t)op});
     return 0;
 }
 WEAK(MPI_Op_create_c);
 
+static COLD int seen_Op_free(MPI_Op *op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Op_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Op_free, (const uint64_t[]){(uint64_t)op});
+    return impi_after(&seen, PMPI_Op_free(op));
+}
+
 int PMPI_Op_free(MPI_Op *op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Op_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Op_free(op);
     impi_call.names = "MPI_Op_free"
         "\0op\0";
     impi_call.at[0] = op;
     impi_err = impi_Op_free((uintptr_t)op);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Op_free, (const uint64_t[]){(uint64_t)op});
     return 0;
 }
 WEAK(MPI_Op_free);
+
+static COLD int seen_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
+}
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce(sendbuf,
+        recvbuf, count, datatype, op, root, comm);
     impi_call.names = "MPI_Reduce"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2338,16 +4158,31 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
             root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce);
+
+static COLD int seen_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm));
+}
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_c(sendbuf,
+        recvbuf, count, datatype, op, root, comm);
     impi_call.names = "MPI_Reduce_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2358,16 +4193,33 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
             root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce_c);
+
+static COLD int seen_Reduce_init(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm,
+        info, request));
+}
 
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_init(sendbuf,
+        recvbuf, count, datatype, op, root, comm, info, request);
     impi_call.names = "MPI_Reduce_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2376,16 +4228,33 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_init);
+
+static COLD int seen_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
+        comm, info, request));
+}
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_init_c(sendbuf,
+        recvbuf, count, datatype, op, root, comm, info, request);
     impi_call.names = "MPI_Reduce_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2394,48 +4263,88 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     impi_err = impi_Reduce_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype,
         (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)root,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_init_c);
+
+static COLD int seen_Reduce_local(const void *inbuf, void *inoutbuf, int count,
+        MPI_Datatype datatype, MPI_Op op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_local");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_local, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
+    return impi_after(&seen, PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op));
+}
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
         MPI_Op op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_local(inbuf,
+        inoutbuf, count, datatype, op);
     impi_call.names = "MPI_Reduce_local"
         "\0inbuf\0inoutbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_local, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
     return 0;
 }
 WEAK(MPI_Reduce_local);
+
+static COLD int seen_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_local_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_local_c, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
+    return impi_after(&seen, PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op));
+}
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_local_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_local_c(inbuf,
+        inoutbuf, count, datatype, op);
     impi_call.names = "MPI_Reduce_local_c"
         "\0inbuf\0inoutbuf\0";
     impi_call.at[0] = inbuf;
     impi_call.at[1] = inoutbuf;
     impi_err = impi_Reduce_local((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_local_c, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)inoutbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op});
     return 0;
 }
 WEAK(MPI_Reduce_local_c);
+
+static COLD int seen_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+}
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm);
     impi_call.names = "MPI_Reduce_scatter"
         "\0sendbuf\0recvbuf\0recvcounts\0";
     impi_call.at[0] = sendbuf;
@@ -2444,16 +4353,30 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce_scatter);
+
+static COLD int seen_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+        op, comm));
+}
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_block(sendbuf,
+        recvbuf, recvcount, datatype, op, comm);
     impi_call.names = "MPI_Reduce_scatter_block"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2464,16 +4387,30 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
             (uintptr_t)op, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_block, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_block);
+
+static COLD int seen_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+        MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
+        op, comm));
+}
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_block_c(sendbuf,
+        recvbuf, recvcount, datatype, op, comm);
     impi_call.names = "MPI_Reduce_scatter_block_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2484,16 +4421,31 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
             (uintptr_t)op, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_block_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_block_c);
+
+static COLD int seen_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+        datatype, op, comm, info, request));
+}
 
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_block_init(sendbuf,
+        recvbuf, recvcount, datatype, op, comm, info, request);
     impi_call.names = "MPI_Reduce_scatter_block_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2502,16 +4454,33 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
     impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_block_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_block_init);
+
+static COLD int seen_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf,
+        MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_block_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_block_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
+        datatype, op, comm, info, request));
+}
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_block_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_block_init_c(sendbuf,
+        recvbuf, recvcount, datatype, op, comm, info, request);
     impi_call.names = "MPI_Reduce_scatter_block_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2520,16 +4489,31 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
     impi_err = impi_Reduce_scatter_block_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_block_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_block_init_c);
+
+static COLD int seen_Reduce_scatter_c(const void *sendbuf, void *recvbuf,
+        const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
+        comm));
+}
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_c(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm);
     impi_call.names = "MPI_Reduce_scatter_c"
         "\0sendbuf\0recvbuf\0recvcounts\0";
     impi_call.at[0] = sendbuf;
@@ -2538,16 +4522,32 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     impi_err = impi_Reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts,
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_c);
+
+static COLD int seen_Reduce_scatter_init(const void *sendbuf, void *recvbuf,
+        const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
+        op, comm, info, request));
+}
 
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_init(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm, info, request);
     impi_call.names = "MPI_Reduce_scatter_init"
         "\0sendbuf\0recvbuf\0recvcounts\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2558,16 +4558,33 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
         0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_init);
+
+static COLD int seen_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf,
+        const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Reduce_scatter_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Reduce_scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype,
+        op, comm, info, request));
+}
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Reduce_scatter_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Reduce_scatter_init_c(sendbuf,
+        recvbuf, recvcounts, datatype, op, comm, info, request);
     impi_call.names = "MPI_Reduce_scatter_init_c"
         "\0sendbuf\0recvbuf\0recvcounts\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2578,16 +4595,30 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
         (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request,
         1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Reduce_scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)recvcounts, (uint64_t)datatype, (uint64_t)op,
+        (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Reduce_scatter_init_c);
+
+static COLD int seen_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+        MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scan, (const uint64_t[]){(uint64_t)sendbuf, (uint64_t)recvbuf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scan(sendbuf, recvbuf,
+        count, datatype, op, comm);
     impi_call.names = "MPI_Scan"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2598,16 +4629,29 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scan, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scan);
+
+static COLD int seen_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm));
+}
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scan_c(sendbuf,
+        recvbuf, count, datatype, op, comm);
     impi_call.names = "MPI_Scan_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2618,16 +4662,31 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
             (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scan_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scan_c);
+
+static COLD int seen_Scan_init(const void *sendbuf, void *recvbuf, int count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scan_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
+        request));
+}
 
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scan_init(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Scan_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2636,16 +4695,32 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scan_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scan_init);
+
+static COLD int seen_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scan_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info,
+        request));
+}
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scan_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scan_init_c(sendbuf,
+        recvbuf, count, datatype, op, comm, info, request);
     impi_call.names = "MPI_Scan_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2654,16 +4729,32 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     impi_err = impi_Scan_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scan_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)recvbuf, (uint64_t)count, (uint64_t)datatype, (uint64_t)op, (uint64_t)comm,
+        (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scan_init_c);
+
+static COLD int seen_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm));
+}
 
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatter(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Scatter"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2675,16 +4766,32 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
             (uintptr_t)recvtype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatter, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scatter);
+
+static COLD int seen_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm));
+}
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatter_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Scatter_c"
         "\0sendbuf\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2696,17 +4803,34 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
             (uintptr_t)recvtype, root, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatter_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scatter_c);
+
+static COLD int seen_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+        MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, info, request));
+}
 
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatter_init(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Scatter_init"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2715,17 +4839,34 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatter_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scatter_init);
+
+static COLD int seen_Scatter_init_c(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatter_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, info, request));
+}
 
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatter_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatter_init_c(sendbuf,
+        sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Scatter_init_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2734,17 +4875,34 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     impi_err = impi_Scatter_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf,
         recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatter_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)recvbuf, (uint64_t)recvcount,
+        (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scatter_init_c);
+
+static COLD int seen_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatterv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        recvcount, recvtype, root, comm));
+}
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatterv(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Scatterv"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2754,17 +4912,34 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatterv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scatterv);
+
+static COLD int seen_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        recvcount, recvtype, root, comm));
+}
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
         int root, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatterv_c(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     impi_call.names = "MPI_Scatterv_c"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0";
     impi_call.at[0] = sendbuf;
@@ -2774,17 +4949,35 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     impi_err = impi_Scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype,
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatterv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Scatterv_c);
+
+static COLD int seen_Scatterv_init(const void *sendbuf, const int sendcounts[],
+        const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount,
+        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatterv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        recvcount, recvtype, root, comm, info, request));
+}
 
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
         MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatterv_init(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Scatterv_init"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2796,17 +4989,36 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
         (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatterv_init, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scatterv_init);
+
+static COLD int seen_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Scatterv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Scatterv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
+        recvbuf, recvcount, recvtype, root, comm, info, request));
+}
 
 int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Scatterv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Scatterv_init_c(sendbuf,
+        sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     impi_call.names = "MPI_Scatterv_init_c"
         "\0sendbuf\0sendcounts\0displs\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -2818,7 +5030,11 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
         (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Scatterv_init_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcounts, (uint64_t)displs, (uint64_t)sendtype, (uint64_t)recvbuf,
+        (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)root, (uint64_t)comm, (uint64_t)info,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Scatterv_init_c);

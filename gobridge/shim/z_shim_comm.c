@@ -3,72 +3,132 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Attr_delete(MPI_Comm comm, int keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_delete");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Attr_delete, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval});
+    return impi_after(&seen, PMPI_Attr_delete(comm, keyval));
+}
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_delete");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Attr_delete(comm, keyval);
     impi_call.names = "MPI_Attr_delete"
         "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Attr_delete, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)keyval});
     return 0;
 }
 WEAK(MPI_Attr_delete);
 
+static COLD int seen_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Attr_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval,
+        (uint64_t)attribute_val, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Attr_get(comm, keyval, attribute_val, flag));
+}
+
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Attr_get(comm, keyval,
+        attribute_val, flag);
     impi_call.names = "MPI_Attr_get"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Comm_get_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Attr_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)keyval, (uint64_t)attribute_val, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Attr_get);
 
+static COLD int seen_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Attr_put");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Attr_put, (const uint64_t[]){(uint64_t)comm, (uint64_t)keyval,
+        (uint64_t)attribute_val});
+    return impi_after(&seen, PMPI_Attr_put(comm, keyval, attribute_val));
+}
+
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Attr_put");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Attr_put(comm, keyval,
+        attribute_val);
     impi_call.names = "MPI_Attr_put"
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Attr_put, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)keyval, (uint64_t)attribute_val});
     return 0;
 }
 WEAK(MPI_Attr_put);
 
+static COLD int seen_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_coords");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_coords, (const uint64_t[]){(uint64_t)comm, (uint64_t)rank,
+        (uint64_t)maxdims, (uint64_t)coords});
+    return impi_after(&seen, PMPI_Cart_coords(comm, rank, maxdims, coords));
+}
+
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_coords");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_coords(comm, rank,
+        maxdims, coords);
     impi_call.names = "MPI_Cart_coords"
         "\0coords\0";
     impi_call.at[0] = coords;
     impi_err = impi_Cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_coords, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank, (uint64_t)maxdims, (uint64_t)coords});
     return 0;
 }
 WEAK(MPI_Cart_coords);
+
+static COLD int seen_Cart_create(MPI_Comm comm_old, int ndims, const int dims[],
+        const int periods[], int reorder, MPI_Comm *comm_cart)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)ndims, (uint64_t)dims, (uint64_t)periods, (uint64_t)reorder,
+        (uint64_t)comm_cart});
+    return impi_after(&seen, PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart));
+}
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
         int reorder, MPI_Comm *comm_cart)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_create(comm_old,
+        ndims, dims, periods, reorder, comm_cart);
     impi_call.names = "MPI_Cart_create"
         "\0dims\0periods\0comm_cart\0";
     impi_call.at[0] = dims;
@@ -77,15 +137,28 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
     impi_err = impi_Cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder,
         (uintptr_t)comm_cart);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)ndims, (uint64_t)dims, (uint64_t)periods, (uint64_t)reorder,
+        (uint64_t)comm_cart});
     return 0;
 }
 WEAK(MPI_Cart_create);
 
+static COLD int seen_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)maxdims,
+        (uint64_t)dims, (uint64_t)periods, (uint64_t)coords});
+    return impi_after(&seen, PMPI_Cart_get(comm, maxdims, dims, periods, coords));
+}
+
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_get(comm, maxdims,
+        dims, periods, coords);
     impi_call.names = "MPI_Cart_get"
         "\0dims\0periods\0coords\0";
     impi_call.at[0] = dims;
@@ -93,15 +166,28 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
     impi_call.at[2] = coords;
     impi_err = impi_Cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)maxdims, (uint64_t)dims, (uint64_t)periods, (uint64_t)coords});
     return 0;
 }
 WEAK(MPI_Cart_get);
 
+static COLD int seen_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[],
+        int *newrank)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_map");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_map, (const uint64_t[]){(uint64_t)comm, (uint64_t)ndims,
+        (uint64_t)dims, (uint64_t)periods, (uint64_t)newrank});
+    return impi_after(&seen, PMPI_Cart_map(comm, ndims, dims, periods, newrank));
+}
+
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_map");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_map(comm, ndims,
+        dims, periods, newrank);
     impi_call.names = "MPI_Cart_map"
         "\0dims\0periods\0newrank\0";
     impi_call.at[0] = dims;
@@ -109,103 +195,188 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     impi_call.at[2] = newrank;
     impi_err = impi_Cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_map, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)ndims, (uint64_t)dims, (uint64_t)periods, (uint64_t)newrank});
     return 0;
 }
 WEAK(MPI_Cart_map);
 
+static COLD int seen_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_rank");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_rank, (const uint64_t[]){(uint64_t)comm, (uint64_t)coords,
+        (uint64_t)rank});
+    return impi_after(&seen, PMPI_Cart_rank(comm, coords, rank));
+}
+
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_rank");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_rank(comm, coords,
+        rank);
     impi_call.names = "MPI_Cart_rank"
         "\0coords\0rank\0";
     impi_call.at[0] = coords;
     impi_call.at[1] = rank;
     impi_err = impi_Cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_rank, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)coords, (uint64_t)rank});
     return 0;
 }
 WEAK(MPI_Cart_rank);
 
+static COLD int seen_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source,
+        int *rank_dest)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_shift");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_shift, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)direction, (uint64_t)disp, (uint64_t)rank_source, (uint64_t)rank_dest});
+    return impi_after(&seen, PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest));
+}
+
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_shift");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_shift(comm,
+        direction, disp, rank_source, rank_dest);
     impi_call.names = "MPI_Cart_shift"
         "\0rank_source\0rank_dest\0";
     impi_call.at[0] = rank_source;
     impi_call.at[1] = rank_dest;
     impi_err = impi_Cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_shift, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)direction, (uint64_t)disp, (uint64_t)rank_source, (uint64_t)rank_dest});
     return 0;
 }
 WEAK(MPI_Cart_shift);
 
+static COLD int seen_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cart_sub");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cart_sub, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)remain_dims, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Cart_sub(comm, remain_dims, newcomm));
+}
+
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cart_sub");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cart_sub(comm,
+        remain_dims, newcomm);
     impi_call.names = "MPI_Cart_sub"
         "\0remain_dims\0newcomm\0";
     impi_call.at[0] = remain_dims;
     impi_call.at[1] = newcomm;
     impi_err = impi_Cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cart_sub, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)remain_dims, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Cart_sub);
 
+static COLD int seen_Cartdim_get(MPI_Comm comm, int *ndims)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cartdim_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cartdim_get, (const uint64_t[]){(uint64_t)comm, (uint64_t)ndims});
+    return impi_after(&seen, PMPI_Cartdim_get(comm, ndims));
+}
+
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cartdim_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cartdim_get(comm, ndims);
     impi_call.names = "MPI_Cartdim_get"
         "\0ndims\0";
     impi_call.at[0] = ndims;
     impi_err = impi_Cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cartdim_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)ndims});
     return 0;
 }
 WEAK(MPI_Cartdim_get);
 
+static COLD int seen_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_compare");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_compare, (const uint64_t[]){(uint64_t)comm1,
+        (uint64_t)comm2, (uint64_t)result});
+    return impi_after(&seen, PMPI_Comm_compare(comm1, comm2, result));
+}
+
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_compare");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_compare(comm1,
+        comm2, result);
     impi_call.names = "MPI_Comm_compare"
         "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_compare, (const uint64_t[]){(uint64_t)comm1,
+        (uint64_t)comm2, (uint64_t)result});
     return 0;
 }
 WEAK(MPI_Comm_compare);
 
+static COLD int seen_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_create(comm, group, newcomm));
+}
+
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create(comm,
+        group, newcomm);
     impi_call.names = "MPI_Comm_create"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_create);
+
+static COLD int seen_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+        MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_from_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create_from_group, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_create_from_group(group, stringtag, info, errhandler,
+        newcomm));
+}
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
         MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_from_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create_from_group(group,
+        stringtag, info, errhandler, newcomm);
     impi_call.names = "MPI_Comm_create_from_group"
         "\0stringtag\0newcomm\0";
     impi_call.at[0] = stringtag;
@@ -213,30 +384,56 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     impi_err = impi_Comm_create_from_group((uintptr_t)group, (uintptr_t)stringtag, (uintptr_t)info,
         (uintptr_t)errhandler, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create_from_group, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_create_from_group);
 
+static COLD int seen_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create_group, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group, (uint64_t)tag, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_create_group(comm, group, tag, newcomm));
+}
+
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create_group(comm,
+        group, tag, newcomm);
     impi_call.names = "MPI_Comm_create_group"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create_group, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group, (uint64_t)tag, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_create_group);
+
+static COLD int seen_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+        MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create_keyval, (const uint64_t[]){(uint64_t)comm_copy_attr_fn,
+        (uint64_t)comm_delete_attr_fn, (uint64_t)comm_keyval, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn,
+        comm_keyval, extra_state));
+}
 
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
         MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create_keyval(comm_copy_attr_fn,
+        comm_delete_attr_fn, comm_keyval, extra_state);
     impi_call.names = "MPI_Comm_create_keyval"
         "\0comm_copy_attr_fn\0comm_delete_attr_fn\0comm_keyval\0extra_state\0";
     impi_call.at[0] = comm_copy_attr_fn;
@@ -246,172 +443,305 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     impi_err = impi_Comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn,
         (uintptr_t)comm_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create_keyval, (const uint64_t[]){(uint64_t)comm_copy_attr_fn,
+        (uint64_t)comm_delete_attr_fn, (uint64_t)comm_keyval, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Comm_create_keyval);
 
+static COLD int seen_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_delete_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_delete_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval});
+    return impi_after(&seen, PMPI_Comm_delete_attr(comm, comm_keyval));
+}
+
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_delete_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_delete_attr(comm,
+        comm_keyval);
     impi_call.names = "MPI_Comm_delete_attr"
         "\0";
     impi_err = impi_Comm_delete_attr((uintptr_t)comm, comm_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_delete_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval});
     return 0;
 }
 WEAK(MPI_Comm_delete_attr);
 
+static COLD int seen_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_dup");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_dup, (const uint64_t[]){(uint64_t)comm, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_dup(comm, newcomm));
+}
+
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_dup(comm, newcomm);
     impi_call.names = "MPI_Comm_dup"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_dup, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_dup);
 
+static COLD int seen_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_dup_with_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_dup_with_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_dup_with_info(comm, info, newcomm));
+}
+
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_dup_with_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_dup_with_info(comm,
+        info, newcomm);
     impi_call.names = "MPI_Comm_dup_with_info"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_dup_with_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_dup_with_info);
 
+static COLD int seen_Comm_free(MPI_Comm *comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_free, (const uint64_t[]){(uint64_t)comm});
+    return impi_after(&seen, PMPI_Comm_free(comm));
+}
+
 int PMPI_Comm_free(MPI_Comm *comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_free(comm);
     impi_call.names = "MPI_Comm_free"
         "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_free((uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_free, (const uint64_t[]){(uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Comm_free);
 
+static COLD int seen_Comm_free_keyval(int *comm_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_free_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_free_keyval, (const uint64_t[]){(uint64_t)comm_keyval});
+    return impi_after(&seen, PMPI_Comm_free_keyval(comm_keyval));
+}
+
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_free_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_free_keyval(comm_keyval);
     impi_call.names = "MPI_Comm_free_keyval"
         "\0comm_keyval\0";
     impi_call.at[0] = comm_keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)comm_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_free_keyval, (const uint64_t[]){(uint64_t)comm_keyval});
     return 0;
 }
 WEAK(MPI_Comm_free_keyval);
 
+static COLD int seen_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_get_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag));
+}
+
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_attr(comm,
+        comm_keyval, attribute_val, flag);
     impi_call.names = "MPI_Comm_get_attr"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval, (uint64_t)attribute_val, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Comm_get_attr);
 
+static COLD int seen_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_get_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info_used});
+    return impi_after(&seen, PMPI_Comm_get_info(comm, info_used));
+}
+
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_info(comm,
+        info_used);
     impi_call.names = "MPI_Comm_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info_used});
     return 0;
 }
 WEAK(MPI_Comm_get_info);
 
+static COLD int seen_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_get_name, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_name, (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Comm_get_name(comm, comm_name, resultlen));
+}
+
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_name(comm,
+        comm_name, resultlen);
     impi_call.names = "MPI_Comm_get_name"
         "\0comm_name\0resultlen\0";
     impi_call.at[0] = comm_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_name, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_name, (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Comm_get_name);
 
+static COLD int seen_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_group, (const uint64_t[]){(uint64_t)comm, (uint64_t)group});
+    return impi_after(&seen, PMPI_Comm_group(comm, group));
+}
+
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_group(comm, group);
     impi_call.names = "MPI_Comm_group"
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_group, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group});
     return 0;
 }
 WEAK(MPI_Comm_group);
 
+static COLD int seen_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_idup");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_idup, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)newcomm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Comm_idup(comm, newcomm, request));
+}
+
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_idup(comm,
+        newcomm, request);
     impi_call.names = "MPI_Comm_idup"
         "\0newcomm\0request\0";
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_idup, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)newcomm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Comm_idup);
 
+static COLD int seen_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_idup_with_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_idup_with_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)newcomm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Comm_idup_with_info(comm, info, newcomm, request));
+}
+
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_idup_with_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_idup_with_info(comm,
+        info, newcomm, request);
     impi_call.names = "MPI_Comm_idup_with_info"
         "\0newcomm\0request\0";
     impi_call.at[0] = newcomm;
     impi_call.at[1] = request;
     impi_err = impi_Comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_idup_with_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info, (uint64_t)newcomm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Comm_idup_with_info);
 
+static COLD int seen_Comm_rank(MPI_Comm comm, int *rank)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_rank");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_rank, (const uint64_t[]){(uint64_t)comm, (uint64_t)rank});
+    return impi_after(&seen, PMPI_Comm_rank(comm, rank));
+}
+
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_rank");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_rank(comm, rank);
     impi_call.names = "MPI_Comm_rank"
         "\0rank\0";
     impi_call.at[0] = rank;
@@ -420,84 +750,152 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
         impi_err = impi_Comm_rank((uintptr_t)comm, (uintptr_t)rank);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_rank, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank});
     return 0;
 }
 WEAK(MPI_Comm_rank);
 
+static COLD int seen_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_remote_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_remote_group, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group});
+    return impi_after(&seen, PMPI_Comm_remote_group(comm, group));
+}
+
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_remote_group(comm,
+        group);
     impi_call.names = "MPI_Comm_remote_group"
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Comm_remote_group((uintptr_t)comm, (uintptr_t)group);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_remote_group, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)group});
     return 0;
 }
 WEAK(MPI_Comm_remote_group);
 
+static COLD int seen_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_remote_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_remote_size, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_remote_size(comm, size));
+}
+
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_remote_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_remote_size(comm,
+        size);
     impi_call.names = "MPI_Comm_remote_size"
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Comm_remote_size((uintptr_t)comm, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_remote_size, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Comm_remote_size);
 
+static COLD int seen_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_set_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval, (uint64_t)attribute_val});
+    return impi_after(&seen, PMPI_Comm_set_attr(comm, comm_keyval, attribute_val));
+}
+
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_set_attr(comm,
+        comm_keyval, attribute_val);
     impi_call.names = "MPI_Comm_set_attr"
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_set_attr, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_keyval, (uint64_t)attribute_val});
     return 0;
 }
 WEAK(MPI_Comm_set_attr);
 
+static COLD int seen_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_set_info, (const uint64_t[]){(uint64_t)comm, (uint64_t)info});
+    return impi_after(&seen, PMPI_Comm_set_info(comm, info));
+}
+
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_set_info(comm, info);
     impi_call.names = "MPI_Comm_set_info"
         "\0";
     impi_err = impi_Comm_set_info((uintptr_t)comm, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_set_info, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)info});
     return 0;
 }
 WEAK(MPI_Comm_set_info);
 
+static COLD int seen_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_set_name, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_name});
+    return impi_after(&seen, PMPI_Comm_set_name(comm, comm_name));
+}
+
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_set_name(comm,
+        comm_name);
     impi_call.names = "MPI_Comm_set_name"
         "\0comm_name\0";
     impi_call.at[0] = comm_name;
     impi_err = impi_Comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_set_name, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)comm_name});
     return 0;
 }
 WEAK(MPI_Comm_set_name);
 
+static COLD int seen_Comm_size(MPI_Comm comm, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_size, (const uint64_t[]){(uint64_t)comm, (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_size(comm, size));
+}
+
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_size(comm, size);
     impi_call.names = "MPI_Comm_size"
         "\0size\0";
     impi_call.at[0] = size;
@@ -506,73 +904,138 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
         impi_err = impi_Comm_size((uintptr_t)comm, (uintptr_t)size);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_size, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Comm_size);
 
+static COLD int seen_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_split");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_split, (const uint64_t[]){(uint64_t)comm, (uint64_t)color,
+        (uint64_t)key, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_split(comm, color, key, newcomm));
+}
+
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_split(comm, color,
+        key, newcomm);
     impi_call.names = "MPI_Comm_split"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_split, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)color, (uint64_t)key, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_split);
 
+static COLD int seen_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+        MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_split_type");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_split_type, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)split_type, (uint64_t)key, (uint64_t)info, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_split_type(comm, split_type, key, info, newcomm));
+}
+
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_split_type");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_split_type(comm,
+        split_type, key, info, newcomm);
     impi_call.names = "MPI_Comm_split_type"
         "\0newcomm\0";
     impi_call.at[0] = newcomm;
     impi_err = impi_Comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_split_type, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)split_type, (uint64_t)key, (uint64_t)info, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_split_type);
 
+static COLD int seen_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_test_inter");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_test_inter, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)flag});
+    return impi_after(&seen, PMPI_Comm_test_inter(comm, flag));
+}
+
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_test_inter");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_test_inter(comm,
+        flag);
     impi_call.names = "MPI_Comm_test_inter"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_test_inter, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Comm_test_inter);
 
+static COLD int seen_Dims_create(int nnodes, int ndims, int dims[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dims_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Dims_create, (const uint64_t[]){(uint64_t)nnodes,
+        (uint64_t)ndims, (uint64_t)dims});
+    return impi_after(&seen, PMPI_Dims_create(nnodes, ndims, dims));
+}
+
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dims_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Dims_create(nnodes,
+        ndims, dims);
     impi_call.names = "MPI_Dims_create"
         "\0dims\0";
     impi_call.at[0] = dims;
     impi_err = impi_Dims_create(nnodes, ndims, (uintptr_t)dims);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Dims_create, (const uint64_t[]){(uint64_t)nnodes,
+        (uint64_t)ndims, (uint64_t)dims});
     return 0;
 }
 WEAK(MPI_Dims_create);
+
+static COLD int seen_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[],
+        const int degrees[], const int destinations[], const int weights[], MPI_Info info,
+        int reorder, MPI_Comm *comm_dist_graph)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Dist_graph_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)n, (uint64_t)sources, (uint64_t)degrees, (uint64_t)destinations,
+        (uint64_t)weights, (uint64_t)info, (uint64_t)reorder, (uint64_t)comm_dist_graph});
+    return impi_after(&seen, PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations,
+        weights, info, reorder, comm_dist_graph));
+}
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
         const int destinations[], const int weights[], MPI_Info info, int reorder,
         MPI_Comm *comm_dist_graph)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Dist_graph_create(comm_old,
+        n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     impi_call.names = "MPI_Dist_graph_create"
         "\0sources\0degrees\0destinations\0weights\0comm_dist_graph\0";
     impi_call.at[0] = sources;
@@ -584,17 +1047,36 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder,
         (uintptr_t)comm_dist_graph);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Dist_graph_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)n, (uint64_t)sources, (uint64_t)degrees, (uint64_t)destinations,
+        (uint64_t)weights, (uint64_t)info, (uint64_t)reorder, (uint64_t)comm_dist_graph});
     return 0;
 }
 WEAK(MPI_Dist_graph_create);
+
+static COLD int seen_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
+        const int sources[], const int sourceweights[], int outdegree, const int destinations[],
+        const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_create_adjacent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Dist_graph_create_adjacent, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)indegree, (uint64_t)sources, (uint64_t)sourceweights, (uint64_t)outdegree,
+        (uint64_t)destinations, (uint64_t)destweights, (uint64_t)info, (uint64_t)reorder,
+        (uint64_t)comm_dist_graph});
+    return impi_after(&seen, PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources,
+        sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph));
+}
 
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
         const int sourceweights[], int outdegree, const int destinations[],
         const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_create_adjacent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Dist_graph_create_adjacent(comm_old,
+        indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,
+        comm_dist_graph);
     impi_call.names = "MPI_Dist_graph_create_adjacent"
         "\0sources\0sourceweights\0destinations\0destweights\0comm_dist_graph\0";
     impi_call.at[0] = sources;
@@ -606,16 +1088,33 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
         (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights,
         (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Dist_graph_create_adjacent, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)indegree, (uint64_t)sources, (uint64_t)sourceweights, (uint64_t)outdegree,
+        (uint64_t)destinations, (uint64_t)destweights, (uint64_t)info, (uint64_t)reorder,
+        (uint64_t)comm_dist_graph});
     return 0;
 }
 WEAK(MPI_Dist_graph_create_adjacent);
+
+static COLD int seen_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[],
+        int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_neighbors");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)maxindegree, (uint64_t)sources, (uint64_t)sourceweights,
+        (uint64_t)maxoutdegree, (uint64_t)destinations, (uint64_t)destweights});
+    return impi_after(&seen, PMPI_Dist_graph_neighbors(comm, maxindegree, sources,
+        sourceweights, maxoutdegree, destinations, destweights));
+}
 
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
         int maxoutdegree, int destinations[], int destweights[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Dist_graph_neighbors(comm,
+        maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     impi_call.names = "MPI_Dist_graph_neighbors"
         "\0sources\0sourceweights\0destinations\0destweights\0";
     impi_call.at[0] = sources;
@@ -625,15 +1124,29 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     impi_err = impi_Dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources,
         (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Dist_graph_neighbors, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)maxindegree, (uint64_t)sources, (uint64_t)sourceweights,
+        (uint64_t)maxoutdegree, (uint64_t)destinations, (uint64_t)destweights});
     return 0;
 }
 WEAK(MPI_Dist_graph_neighbors);
 
+static COLD int seen_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
+        int *weighted)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Dist_graph_neighbors_count");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Dist_graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)indegree, (uint64_t)outdegree, (uint64_t)weighted});
+    return impi_after(&seen, PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted));
+}
+
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Dist_graph_neighbors_count");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Dist_graph_neighbors_count(comm,
+        indegree, outdegree, weighted);
     impi_call.names = "MPI_Dist_graph_neighbors_count"
         "\0indegree\0outdegree\0weighted\0";
     impi_call.at[0] = indegree;
@@ -642,16 +1155,31 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
     impi_err = impi_Dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree,
         (uintptr_t)weighted);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Dist_graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)indegree, (uint64_t)outdegree, (uint64_t)weighted});
     return 0;
 }
 WEAK(MPI_Dist_graph_neighbors_count);
+
+static COLD int seen_Graph_create(MPI_Comm comm_old, int nnodes, const int index[],
+        const int edges[], int reorder, MPI_Comm *comm_graph)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graph_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)nnodes, (uint64_t)index, (uint64_t)edges, (uint64_t)reorder,
+        (uint64_t)comm_graph});
+    return impi_after(&seen, PMPI_Graph_create(comm_old, nnodes, index, edges, reorder,
+        comm_graph));
+}
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
         int reorder, MPI_Comm *comm_graph)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graph_create(comm_old,
+        nnodes, index, edges, reorder, comm_graph);
     impi_call.names = "MPI_Graph_create"
         "\0index\0edges\0comm_graph\0";
     impi_call.at[0] = index;
@@ -660,30 +1188,56 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
     impi_err = impi_Graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)index, (uintptr_t)edges, reorder,
         (uintptr_t)comm_graph);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graph_create, (const uint64_t[]){(uint64_t)comm_old,
+        (uint64_t)nnodes, (uint64_t)index, (uint64_t)edges, (uint64_t)reorder,
+        (uint64_t)comm_graph});
     return 0;
 }
 WEAK(MPI_Graph_create);
 
+static COLD int seen_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graph_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)maxindex, (uint64_t)maxedges, (uint64_t)index, (uint64_t)edges});
+    return impi_after(&seen, PMPI_Graph_get(comm, maxindex, maxedges, index, edges));
+}
+
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graph_get(comm,
+        maxindex, maxedges, index, edges);
     impi_call.names = "MPI_Graph_get"
         "\0index\0edges\0";
     impi_call.at[0] = index;
     impi_call.at[1] = edges;
     impi_err = impi_Graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)index, (uintptr_t)edges);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graph_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)maxindex, (uint64_t)maxedges, (uint64_t)index, (uint64_t)edges});
     return 0;
 }
 WEAK(MPI_Graph_get);
 
+static COLD int seen_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[],
+        int *newrank)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_map");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graph_map, (const uint64_t[]){(uint64_t)comm, (uint64_t)nnodes,
+        (uint64_t)index, (uint64_t)edges, (uint64_t)newrank});
+    return impi_after(&seen, PMPI_Graph_map(comm, nnodes, index, edges, newrank));
+}
+
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_map");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graph_map(comm, nnodes,
+        index, edges, newrank);
     impi_call.names = "MPI_Graph_map"
         "\0index\0edges\0newrank\0";
     impi_call.at[0] = index;
@@ -691,203 +1245,365 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
     impi_call.at[2] = newrank;
     impi_err = impi_Graph_map((uintptr_t)comm, nnodes, (uintptr_t)index, (uintptr_t)edges, (uintptr_t)newrank);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graph_map, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)nnodes, (uint64_t)index, (uint64_t)edges, (uint64_t)newrank});
     return 0;
 }
 WEAK(MPI_Graph_map);
 
+static COLD int seen_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_neighbors");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graph_neighbors, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank, (uint64_t)maxneighbors, (uint64_t)neighbors});
+    return impi_after(&seen, PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors));
+}
+
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graph_neighbors(comm,
+        rank, maxneighbors, neighbors);
     impi_call.names = "MPI_Graph_neighbors"
         "\0neighbors\0";
     impi_call.at[0] = neighbors;
     impi_err = impi_Graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graph_neighbors, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank, (uint64_t)maxneighbors, (uint64_t)neighbors});
     return 0;
 }
 WEAK(MPI_Graph_neighbors);
 
+static COLD int seen_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graph_neighbors_count");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank, (uint64_t)nneighbors});
+    return impi_after(&seen, PMPI_Graph_neighbors_count(comm, rank, nneighbors));
+}
+
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graph_neighbors_count");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graph_neighbors_count(comm,
+        rank, nneighbors);
     impi_call.names = "MPI_Graph_neighbors_count"
         "\0nneighbors\0";
     impi_call.at[0] = nneighbors;
     impi_err = impi_Graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graph_neighbors_count, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)rank, (uint64_t)nneighbors});
     return 0;
 }
 WEAK(MPI_Graph_neighbors_count);
 
+static COLD int seen_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Graphdims_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Graphdims_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)nnodes, (uint64_t)nedges});
+    return impi_after(&seen, PMPI_Graphdims_get(comm, nnodes, nedges));
+}
+
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Graphdims_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Graphdims_get(comm,
+        nnodes, nedges);
     impi_call.names = "MPI_Graphdims_get"
         "\0nnodes\0nedges\0";
     impi_call.at[0] = nnodes;
     impi_call.at[1] = nedges;
     impi_err = impi_Graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Graphdims_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)nnodes, (uint64_t)nedges});
     return 0;
 }
 WEAK(MPI_Graphdims_get);
 
+static COLD int seen_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_compare");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_compare, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)result});
+    return impi_after(&seen, PMPI_Group_compare(group1, group2, result));
+}
+
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_compare");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_compare(group1,
+        group2, result);
     impi_call.names = "MPI_Group_compare"
         "\0result\0";
     impi_call.at[0] = result;
     impi_err = impi_Group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_compare, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)result});
     return 0;
 }
 WEAK(MPI_Group_compare);
 
+static COLD int seen_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_difference");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_difference, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_difference(group1, group2, newgroup));
+}
+
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_difference");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_difference(group1,
+        group2, newgroup);
     impi_call.names = "MPI_Group_difference"
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_difference, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_difference);
 
+static COLD int seen_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_excl");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_excl, (const uint64_t[]){(uint64_t)group, (uint64_t)n,
+        (uint64_t)ranks, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_excl(group, n, ranks, newgroup));
+}
+
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_excl");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_excl(group, n,
+        ranks, newgroup);
     impi_call.names = "MPI_Group_excl"
         "\0ranks\0newgroup\0";
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_excl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranks, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_excl);
 
+static COLD int seen_Group_free(MPI_Group *group)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_free, (const uint64_t[]){(uint64_t)group});
+    return impi_after(&seen, PMPI_Group_free(group));
+}
+
 int PMPI_Group_free(MPI_Group *group)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_free(group);
     impi_call.names = "MPI_Group_free"
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Group_free((uintptr_t)group);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_free, (const uint64_t[]){(uint64_t)group});
     return 0;
 }
 WEAK(MPI_Group_free);
 
+static COLD int seen_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_incl");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_incl, (const uint64_t[]){(uint64_t)group, (uint64_t)n,
+        (uint64_t)ranks, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_incl(group, n, ranks, newgroup));
+}
+
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_incl");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_incl(group, n,
+        ranks, newgroup);
     impi_call.names = "MPI_Group_incl"
         "\0ranks\0newgroup\0";
     impi_call.at[0] = ranks;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_incl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranks, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_incl);
 
+static COLD int seen_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_intersection");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_intersection, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_intersection(group1, group2, newgroup));
+}
+
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_intersection");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_intersection(group1,
+        group2, newgroup);
     impi_call.names = "MPI_Group_intersection"
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_intersection, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_intersection);
 
+static COLD int seen_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_range_excl");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_range_excl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_range_excl(group, n, ranges, newgroup));
+}
+
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_excl");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_range_excl(group,
+        n, ranges, newgroup);
     impi_call.names = "MPI_Group_range_excl"
         "\0ranges\0newgroup\0";
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_range_excl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_range_excl);
 
+static COLD int seen_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_range_incl");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_range_incl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_range_incl(group, n, ranges, newgroup));
+}
+
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_range_incl");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_range_incl(group,
+        n, ranges, newgroup);
     impi_call.names = "MPI_Group_range_incl"
         "\0ranges\0newgroup\0";
     impi_call.at[0] = ranges;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_range_incl, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)n, (uint64_t)ranges, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_range_incl);
 
+static COLD int seen_Group_rank(MPI_Group group, int *rank)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_rank");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_rank, (const uint64_t[]){(uint64_t)group, (uint64_t)rank});
+    return impi_after(&seen, PMPI_Group_rank(group, rank));
+}
+
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_rank");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_rank(group, rank);
     impi_call.names = "MPI_Group_rank"
         "\0rank\0";
     impi_call.at[0] = rank;
     impi_err = impi_Group_rank((uintptr_t)group, (uintptr_t)rank);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_rank, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)rank});
     return 0;
 }
 WEAK(MPI_Group_rank);
 
+static COLD int seen_Group_size(MPI_Group group, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_size, (const uint64_t[]){(uint64_t)group, (uint64_t)size});
+    return impi_after(&seen, PMPI_Group_size(group, size));
+}
+
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_size(group, size);
     impi_call.names = "MPI_Group_size"
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Group_size((uintptr_t)group, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_size, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Group_size);
+
+static COLD int seen_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
+        MPI_Group group2, int ranks2[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_translate_ranks");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_translate_ranks, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)n, (uint64_t)ranks1, (uint64_t)group2, (uint64_t)ranks2});
+    return impi_after(&seen, PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2));
+}
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
         int ranks2[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_translate_ranks");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_translate_ranks(group1,
+        n, ranks1, group2, ranks2);
     impi_call.names = "MPI_Group_translate_ranks"
         "\0ranks1\0ranks2\0";
     impi_call.at[0] = ranks1;
@@ -895,47 +1611,91 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     impi_err = impi_Group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2,
         (uintptr_t)ranks2);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_translate_ranks, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)n, (uint64_t)ranks1, (uint64_t)group2, (uint64_t)ranks2});
     return 0;
 }
 WEAK(MPI_Group_translate_ranks);
 
+static COLD int seen_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_union");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_union, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_union(group1, group2, newgroup));
+}
+
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_union");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_union(group1,
+        group2, newgroup);
     impi_call.names = "MPI_Group_union"
         "\0newgroup\0";
     impi_call.at[0] = newgroup;
     impi_err = impi_Group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_union, (const uint64_t[]){(uint64_t)group1,
+        (uint64_t)group2, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_union);
+
+static COLD int seen_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+        int remote_leader, int tag, MPI_Comm *newintercomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Intercomm_create, (const uint64_t[]){(uint64_t)local_comm,
+        (uint64_t)local_leader, (uint64_t)peer_comm, (uint64_t)remote_leader, (uint64_t)tag,
+        (uint64_t)newintercomm});
+    return impi_after(&seen, PMPI_Intercomm_create(local_comm, local_leader, peer_comm,
+        remote_leader, tag, newintercomm));
+}
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
         int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Intercomm_create(local_comm,
+        local_leader, peer_comm, remote_leader, tag, newintercomm);
     impi_call.names = "MPI_Intercomm_create"
         "\0newintercomm\0";
     impi_call.at[0] = newintercomm;
     impi_err = impi_Intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader,
         tag, (uintptr_t)newintercomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Intercomm_create, (const uint64_t[]){(uint64_t)local_comm,
+        (uint64_t)local_leader, (uint64_t)peer_comm, (uint64_t)remote_leader, (uint64_t)tag,
+        (uint64_t)newintercomm});
     return 0;
 }
 WEAK(MPI_Intercomm_create);
+
+static COLD int seen_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+        MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info,
+        MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_create_from_groups");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Intercomm_create_from_groups, (const uint64_t[]){(uint64_t)local_group,
+        (uint64_t)local_leader, (uint64_t)remote_group, (uint64_t)remote_leader,
+        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newintercomm});
+    return impi_after(&seen, PMPI_Intercomm_create_from_groups(local_group, local_leader,
+        remote_group, remote_leader, stringtag, info, errhandler, newintercomm));
+}
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info,
         MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_create_from_groups");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Intercomm_create_from_groups(local_group,
+        local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     impi_call.names = "MPI_Intercomm_create_from_groups"
         "\0stringtag\0newintercomm\0";
     impi_call.at[0] = stringtag;
@@ -944,30 +1704,56 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         remote_leader, (uintptr_t)stringtag, (uintptr_t)info, (uintptr_t)errhandler,
         (uintptr_t)newintercomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Intercomm_create_from_groups, (const uint64_t[]){(uint64_t)local_group,
+        (uint64_t)local_leader, (uint64_t)remote_group, (uint64_t)remote_leader,
+        (uint64_t)stringtag, (uint64_t)info, (uint64_t)errhandler, (uint64_t)newintercomm});
     return 0;
 }
 WEAK(MPI_Intercomm_create_from_groups);
 
+static COLD int seen_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Intercomm_merge");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Intercomm_merge, (const uint64_t[]){(uint64_t)intercomm,
+        (uint64_t)high, (uint64_t)newintracomm});
+    return impi_after(&seen, PMPI_Intercomm_merge(intercomm, high, newintracomm));
+}
+
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Intercomm_merge");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Intercomm_merge(intercomm,
+        high, newintracomm);
     impi_call.names = "MPI_Intercomm_merge"
         "\0newintracomm\0";
     impi_call.at[0] = newintracomm;
     impi_err = impi_Intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Intercomm_merge, (const uint64_t[]){(uint64_t)intercomm,
+        (uint64_t)high, (uint64_t)newintracomm});
     return 0;
 }
 WEAK(MPI_Intercomm_merge);
+
+static COLD int seen_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
+        int *keyval, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Keyval_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Keyval_create, (const uint64_t[]){(uint64_t)copy_fn,
+        (uint64_t)delete_fn, (uint64_t)keyval, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state));
+}
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
         void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Keyval_create(copy_fn,
+        delete_fn, keyval, extra_state);
     impi_call.names = "MPI_Keyval_create"
         "\0copy_fn\0delete_fn\0keyval\0extra_state\0";
     impi_call.at[0] = copy_fn;
@@ -977,44 +1763,77 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
     impi_err = impi_Comm_create_keyval((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval,
         (uintptr_t)extra_state);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Keyval_create, (const uint64_t[]){(uint64_t)copy_fn,
+        (uint64_t)delete_fn, (uint64_t)keyval, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Keyval_create);
 
+static COLD int seen_Keyval_free(int *keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Keyval_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Keyval_free, (const uint64_t[]){(uint64_t)keyval});
+    return impi_after(&seen, PMPI_Keyval_free(keyval));
+}
+
 int PMPI_Keyval_free(int *keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Keyval_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Keyval_free(keyval);
     impi_call.names = "MPI_Keyval_free"
         "\0keyval\0";
     impi_call.at[0] = keyval;
     impi_err = impi_Comm_free_keyval((uintptr_t)keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Keyval_free, (const uint64_t[]){(uint64_t)keyval});
     return 0;
 }
 WEAK(MPI_Keyval_free);
 
+static COLD int seen_Topo_test(MPI_Comm comm, int *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Topo_test");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Topo_test, (const uint64_t[]){(uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Topo_test(comm, status));
+}
+
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Topo_test");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Topo_test(comm, status);
     impi_call.names = "MPI_Topo_test"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Topo_test((uintptr_t)comm, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Topo_test, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Topo_test);
+
+static COLD int seen_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+        MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_keyval, (const uint64_t[]){(uint64_t)type_copy_attr_fn,
+        (uint64_t)type_delete_attr_fn, (uint64_t)type_keyval, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn,
+        type_keyval, extra_state));
+}
 
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
         MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_keyval(type_copy_attr_fn,
+        type_delete_attr_fn, type_keyval, extra_state);
     impi_call.names = "MPI_Type_create_keyval"
         "\0type_copy_attr_fn\0type_delete_attr_fn\0type_keyval\0extra_state\0";
     impi_call.at[0] = type_copy_attr_fn;
@@ -1024,72 +1843,132 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     impi_err = impi_Type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn,
         (uintptr_t)type_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_keyval, (const uint64_t[]){(uint64_t)type_copy_attr_fn,
+        (uint64_t)type_delete_attr_fn, (uint64_t)type_keyval, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Type_create_keyval);
 
+static COLD int seen_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_delete_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_delete_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval});
+    return impi_after(&seen, PMPI_Type_delete_attr(datatype, type_keyval));
+}
+
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_delete_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_delete_attr(datatype,
+        type_keyval);
     impi_call.names = "MPI_Type_delete_attr"
         "\0";
     impi_err = impi_Type_delete_attr((uintptr_t)datatype, type_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_delete_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval});
     return 0;
 }
 WEAK(MPI_Type_delete_attr);
 
+static COLD int seen_Type_free_keyval(int *type_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_free_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_free_keyval, (const uint64_t[]){(uint64_t)type_keyval});
+    return impi_after(&seen, PMPI_Type_free_keyval(type_keyval));
+}
+
 int PMPI_Type_free_keyval(int *type_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_free_keyval(type_keyval);
     impi_call.names = "MPI_Type_free_keyval"
         "\0type_keyval\0";
     impi_call.at[0] = type_keyval;
     impi_err = impi_Type_free_keyval((uintptr_t)type_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_free_keyval, (const uint64_t[]){(uint64_t)type_keyval});
     return 0;
 }
 WEAK(MPI_Type_free_keyval);
 
+static COLD int seen_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val,
+        int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag));
+}
+
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_attr(datatype,
+        type_keyval, attribute_val, flag);
     impi_call.names = "MPI_Type_get_attr"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval, (uint64_t)attribute_val, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Type_get_attr);
 
+static COLD int seen_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_set_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_set_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval, (uint64_t)attribute_val});
+    return impi_after(&seen, PMPI_Type_set_attr(datatype, type_keyval, attribute_val));
+}
+
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_set_attr(datatype,
+        type_keyval, attribute_val);
     impi_call.names = "MPI_Type_set_attr"
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_set_attr, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_keyval, (uint64_t)attribute_val});
     return 0;
 }
 WEAK(MPI_Type_set_attr);
+
+static COLD int seen_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+        MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create_keyval, (const uint64_t[]){(uint64_t)win_copy_attr_fn,
+        (uint64_t)win_delete_attr_fn, (uint64_t)win_keyval, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn,
+        win_keyval, extra_state));
+}
 
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
         MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create_keyval(win_copy_attr_fn,
+        win_delete_attr_fn, win_keyval, extra_state);
     impi_call.names = "MPI_Win_create_keyval"
         "\0win_copy_attr_fn\0win_delete_attr_fn\0win_keyval\0extra_state\0";
     impi_call.at[0] = win_copy_attr_fn;
@@ -1099,63 +1978,110 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     impi_err = impi_Win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn,
         (uintptr_t)win_keyval, (uintptr_t)extra_state);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create_keyval, (const uint64_t[]){(uint64_t)win_copy_attr_fn,
+        (uint64_t)win_delete_attr_fn, (uint64_t)win_keyval, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Win_create_keyval);
 
+static COLD int seen_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_delete_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_delete_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval});
+    return impi_after(&seen, PMPI_Win_delete_attr(win, win_keyval));
+}
+
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_delete_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_delete_attr(win,
+        win_keyval);
     impi_call.names = "MPI_Win_delete_attr"
         "\0";
     impi_err = impi_Win_delete_attr((uintptr_t)win, win_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_delete_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval});
     return 0;
 }
 WEAK(MPI_Win_delete_attr);
 
+static COLD int seen_Win_free_keyval(int *win_keyval)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_free_keyval");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_free_keyval, (const uint64_t[]){(uint64_t)win_keyval});
+    return impi_after(&seen, PMPI_Win_free_keyval(win_keyval));
+}
+
 int PMPI_Win_free_keyval(int *win_keyval)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free_keyval");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_free_keyval(win_keyval);
     impi_call.names = "MPI_Win_free_keyval"
         "\0win_keyval\0";
     impi_call.at[0] = win_keyval;
     impi_err = impi_Win_free_keyval((uintptr_t)win_keyval);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_free_keyval, (const uint64_t[]){(uint64_t)win_keyval});
     return 0;
 }
 WEAK(MPI_Win_free_keyval);
 
+static COLD int seen_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_get_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval, (uint64_t)attribute_val, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Win_get_attr(win, win_keyval, attribute_val, flag));
+}
+
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_attr(win,
+        win_keyval, attribute_val, flag);
     impi_call.names = "MPI_Win_get_attr"
         "\0attribute_val\0flag\0";
     impi_call.at[0] = attribute_val;
     impi_call.at[1] = flag;
     impi_err = impi_Win_get_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval, (uint64_t)attribute_val, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Win_get_attr);
 
+static COLD int seen_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_attr");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_set_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval, (uint64_t)attribute_val});
+    return impi_after(&seen, PMPI_Win_set_attr(win, win_keyval, attribute_val));
+}
+
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_attr");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_set_attr(win,
+        win_keyval, attribute_val);
     impi_call.names = "MPI_Win_set_attr"
         "\0attribute_val\0";
     impi_call.at[0] = attribute_val;
     impi_err = impi_Win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_set_attr, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_keyval, (uint64_t)attribute_val});
     return 0;
 }
 WEAK(MPI_Win_set_attr);

@@ -3,22 +3,36 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Address(void *location, MPI_Aint *address)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Address");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Address, (const uint64_t[]){(uint64_t)location,
+        (uint64_t)address});
+    return impi_after(&seen, PMPI_Address(location, address));
+}
 
 int PMPI_Address(void *location, MPI_Aint *address)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Address");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Address(location,
+        address);
     impi_call.names = "MPI_Address"
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Address, (const uint64_t[]){(uint64_t)location,
+        (uint64_t)address});
     return 0;
 }
 WEAK(MPI_Address);
@@ -35,74 +49,136 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 }
 WEAK(MPI_Aint_diff);
 
+static COLD int seen_Get_address(const void *location, MPI_Aint *address)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_address");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_address, (const uint64_t[]){(uint64_t)location,
+        (uint64_t)address});
+    return impi_after(&seen, PMPI_Get_address(location, address));
+}
+
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_address");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_address(location,
+        address);
     impi_call.names = "MPI_Get_address"
         "\0location\0address\0";
     impi_call.at[0] = location;
     impi_call.at[1] = address;
     impi_err = impi_Get_address((uintptr_t)location, (uintptr_t)address);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_address, (const uint64_t[]){(uint64_t)location,
+        (uint64_t)address});
     return 0;
 }
 WEAK(MPI_Get_address);
+
+static COLD int seen_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_elements, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Get_elements(status, datatype, count));
+}
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     MPI_Count impi_count = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_elements(status,
+        datatype, count);
     impi_call.names = "MPI_Get_elements"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_elements, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     if (count) *count = impi_narrow(impi_count);
     return 0;
 }
 WEAK(MPI_Get_elements);
 
+static COLD int seen_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype,
+        MPI_Count *count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_elements_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Get_elements_c(status, datatype, count));
+}
+
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_elements_c(status,
+        datatype, count);
     impi_call.names = "MPI_Get_elements_c"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_elements_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Get_elements_c);
 
+static COLD int seen_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype,
+        MPI_Count *count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_elements_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_elements_x, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Get_elements_x(status, datatype, count));
+}
+
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_elements_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_elements_x(status,
+        datatype, count);
     impi_call.names = "MPI_Get_elements_x"
         "\0status\0count\0";
     impi_call.at[0] = status;
     impi_call.at[1] = count;
     impi_err = impi_Get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_elements_x, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Get_elements_x);
+
+static COLD int seen_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
+        int outsize, int *position, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm));
+}
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
         int *position, MPI_Comm comm)
 {
     MPI_Count impi_position = position ? *position : 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack(inbuf, incount,
+        datatype, outbuf, outsize, position, comm);
     impi_call.names = "MPI_Pack"
         "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
@@ -115,17 +191,33 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
             position ? (uintptr_t)&impi_position : 0, (uintptr_t)comm, 0);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize,
+        (uint64_t)position, (uint64_t)comm});
     if (position) *position = impi_narrow(impi_position);
     return 0;
 }
 WEAK(MPI_Pack);
 
+static COLD int seen_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+        void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_c, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize, (uint64_t)position,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position,
+        comm));
+}
+
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
         MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_c(inbuf, incount,
+        datatype, outbuf, outsize, position, comm);
     impi_call.names = "MPI_Pack_c"
         "\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = inbuf;
@@ -137,16 +229,32 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
             (uintptr_t)position, (uintptr_t)comm, 1);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_c, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf, (uint64_t)outsize,
+        (uint64_t)position, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Pack_c);
+
+static COLD int seen_Pack_external(const char *datarep, const void *inbuf, int incount,
+        MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_external, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
+        (uint64_t)outsize, (uint64_t)position});
+    return impi_after(&seen, PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf,
+        outsize, position));
+}
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
         void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_external(datarep,
+        inbuf, incount, datatype, outbuf, outsize, position);
     impi_call.names = "MPI_Pack_external"
         "\0datarep\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = datarep;
@@ -156,16 +264,32 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
     impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
         (uintptr_t)outbuf, outsize, (uintptr_t)position);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_external, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
+        (uint64_t)outsize, (uint64_t)position});
     return 0;
 }
 WEAK(MPI_Pack_external);
+
+static COLD int seen_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
+        MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_external_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
+        (uint64_t)outsize, (uint64_t)position});
+    return impi_after(&seen, PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf,
+        outsize, position));
+}
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
         MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_external_c(datarep,
+        inbuf, incount, datatype, outbuf, outsize, position);
     impi_call.names = "MPI_Pack_external_c"
         "\0datarep\0inbuf\0outbuf\0position\0";
     impi_call.at[0] = datarep;
@@ -175,76 +299,138 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     impi_err = impi_Pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype,
         (uintptr_t)outbuf, outsize, (uintptr_t)position);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_external_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)incount, (uint64_t)datatype, (uint64_t)outbuf,
+        (uint64_t)outsize, (uint64_t)position});
     return 0;
 }
 WEAK(MPI_Pack_external_c);
 
+static COLD int seen_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype,
+        MPI_Aint *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_external_size, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
+    return impi_after(&seen, PMPI_Pack_external_size(datarep, incount, datatype, size));
+}
+
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_external_size(datarep,
+        incount, datatype, size);
     impi_call.names = "MPI_Pack_external_size"
         "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_external_size, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Pack_external_size);
+
+static COLD int seen_Pack_external_size_c(const char *datarep, MPI_Count incount,
+        MPI_Datatype datatype, MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_external_size_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_external_size_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
+    return impi_after(&seen, PMPI_Pack_external_size_c(datarep, incount, datatype, size));
+}
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
         MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_external_size_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_external_size_c(datarep,
+        incount, datatype, size);
     impi_call.names = "MPI_Pack_external_size_c"
         "\0datarep\0size\0";
     impi_call.at[0] = datarep;
     impi_call.at[1] = size;
     impi_err = impi_Pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_external_size_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)incount, (uint64_t)datatype, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Pack_external_size_c);
+
+static COLD int seen_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_size, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
+    return impi_after(&seen, PMPI_Pack_size(incount, datatype, comm, size));
+}
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     MPI_Count impi_size = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_size(incount,
+        datatype, comm, size);
     impi_call.names = "MPI_Pack_size"
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_size, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
     if (size) *size = impi_narrow(impi_size);
     return 0;
 }
 WEAK(MPI_Pack_size);
 
+static COLD int seen_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
+        MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pack_size_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pack_size_c, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
+    return impi_after(&seen, PMPI_Pack_size_c(incount, datatype, comm, size));
+}
+
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pack_size_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pack_size_c(incount,
+        datatype, comm, size);
     impi_call.names = "MPI_Pack_size_c"
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_Pack_size(incount, (uintptr_t)datatype, (uintptr_t)comm, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pack_size_c, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)datatype, (uint64_t)comm, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Pack_size_c);
 
+static COLD int seen_Type_commit(MPI_Datatype *datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_commit");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_commit, (const uint64_t[]){(uint64_t)datatype});
+    return impi_after(&seen, PMPI_Type_commit(datatype));
+}
+
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_commit");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_commit(datatype);
     impi_call.names = "MPI_Type_commit"
         "\0datatype\0";
     impi_call.at[0] = datatype;
@@ -253,45 +439,86 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
         impi_err = impi_Type_commit((uintptr_t)datatype);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_commit, (const uint64_t[]){(uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_Type_commit);
 
+static COLD int seen_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_contiguous");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_contiguous, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_contiguous(count, oldtype, newtype));
+}
+
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_contiguous(count,
+        oldtype, newtype);
     impi_call.names = "MPI_Type_contiguous"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_contiguous, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_contiguous);
 
+static COLD int seen_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_contiguous_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_contiguous_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_contiguous_c(count, oldtype, newtype));
+}
+
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_contiguous_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_contiguous_c(count,
+        oldtype, newtype);
     impi_call.names = "MPI_Type_contiguous_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_contiguous_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_contiguous_c);
+
+static COLD int seen_Type_create_darray(int size, int rank, int ndims,
+        const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[],
+        const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_darray");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_darray, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
+        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes,
+        array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype));
+}
 
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_darray(size,
+        rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order,
+        oldtype, newtype);
     impi_call.names = "MPI_Type_create_darray"
         "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
     impi_call.at[0] = array_of_gsizes;
@@ -303,17 +530,38 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
         order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_darray, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
+        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_darray);
+
+static COLD int seen_Type_create_darray_c(int size, int rank, int ndims,
+        const MPI_Count array_of_gsizes[], const int array_of_distribs[],
+        const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
+        MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_darray_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_darray_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
+        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes,
+        array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype));
+}
 
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
         int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_darray_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_darray_c(size,
+        rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order,
+        oldtype, newtype);
     impi_call.names = "MPI_Type_create_darray_c"
         "\0array_of_gsizes\0array_of_distribs\0array_of_dargs\0array_of_psizes\0newtype\0";
     impi_call.at[0] = array_of_gsizes;
@@ -325,16 +573,33 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes,
         order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_darray_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)rank, (uint64_t)ndims, (uint64_t)array_of_gsizes, (uint64_t)array_of_distribs,
+        (uint64_t)array_of_dargs, (uint64_t)array_of_psizes, (uint64_t)order, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_darray_c);
+
+static COLD int seen_Type_create_hindexed(int count, const int array_of_blocklengths[],
+        const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hindexed(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hindexed(count,
+        array_of_blocklengths, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hindexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -343,16 +608,32 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hindexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hindexed);
+
+static COLD int seen_Type_create_hindexed_block(int count, int blocklength,
+        const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_block");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hindexed_block(count, blocklength,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength,
         const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hindexed_block(count,
+        blocklength, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hindexed_block"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
@@ -360,16 +641,32 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
     impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hindexed_block, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hindexed_block);
+
+static COLD int seen_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_block_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_block_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hindexed_block_c(count, blocklength,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_block_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hindexed_block_c(count,
+        blocklength, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hindexed_block_c"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
@@ -377,16 +674,33 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     impi_err = impi_Type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hindexed_block_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hindexed_block_c);
+
+static COLD int seen_Type_create_hindexed_c(MPI_Count count,
+        const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hindexed_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hindexed_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hindexed_c(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hindexed_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hindexed_c(count,
+        array_of_blocklengths, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hindexed_c"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -395,46 +709,90 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hindexed_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hindexed_c);
+
+static COLD int seen_Type_create_hvector(int count, int blocklength, MPI_Aint stride,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hvector");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hvector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hvector(count, blocklength, stride, oldtype,
+        newtype));
+}
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hvector(count,
+        blocklength, stride, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hvector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hvector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hvector);
+
+static COLD int seen_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength,
+        MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_hvector_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_hvector_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype,
+        newtype));
+}
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_hvector_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_hvector_c(count,
+        blocklength, stride, oldtype, newtype);
     impi_call.names = "MPI_Type_create_hvector_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_hvector_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_hvector_c);
+
+static COLD int seen_Type_create_indexed_block(int count, int blocklength,
+        const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_indexed_block");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_indexed_block, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_indexed_block(count, blocklength,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_indexed_block(count,
+        blocklength, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_indexed_block"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
@@ -442,16 +800,32 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
     impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_indexed_block, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_indexed_block);
+
+static COLD int seen_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_indexed_block_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_indexed_block_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_indexed_block_c(count, blocklength,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_indexed_block_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_indexed_block_c(count,
+        blocklength, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_create_indexed_block_c"
         "\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_displacements;
@@ -459,47 +833,90 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
     impi_err = impi_Type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_indexed_block_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_indexed_block_c);
+
+static COLD int seen_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+        MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_resized");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_resized, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_resized(oldtype, lb, extent, newtype));
+}
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_resized(oldtype,
+        lb, extent, newtype);
     impi_call.names = "MPI_Type_create_resized"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_resized, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_resized);
+
+static COLD int seen_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+        MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_resized_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_resized_c, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_resized_c(oldtype, lb, extent, newtype));
+}
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_resized_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_resized_c(oldtype,
+        lb, extent, newtype);
     impi_call.names = "MPI_Type_create_resized_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_resized_c, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)lb, (uint64_t)extent, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_resized_c);
+
+static COLD int seen_Type_create_struct(int count, const int array_of_blocklengths[],
+        const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
+        MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_struct");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_struct, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_struct(count, array_of_blocklengths,
+        array_of_displacements, array_of_types, newtype));
+}
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
         const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_struct(count,
+        array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     impi_call.names = "MPI_Type_create_struct"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -509,17 +926,34 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_struct, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_struct);
+
+static COLD int seen_Type_create_struct_c(MPI_Count count,
+        const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
+        const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_struct_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_struct_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_struct_c(count, array_of_blocklengths,
+        array_of_displacements, array_of_types, newtype));
+}
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_struct_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_struct_c(count,
+        array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     impi_call.names = "MPI_Type_create_struct_c"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -529,17 +963,34 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_struct_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_struct_c);
+
+static COLD int seen_Type_create_subarray(int ndims, const int array_of_sizes[],
+        const int array_of_subsizes[], const int array_of_starts[], int order,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_subarray");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_subarray, (const uint64_t[]){(uint64_t)ndims,
+        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
+        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes,
+        array_of_starts, order, oldtype, newtype));
+}
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
         const int array_of_subsizes[], const int array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_subarray(ndims,
+        array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     impi_call.names = "MPI_Type_create_subarray"
         "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
     impi_call.at[0] = array_of_sizes;
@@ -549,17 +1000,34 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
     impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
         (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_subarray, (const uint64_t[]){(uint64_t)ndims,
+        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
+        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_subarray);
+
+static COLD int seen_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+        const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_subarray_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_subarray_c, (const uint64_t[]){(uint64_t)ndims,
+        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
+        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_subarray_c(ndims, array_of_sizes,
+        array_of_subsizes, array_of_starts, order, oldtype, newtype));
+}
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_subarray_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_subarray_c(ndims,
+        array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     impi_call.names = "MPI_Type_create_subarray_c"
         "\0array_of_sizes\0array_of_subsizes\0array_of_starts\0newtype\0";
     impi_call.at[0] = array_of_sizes;
@@ -569,43 +1037,78 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
     impi_err = impi_Type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes,
         (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_subarray_c, (const uint64_t[]){(uint64_t)ndims,
+        (uint64_t)array_of_sizes, (uint64_t)array_of_subsizes, (uint64_t)array_of_starts,
+        (uint64_t)order, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_subarray_c);
 
+static COLD int seen_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_dup");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_dup, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_dup(oldtype, newtype));
+}
+
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_dup");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_dup(oldtype,
+        newtype);
     impi_call.names = "MPI_Type_dup"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_dup, (const uint64_t[]){(uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_dup);
 
+static COLD int seen_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_extent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)extent});
+    return impi_after(&seen, PMPI_Type_extent(datatype, extent));
+}
+
 int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_extent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_extent(datatype,
+        extent);
     impi_call.names = "MPI_Type_extent"
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_Type_extent((uintptr_t)datatype, (uintptr_t)extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_Type_extent);
 
+static COLD int seen_Type_free(MPI_Datatype *datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_free, (const uint64_t[]){(uint64_t)datatype});
+    return impi_after(&seen, PMPI_Type_free(datatype));
+}
+
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_free(datatype);
     impi_call.names = "MPI_Type_free"
         "\0datatype\0";
     impi_call.at[0] = datatype;
@@ -614,17 +1117,33 @@ int PMPI_Type_free(MPI_Datatype *datatype)
         impi_err = impi_Type_free((uintptr_t)datatype);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_free, (const uint64_t[]){(uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_Type_free);
+
+static COLD int seen_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
+        int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+        MPI_Datatype array_of_datatypes[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_contents");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_contents, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_datatypes,
+        (uint64_t)array_of_integers, (uint64_t)array_of_addresses, (uint64_t)array_of_datatypes});
+    return impi_after(&seen, PMPI_Type_get_contents(datatype, max_integers, max_addresses,
+        max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes));
+}
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
         int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Datatype array_of_datatypes[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_contents(datatype,
+        max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses,
+        array_of_datatypes);
     impi_call.names = "MPI_Type_get_contents"
         "\0array_of_integers\0array_of_addresses\0array_of_datatypes\0";
     impi_call.at[0] = array_of_integers;
@@ -634,10 +1153,29 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
         (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, 0,
         (uintptr_t)array_of_datatypes, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_contents, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_datatypes,
+        (uint64_t)array_of_integers, (uint64_t)array_of_addresses, (uint64_t)array_of_datatypes});
     return 0;
 }
 WEAK(MPI_Type_get_contents);
+
+static COLD int seen_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
+        MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes,
+        int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
+        MPI_Datatype array_of_datatypes[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_contents_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_contents_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_large_counts,
+        (uint64_t)max_datatypes, (uint64_t)array_of_integers, (uint64_t)array_of_addresses,
+        (uint64_t)array_of_large_counts, (uint64_t)array_of_datatypes});
+    return impi_after(&seen, PMPI_Type_get_contents_c(datatype, max_integers, max_addresses,
+        max_large_counts, max_datatypes, array_of_integers, array_of_addresses,
+        array_of_large_counts, array_of_datatypes));
+}
 
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes,
@@ -645,7 +1183,9 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         MPI_Datatype array_of_datatypes[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_contents_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_contents_c(datatype,
+        max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers,
+        array_of_addresses, array_of_large_counts, array_of_datatypes);
     impi_call.names = "MPI_Type_get_contents_c"
         "\0array_of_integers\0array_of_addresses\0array_of_large_counts\0array_of_datatypes\0";
     impi_call.at[0] = array_of_integers;
@@ -656,10 +1196,26 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
         max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses,
         (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_contents_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)max_integers, (uint64_t)max_addresses, (uint64_t)max_large_counts,
+        (uint64_t)max_datatypes, (uint64_t)array_of_integers, (uint64_t)array_of_addresses,
+        (uint64_t)array_of_large_counts, (uint64_t)array_of_datatypes});
     return 0;
 }
 WEAK(MPI_Type_get_contents_c);
+
+static COLD int seen_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
+        int *num_addresses, int *num_datatypes, int *combiner)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_envelope");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_envelope, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_datatypes,
+        (uint64_t)combiner});
+    return impi_after(&seen, PMPI_Type_get_envelope(datatype, num_integers, num_addresses,
+        num_datatypes, combiner));
+}
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
         int *num_datatypes, int *combiner)
@@ -668,7 +1224,8 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     MPI_Count impi_num_addresses = 0;
     MPI_Count impi_num_datatypes = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_envelope(datatype,
+        num_integers, num_addresses, num_datatypes, combiner);
     impi_call.names = "MPI_Type_get_envelope"
         "\0num_integers\0num_addresses\0num_datatypes\0combiner\0";
     impi_call.at[0] = num_integers;
@@ -679,7 +1236,10 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
         num_addresses ? (uintptr_t)&impi_num_addresses : 0, 0,
         num_datatypes ? (uintptr_t)&impi_num_datatypes : 0, (uintptr_t)combiner, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_envelope, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_datatypes,
+        (uint64_t)combiner});
     if (num_integers) *num_integers = impi_narrow(impi_num_integers);
     if (num_addresses) *num_addresses = impi_narrow(impi_num_addresses);
     if (num_datatypes) *num_datatypes = impi_narrow(impi_num_datatypes);
@@ -687,12 +1247,26 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
 }
 WEAK(MPI_Type_get_envelope);
 
+static COLD int seen_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+        MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
+        int *combiner)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_envelope_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_envelope_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_large_counts,
+        (uint64_t)num_datatypes, (uint64_t)combiner});
+    return impi_after(&seen, PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses,
+        num_large_counts, num_datatypes, combiner));
+}
+
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
         int *combiner)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_envelope_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_envelope_c(datatype,
+        num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     impi_call.names = "MPI_Type_get_envelope_c"
         "\0num_integers\0num_addresses\0num_large_counts\0num_datatypes\0combiner\0";
     impi_call.at[0] = num_integers;
@@ -703,15 +1277,28 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     impi_err = impi_Type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses,
         (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_envelope_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)num_integers, (uint64_t)num_addresses, (uint64_t)num_large_counts,
+        (uint64_t)num_datatypes, (uint64_t)combiner});
     return 0;
 }
 WEAK(MPI_Type_get_envelope_c);
 
+static COLD int seen_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
+    return impi_after(&seen, PMPI_Type_get_extent(datatype, lb, extent));
+}
+
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_extent(datatype,
+        lb, extent);
     impi_call.names = "MPI_Type_get_extent"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
@@ -721,15 +1308,27 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
         impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_Type_get_extent);
 
+static COLD int seen_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_extent_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
+    return impi_after(&seen, PMPI_Type_get_extent_c(datatype, lb, extent));
+}
+
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_extent_c(datatype,
+        lb, extent);
     impi_call.names = "MPI_Type_get_extent_c"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
@@ -739,15 +1338,27 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
         impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_extent_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_Type_get_extent_c);
 
+static COLD int seen_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_extent_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_extent_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
+    return impi_after(&seen, PMPI_Type_get_extent_x(datatype, lb, extent));
+}
+
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_extent_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_extent_x(datatype,
+        lb, extent);
     impi_call.names = "MPI_Type_get_extent_x"
         "\0lb\0extent\0";
     impi_call.at[0] = lb;
@@ -757,91 +1368,170 @@ int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
         impi_err = impi_Type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_extent_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)lb, (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_Type_get_extent_x);
 
+static COLD int seen_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_name, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_name, (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Type_get_name(datatype, type_name, resultlen));
+}
+
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_name(datatype,
+        type_name, resultlen);
     impi_call.names = "MPI_Type_get_name"
         "\0type_name\0resultlen\0";
     impi_call.at[0] = type_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_name, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_name, (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Type_get_name);
 
+static COLD int seen_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb,
+        MPI_Aint *true_extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
+    return impi_after(&seen, PMPI_Type_get_true_extent(datatype, true_lb, true_extent));
+}
+
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_true_extent(datatype,
+        true_lb, true_extent);
     impi_call.names = "MPI_Type_get_true_extent"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_true_extent, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
     return 0;
 }
 WEAK(MPI_Type_get_true_extent);
 
+static COLD int seen_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb,
+        MPI_Count *true_extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
+    return impi_after(&seen, PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent));
+}
+
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_true_extent_c(datatype,
+        true_lb, true_extent);
     impi_call.names = "MPI_Type_get_true_extent_c"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_true_extent_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
     return 0;
 }
 WEAK(MPI_Type_get_true_extent_c);
 
+static COLD int seen_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb,
+        MPI_Count *true_extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_true_extent_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_true_extent_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
+    return impi_after(&seen, PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent));
+}
+
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_true_extent_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_true_extent_x(datatype,
+        true_lb, true_extent);
     impi_call.names = "MPI_Type_get_true_extent_x"
         "\0true_lb\0true_extent\0";
     impi_call.at[0] = true_lb;
     impi_call.at[1] = true_extent;
     impi_err = impi_Type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_true_extent_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)true_lb, (uint64_t)true_extent});
     return 0;
 }
 WEAK(MPI_Type_get_true_extent_x);
+
+static COLD int seen_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+        MPI_Datatype *pair_type)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_get_value_index");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_get_value_index, (const uint64_t[]){(uint64_t)value_type,
+        (uint64_t)index_type, (uint64_t)pair_type});
+    return impi_after(&seen, PMPI_Type_get_value_index(value_type, index_type, pair_type));
+}
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
         MPI_Datatype *pair_type)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_get_value_index");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_get_value_index(value_type,
+        index_type, pair_type);
     impi_call.names = "MPI_Type_get_value_index"
         "\0pair_type\0";
     impi_call.at[0] = pair_type;
     impi_err = impi_Type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_get_value_index, (const uint64_t[]){(uint64_t)value_type,
+        (uint64_t)index_type, (uint64_t)pair_type});
     return 0;
 }
 WEAK(MPI_Type_get_value_index);
+
+static COLD int seen_Type_hindexed(int count, int *array_of_blocklengths,
+        MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_hindexed");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_hindexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_hindexed(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hindexed");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_hindexed(count,
+        array_of_blocklengths, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_hindexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -850,31 +1540,60 @@ int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of
     impi_err = impi_Type_create_hindexed(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_hindexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_hindexed);
+
+static COLD int seen_Type_hvector(int count, int blocklength, MPI_Aint stride,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_hvector");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_hvector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_hvector(count, blocklength, stride, oldtype, newtype));
+}
 
 int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_hvector");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_hvector(count,
+        blocklength, stride, oldtype, newtype);
     impi_call.names = "MPI_Type_hvector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_hvector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_hvector);
+
+static COLD int seen_Type_indexed(int count, const int array_of_blocklengths[],
+        const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_indexed");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_indexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_indexed(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
         const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_indexed(count,
+        array_of_blocklengths, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_indexed"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -883,16 +1602,32 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
     impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_indexed, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_indexed);
+
+static COLD int seen_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_indexed_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_indexed_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_indexed_c(count, array_of_blocklengths,
+        array_of_displacements, oldtype, newtype));
+}
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_indexed_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_indexed_c(count,
+        array_of_blocklengths, array_of_displacements, oldtype, newtype);
     impi_call.names = "MPI_Type_indexed_c"
         "\0array_of_blocklengths\0array_of_displacements\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -901,44 +1636,79 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
     impi_err = impi_Type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements,
         (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_indexed_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements, (uint64_t)oldtype,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_indexed_c);
 
+static COLD int seen_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_lb");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_lb, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)displacement});
+    return impi_after(&seen, PMPI_Type_lb(datatype, displacement));
+}
+
 int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_lb");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_lb(datatype,
+        displacement);
     impi_call.names = "MPI_Type_lb"
         "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_lb((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_lb, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)displacement});
     return 0;
 }
 WEAK(MPI_Type_lb);
 
+static COLD int seen_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_set_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_set_name, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_name});
+    return impi_after(&seen, PMPI_Type_set_name(datatype, type_name));
+}
+
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_set_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_set_name(datatype,
+        type_name);
     impi_call.names = "MPI_Type_set_name"
         "\0type_name\0";
     impi_call.at[0] = type_name;
     impi_err = impi_Type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_set_name, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)type_name});
     return 0;
 }
 WEAK(MPI_Type_set_name);
+
+static COLD int seen_Type_size(MPI_Datatype datatype, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_size, (const uint64_t[]){(uint64_t)datatype, (uint64_t)size});
+    return impi_after(&seen, PMPI_Type_size(datatype, size));
+}
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
     MPI_Count impi_size = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_size(datatype, size);
     impi_call.names = "MPI_Type_size"
         "\0size\0";
     impi_call.at[0] = size;
@@ -947,16 +1717,28 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
         impi_err = impi_Type_size((uintptr_t)datatype, size ? (uintptr_t)&impi_size : 0);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_size, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)size});
     if (size) *size = impi_narrow(impi_size);
     return 0;
 }
 WEAK(MPI_Type_size);
 
+static COLD int seen_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_size_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Type_size_c(datatype, size));
+}
+
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_size_c(datatype,
+        size);
     impi_call.names = "MPI_Type_size_c"
         "\0size\0";
     impi_call.at[0] = size;
@@ -965,15 +1747,27 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
         impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_size_c, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Type_size_c);
 
+static COLD int seen_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_size_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_size_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Type_size_x(datatype, size));
+}
+
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_size_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_size_x(datatype,
+        size);
     impi_call.names = "MPI_Type_size_x"
         "\0size\0";
     impi_call.at[0] = size;
@@ -982,16 +1776,31 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
         impi_err = impi_Type_size((uintptr_t)datatype, (uintptr_t)size);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_size_x, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Type_size_x);
+
+static COLD int seen_Type_struct(int count, int *array_of_blocklengths,
+        MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_struct");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_struct, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_struct(count, array_of_blocklengths,
+        array_of_displacements, array_of_types, newtype));
+}
 
 int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements,
         MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_struct");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_struct(count,
+        array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     impi_call.names = "MPI_Type_struct"
         "\0array_of_blocklengths\0array_of_displacements\0array_of_types\0newtype\0";
     impi_call.at[0] = array_of_blocklengths;
@@ -1001,61 +1810,115 @@ int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_d
     impi_err = impi_Type_create_struct(count, (uintptr_t)array_of_blocklengths,
         (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_struct, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_blocklengths, (uint64_t)array_of_displacements,
+        (uint64_t)array_of_types, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_struct);
 
+static COLD int seen_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_ub");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_ub, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)displacement});
+    return impi_after(&seen, PMPI_Type_ub(datatype, displacement));
+}
+
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_ub");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_ub(datatype,
+        displacement);
     impi_call.names = "MPI_Type_ub"
         "\0displacement\0";
     impi_call.at[0] = displacement;
     impi_err = impi_Type_ub((uintptr_t)datatype, (uintptr_t)displacement);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_ub, (const uint64_t[]){(uint64_t)datatype,
+        (uint64_t)displacement});
     return 0;
 }
 WEAK(MPI_Type_ub);
+
+static COLD int seen_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_vector");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_vector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_vector(count, blocklength, stride, oldtype, newtype));
+}
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_vector(count,
+        blocklength, stride, oldtype, newtype);
     impi_call.names = "MPI_Type_vector"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_vector, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_vector);
+
+static COLD int seen_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+        MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_vector_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_vector_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype));
+}
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_vector_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_vector_c(count,
+        blocklength, stride, oldtype, newtype);
     impi_call.names = "MPI_Type_vector_c"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_vector_c, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)blocklength, (uint64_t)stride, (uint64_t)oldtype, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_vector_c);
+
+static COLD int seen_Unpack(const void *inbuf, int insize, int *position, void *outbuf,
+        int outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Unpack, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)insize,
+        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype,
+        comm));
+}
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
         MPI_Datatype datatype, MPI_Comm comm)
 {
     MPI_Count impi_position = position ? *position : 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Unpack(inbuf, insize,
+        position, outbuf, outcount, datatype, comm);
     impi_call.names = "MPI_Unpack"
         "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
@@ -1068,17 +1931,33 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
             (uintptr_t)outbuf, outcount, (uintptr_t)datatype, (uintptr_t)comm, 0);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Unpack, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount,
+        (uint64_t)datatype, (uint64_t)comm});
     if (position) *position = impi_narrow(impi_position);
     return 0;
 }
 WEAK(MPI_Unpack);
 
+static COLD int seen_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position,
+        void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Unpack_c, (const uint64_t[]){(uint64_t)inbuf, (uint64_t)insize,
+        (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount, (uint64_t)datatype,
+        (uint64_t)comm});
+    return impi_after(&seen, PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype,
+        comm));
+}
+
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Unpack_c(inbuf, insize,
+        position, outbuf, outcount, datatype, comm);
     impi_call.names = "MPI_Unpack_c"
         "\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = inbuf;
@@ -1090,16 +1969,32 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
             (uintptr_t)datatype, (uintptr_t)comm, 1);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Unpack_c, (const uint64_t[]){(uint64_t)inbuf,
+        (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf, (uint64_t)outcount,
+        (uint64_t)datatype, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Unpack_c);
+
+static COLD int seen_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
+        MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_external");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Unpack_external, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
+        (uint64_t)outcount, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf,
+        outcount, datatype));
+}
 
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Unpack_external(datarep,
+        inbuf, insize, position, outbuf, outcount, datatype);
     impi_call.names = "MPI_Unpack_external"
         "\0datarep\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = datarep;
@@ -1109,16 +2004,32 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
     impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
         (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Unpack_external, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
+        (uint64_t)outcount, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_Unpack_external);
+
+static COLD int seen_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
+        MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpack_external_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Unpack_external_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
+        (uint64_t)outcount, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf,
+        outcount, datatype));
+}
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
         MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpack_external_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Unpack_external_c(datarep,
+        inbuf, insize, position, outbuf, outcount, datatype);
     impi_call.names = "MPI_Unpack_external_c"
         "\0datarep\0inbuf\0position\0outbuf\0";
     impi_call.at[0] = datarep;
@@ -1128,7 +2039,10 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
     impi_err = impi_Unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position,
         (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Unpack_external_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)inbuf, (uint64_t)insize, (uint64_t)position, (uint64_t)outbuf,
+        (uint64_t)outcount, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_Unpack_external_c);

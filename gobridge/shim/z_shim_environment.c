@@ -3,16 +3,30 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Abi_get_fortran_booleans(int logical_size, void *logical_true,
+        void *logical_false, int *is_set)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_fortran_booleans");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_get_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
+        (uint64_t)logical_true, (uint64_t)logical_false, (uint64_t)is_set});
+    return impi_after(&seen, PMPI_Abi_get_fortran_booleans(logical_size, logical_true,
+        logical_false, is_set));
+}
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
         int *is_set)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_booleans");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_get_fortran_booleans(logical_size,
+        logical_true, logical_false, is_set);
     impi_call.names = "MPI_Abi_get_fortran_booleans"
         "\0logical_true\0logical_false\0is_set\0";
     impi_call.at[0] = logical_true;
@@ -21,300 +35,535 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     impi_err = impi_Abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false,
         (uintptr_t)is_set);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_get_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
+        (uint64_t)logical_true, (uint64_t)logical_false, (uint64_t)is_set});
     return 0;
 }
 WEAK(MPI_Abi_get_fortran_booleans);
 
+static COLD int seen_Abi_get_fortran_info(MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_fortran_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_get_fortran_info, (const uint64_t[]){(uint64_t)info});
+    return impi_after(&seen, PMPI_Abi_get_fortran_info(info));
+}
+
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_fortran_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_get_fortran_info(info);
     impi_call.names = "MPI_Abi_get_fortran_info"
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_fortran_info((uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_get_fortran_info, (const uint64_t[]){(uint64_t)info});
     return 0;
 }
 WEAK(MPI_Abi_get_fortran_info);
 
+static COLD int seen_Abi_get_info(MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_get_info, (const uint64_t[]){(uint64_t)info});
+    return impi_after(&seen, PMPI_Abi_get_info(info));
+}
+
 int PMPI_Abi_get_info(MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_get_info(info);
     impi_call.names = "MPI_Abi_get_info"
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Abi_get_info((uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_get_info, (const uint64_t[]){(uint64_t)info});
     return 0;
 }
 WEAK(MPI_Abi_get_info);
 
+static COLD int seen_Abi_get_version(int *abi_major, int *abi_minor)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_get_version");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_get_version, (const uint64_t[]){(uint64_t)abi_major,
+        (uint64_t)abi_minor});
+    return impi_after(&seen, PMPI_Abi_get_version(abi_major, abi_minor));
+}
+
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_get_version");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_get_version(abi_major,
+        abi_minor);
     impi_call.names = "MPI_Abi_get_version"
         "\0abi_major\0abi_minor\0";
     impi_call.at[0] = abi_major;
     impi_call.at[1] = abi_minor;
     impi_err = impi_Abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_get_version, (const uint64_t[]){(uint64_t)abi_major,
+        (uint64_t)abi_minor});
     return 0;
 }
 WEAK(MPI_Abi_get_version);
 
+static COLD int seen_Abi_set_fortran_booleans(int logical_size, void *logical_true,
+        void *logical_false)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_set_fortran_booleans");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_set_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
+        (uint64_t)logical_true, (uint64_t)logical_false});
+    return impi_after(&seen, PMPI_Abi_set_fortran_booleans(logical_size, logical_true,
+        logical_false));
+}
+
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_booleans");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_set_fortran_booleans(logical_size,
+        logical_true, logical_false);
     impi_call.names = "MPI_Abi_set_fortran_booleans"
         "\0logical_true\0logical_false\0";
     impi_call.at[0] = logical_true;
     impi_call.at[1] = logical_false;
     impi_err = impi_Abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_set_fortran_booleans, (const uint64_t[]){(uint64_t)logical_size,
+        (uint64_t)logical_true, (uint64_t)logical_false});
     return 0;
 }
 WEAK(MPI_Abi_set_fortran_booleans);
 
+static COLD int seen_Abi_set_fortran_info(MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abi_set_fortran_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abi_set_fortran_info, (const uint64_t[]){(uint64_t)info});
+    return impi_after(&seen, PMPI_Abi_set_fortran_info(info));
+}
+
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abi_set_fortran_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abi_set_fortran_info(info);
     impi_call.names = "MPI_Abi_set_fortran_info"
         "\0";
     impi_err = impi_Abi_set_fortran_info((uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abi_set_fortran_info, (const uint64_t[]){(uint64_t)info});
     return 0;
 }
 WEAK(MPI_Abi_set_fortran_info);
 
+static COLD int seen_Abort(MPI_Comm comm, int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Abort");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Abort, (const uint64_t[]){(uint64_t)comm, (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Abort(comm, errorcode));
+}
+
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Abort");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Abort(comm, errorcode);
     impi_call.names = "MPI_Abort"
         "\0";
     impi_err = impi_Abort((uintptr_t)comm, errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Abort, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Abort);
 
+static COLD int seen_Add_error_class(int *errorclass)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_class");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Add_error_class, (const uint64_t[]){(uint64_t)errorclass});
+    return impi_after(&seen, PMPI_Add_error_class(errorclass));
+}
+
 int PMPI_Add_error_class(int *errorclass)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_class");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Add_error_class(errorclass);
     impi_call.names = "MPI_Add_error_class"
         "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Add_error_class((uintptr_t)errorclass);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Add_error_class, (const uint64_t[]){(uint64_t)errorclass});
     return 0;
 }
 WEAK(MPI_Add_error_class);
 
+static COLD int seen_Add_error_code(int errorclass, int *errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_code");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Add_error_code, (const uint64_t[]){(uint64_t)errorclass,
+        (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Add_error_code(errorclass, errorcode));
+}
+
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_code");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Add_error_code(errorclass,
+        errorcode);
     impi_call.names = "MPI_Add_error_code"
         "\0errorcode\0";
     impi_call.at[0] = errorcode;
     impi_err = impi_Add_error_code(errorclass, (uintptr_t)errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Add_error_code, (const uint64_t[]){(uint64_t)errorclass,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Add_error_code);
 
+static COLD int seen_Add_error_string(int errorcode, const char *string)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Add_error_string");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Add_error_string, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)string});
+    return impi_after(&seen, PMPI_Add_error_string(errorcode, string));
+}
+
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Add_error_string");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Add_error_string(errorcode,
+        string);
     impi_call.names = "MPI_Add_error_string"
         "\0string\0";
     impi_call.at[0] = string;
     impi_err = impi_Add_error_string(errorcode, (uintptr_t)string);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Add_error_string, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)string});
     return 0;
 }
 WEAK(MPI_Add_error_string);
 
+static COLD int seen_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Alloc_mem");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Alloc_mem, (const uint64_t[]){(uint64_t)size, (uint64_t)info,
+        (uint64_t)baseptr});
+    return impi_after(&seen, PMPI_Alloc_mem(size, info, baseptr));
+}
+
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Alloc_mem");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Alloc_mem(size, info,
+        baseptr);
     impi_call.names = "MPI_Alloc_mem"
         "\0baseptr\0";
     impi_call.at[0] = baseptr;
     impi_err = impi_Alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Alloc_mem, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)info, (uint64_t)baseptr});
     return 0;
 }
 WEAK(MPI_Alloc_mem);
 
+static COLD int seen_Close_port(const char *port_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Close_port");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Close_port, (const uint64_t[]){(uint64_t)port_name});
+    return impi_after(&seen, PMPI_Close_port(port_name));
+}
+
 int PMPI_Close_port(const char *port_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Close_port");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Close_port(port_name);
     impi_call.names = "MPI_Close_port"
         "\0port_name\0";
     impi_call.at[0] = port_name;
     impi_err = impi_Close_port((uintptr_t)port_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Close_port, (const uint64_t[]){(uint64_t)port_name});
     return 0;
 }
 WEAK(MPI_Close_port);
+
+static COLD int seen_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+        MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_accept");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_accept, (const uint64_t[]){(uint64_t)port_name,
+        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_accept(port_name, info, root, comm, newcomm));
+}
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
         MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_accept");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_accept(port_name,
+        info, root, comm, newcomm);
     impi_call.names = "MPI_Comm_accept"
         "\0port_name\0newcomm\0";
     impi_call.at[0] = port_name;
     impi_call.at[1] = newcomm;
     impi_err = impi_Comm_accept((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_accept, (const uint64_t[]){(uint64_t)port_name,
+        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_accept);
 
+static COLD int seen_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_call_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_call_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Comm_call_errhandler(comm, errorcode));
+}
+
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_call_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_call_errhandler(comm,
+        errorcode);
     impi_call.names = "MPI_Comm_call_errhandler"
         "\0";
     impi_err = impi_Comm_call_errhandler((uintptr_t)comm, errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_call_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Comm_call_errhandler);
+
+static COLD int seen_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+        MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_connect");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_connect, (const uint64_t[]){(uint64_t)port_name,
+        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
+    return impi_after(&seen, PMPI_Comm_connect(port_name, info, root, comm, newcomm));
+}
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
         MPI_Comm *newcomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_connect");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_connect(port_name,
+        info, root, comm, newcomm);
     impi_call.names = "MPI_Comm_connect"
         "\0port_name\0newcomm\0";
     impi_call.at[0] = port_name;
     impi_call.at[1] = newcomm;
     impi_err = impi_Comm_connect((uintptr_t)port_name, (uintptr_t)info, root, (uintptr_t)comm, (uintptr_t)newcomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_connect, (const uint64_t[]){(uint64_t)port_name,
+        (uint64_t)info, (uint64_t)root, (uint64_t)comm, (uint64_t)newcomm});
     return 0;
 }
 WEAK(MPI_Comm_connect);
+
+static COLD int seen_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+        MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_create_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create_errhandler, (const uint64_t[]){(uint64_t)comm_errhandler_fn,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler));
+}
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_create_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create_errhandler(comm_errhandler_fn,
+        errhandler);
     impi_call.names = "MPI_Comm_create_errhandler"
         "\0comm_errhandler_fn\0errhandler\0";
     impi_call.at[0] = comm_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create_errhandler, (const uint64_t[]){(uint64_t)comm_errhandler_fn,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Comm_create_errhandler);
 
+static COLD int seen_Comm_disconnect(MPI_Comm *comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_disconnect");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_disconnect, (const uint64_t[]){(uint64_t)comm});
+    return impi_after(&seen, PMPI_Comm_disconnect(comm));
+}
+
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_disconnect");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_disconnect(comm);
     impi_call.names = "MPI_Comm_disconnect"
         "\0comm\0";
     impi_call.at[0] = comm;
     impi_err = impi_Comm_disconnect((uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_disconnect, (const uint64_t[]){(uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Comm_disconnect);
 
+static COLD int seen_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_get_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Comm_get_errhandler(comm, errhandler));
+}
+
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_errhandler(comm,
+        errhandler);
     impi_call.names = "MPI_Comm_get_errhandler"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Comm_get_errhandler);
 
+static COLD int seen_Comm_get_parent(MPI_Comm *parent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_get_parent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_get_parent, (const uint64_t[]){(uint64_t)parent});
+    return impi_after(&seen, PMPI_Comm_get_parent(parent));
+}
+
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_get_parent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_parent(parent);
     impi_call.names = "MPI_Comm_get_parent"
         "\0parent\0";
     impi_call.at[0] = parent;
     impi_err = impi_Comm_get_parent((uintptr_t)parent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_parent, (const uint64_t[]){(uint64_t)parent});
     return 0;
 }
 WEAK(MPI_Comm_get_parent);
 
+static COLD int seen_Comm_join(int fd, MPI_Comm *intercomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_join");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_join, (const uint64_t[]){(uint64_t)fd, (uint64_t)intercomm});
+    return impi_after(&seen, PMPI_Comm_join(fd, intercomm));
+}
+
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_join");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_join(fd, intercomm);
     impi_call.names = "MPI_Comm_join"
         "\0intercomm\0";
     impi_call.at[0] = intercomm;
     impi_err = impi_Comm_join(fd, (uintptr_t)intercomm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_join, (const uint64_t[]){(uint64_t)fd,
+        (uint64_t)intercomm});
     return 0;
 }
 WEAK(MPI_Comm_join);
 
+static COLD int seen_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_set_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_set_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Comm_set_errhandler(comm, errhandler));
+}
+
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_set_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_set_errhandler(comm,
+        errhandler);
     impi_call.names = "MPI_Comm_set_errhandler"
         "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_set_errhandler, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Comm_set_errhandler);
+
+static COLD int seen_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+        int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_spawn");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_spawn, (const uint64_t[]){(uint64_t)command,
+        (uint64_t)argv, (uint64_t)maxprocs, (uint64_t)info, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)intercomm, (uint64_t)array_of_errcodes});
+    return impi_after(&seen, PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm,
+        intercomm, array_of_errcodes));
+}
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
         MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_spawn");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_spawn(command,
+        argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     impi_call.names = "MPI_Comm_spawn"
         "\0command\0argv\0intercomm\0array_of_errcodes\0";
     impi_call.at[0] = command;
@@ -324,17 +573,36 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     impi_err = impi_Comm_spawn((uintptr_t)command, (uintptr_t)argv, maxprocs, (uintptr_t)info, root,
         (uintptr_t)comm, (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_spawn, (const uint64_t[]){(uint64_t)command,
+        (uint64_t)argv, (uint64_t)maxprocs, (uint64_t)info, (uint64_t)root, (uint64_t)comm,
+        (uint64_t)intercomm, (uint64_t)array_of_errcodes});
     return 0;
 }
 WEAK(MPI_Comm_spawn);
+
+static COLD int seen_Comm_spawn_multiple(int count, char *array_of_commands[],
+        char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[],
+        int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_spawn_multiple");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_spawn_multiple, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_commands, (uint64_t)array_of_argv, (uint64_t)array_of_maxprocs,
+        (uint64_t)array_of_info, (uint64_t)root, (uint64_t)comm, (uint64_t)intercomm,
+        (uint64_t)array_of_errcodes});
+    return impi_after(&seen, PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
+        array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes));
+}
 
 int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
         const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
         MPI_Comm *intercomm, int array_of_errcodes[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_spawn_multiple");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_spawn_multiple(count,
+        array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+        intercomm, array_of_errcodes);
     impi_call.names = "MPI_Comm_spawn_multiple"
         "\0array_of_commands\0array_of_argv\0array_of_maxprocs\0array_of_info\0intercomm\0array_of_errcodes\0";
     impi_call.at[0] = array_of_commands;
@@ -347,161 +615,292 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
         (uintptr_t)array_of_maxprocs, (uintptr_t)array_of_info, root, (uintptr_t)comm,
         (uintptr_t)intercomm, (uintptr_t)array_of_errcodes);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_spawn_multiple, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_commands, (uint64_t)array_of_argv, (uint64_t)array_of_maxprocs,
+        (uint64_t)array_of_info, (uint64_t)root, (uint64_t)comm, (uint64_t)intercomm,
+        (uint64_t)array_of_errcodes});
     return 0;
 }
 WEAK(MPI_Comm_spawn_multiple);
 
+static COLD int seen_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Errhandler_create, (const uint64_t[]){(uint64_t)function,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Errhandler_create(function, errhandler));
+}
+
 int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Errhandler_create(function,
+        errhandler);
     impi_call.names = "MPI_Errhandler_create"
         "\0function\0errhandler\0";
     impi_call.at[0] = function;
     impi_call.at[1] = errhandler;
     impi_err = impi_Comm_create_errhandler((uintptr_t)function, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Errhandler_create, (const uint64_t[]){(uint64_t)function,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Errhandler_create);
 
+static COLD int seen_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Errhandler_free, (const uint64_t[]){(uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Errhandler_free(errhandler));
+}
+
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Errhandler_free(errhandler);
     impi_call.names = "MPI_Errhandler_free"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Errhandler_free((uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Errhandler_free, (const uint64_t[]){(uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Errhandler_free);
 
+static COLD int seen_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Errhandler_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Errhandler_get(comm, errhandler));
+}
+
 int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Errhandler_get(comm,
+        errhandler);
     impi_call.names = "MPI_Errhandler_get"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Errhandler_get, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Errhandler_get);
 
+static COLD int seen_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Errhandler_set");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Errhandler_set, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Errhandler_set(comm, errhandler));
+}
+
 int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Errhandler_set");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Errhandler_set(comm,
+        errhandler);
     impi_call.names = "MPI_Errhandler_set"
         "\0";
     impi_err = impi_Comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Errhandler_set, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Errhandler_set);
 
+static COLD int seen_Error_class(int errorcode, int *errorclass)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Error_class");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Error_class, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)errorclass});
+    return impi_after(&seen, PMPI_Error_class(errorcode, errorclass));
+}
+
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_class");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Error_class(errorcode,
+        errorclass);
     impi_call.names = "MPI_Error_class"
         "\0errorclass\0";
     impi_call.at[0] = errorclass;
     impi_err = impi_Error_class(errorcode, (uintptr_t)errorclass);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Error_class, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)errorclass});
     return 0;
 }
 WEAK(MPI_Error_class);
 
+static COLD int seen_Error_string(int errorcode, char *string, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Error_string");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Error_string, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)string, (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Error_string(errorcode, string, resultlen));
+}
+
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Error_string");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Error_string(errorcode,
+        string, resultlen);
     impi_call.names = "MPI_Error_string"
         "\0string\0resultlen\0";
     impi_call.at[0] = string;
     impi_call.at[1] = resultlen;
     impi_err = impi_Error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Error_string, (const uint64_t[]){(uint64_t)errorcode,
+        (uint64_t)string, (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Error_string);
 
+static COLD int seen_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_call_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_call_errhandler, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_File_call_errhandler(fh, errorcode));
+}
+
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_call_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_call_errhandler(fh,
+        errorcode);
     impi_call.names = "MPI_File_call_errhandler"
         "\0";
     impi_err = impi_File_call_errhandler((uintptr_t)fh, errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_call_errhandler, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_File_call_errhandler);
+
+static COLD int seen_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+        MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_create_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_create_errhandler, (const uint64_t[]){(uint64_t)file_errhandler_fn,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_File_create_errhandler(file_errhandler_fn, errhandler));
+}
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_create_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_create_errhandler(file_errhandler_fn,
+        errhandler);
     impi_call.names = "MPI_File_create_errhandler"
         "\0file_errhandler_fn\0errhandler\0";
     impi_call.at[0] = file_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_File_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_create_errhandler, (const uint64_t[]){(uint64_t)file_errhandler_fn,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_File_create_errhandler);
 
+static COLD int seen_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_errhandler, (const uint64_t[]){(uint64_t)file,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_File_get_errhandler(file, errhandler));
+}
+
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_errhandler(file,
+        errhandler);
     impi_call.names = "MPI_File_get_errhandler"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_File_get_errhandler((uintptr_t)file, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_errhandler, (const uint64_t[]){(uint64_t)file,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_File_get_errhandler);
 
+static COLD int seen_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_set_errhandler, (const uint64_t[]){(uint64_t)file,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_File_set_errhandler(file, errhandler));
+}
+
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_set_errhandler(file,
+        errhandler);
     impi_call.names = "MPI_File_set_errhandler"
         "\0";
     impi_err = impi_File_set_errhandler((uintptr_t)file, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_set_errhandler, (const uint64_t[]){(uint64_t)file,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_File_set_errhandler);
 
+static COLD int seen_Finalize(void)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Finalize");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Finalize, (const uint64_t[]){0});
+    return impi_after(&seen, PMPI_Finalize());
+}
+
 int PMPI_Finalize(void)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Finalize");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Finalize();
     impi_call.names = "MPI_Finalize"
         "\0";
     impi_err = impi_Finalize();
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Finalize, (const uint64_t[]){0});
     return 0;
 }
 WEAK(MPI_Finalize);
@@ -509,109 +908,186 @@ WEAK(MPI_Finalize);
 int PMPI_Finalized(int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_flag_after_fork("MPI_Finalized", flag);
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_flag_after_fork("MPI_Finalized", flag);
     impi_call.names = "MPI_Finalized"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Finalized((uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Finalized, (const uint64_t[]){(uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Finalized);
 
+static COLD int seen_Free_mem(void *base)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Free_mem");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Free_mem, (const uint64_t[]){(uint64_t)base});
+    return impi_after(&seen, PMPI_Free_mem(base));
+}
+
 int PMPI_Free_mem(void *base)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Free_mem");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Free_mem(base);
     impi_call.names = "MPI_Free_mem"
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Free_mem((uintptr_t)base);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Free_mem, (const uint64_t[]){(uint64_t)base});
     return 0;
 }
 WEAK(MPI_Free_mem);
 
+static COLD int seen_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_hw_resource_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_hw_resource_info, (const uint64_t[]){(uint64_t)hw_info});
+    return impi_after(&seen, PMPI_Get_hw_resource_info(hw_info));
+}
+
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_hw_resource_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_hw_resource_info(hw_info);
     impi_call.names = "MPI_Get_hw_resource_info"
         "\0hw_info\0";
     impi_call.at[0] = hw_info;
     impi_err = impi_Get_hw_resource_info((uintptr_t)hw_info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_hw_resource_info, (const uint64_t[]){(uint64_t)hw_info});
     return 0;
 }
 WEAK(MPI_Get_hw_resource_info);
 
+static COLD int seen_Get_library_version(char *version, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_library_version");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_library_version, (const uint64_t[]){(uint64_t)version,
+        (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Get_library_version(version, resultlen));
+}
+
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_library_version");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_library_version(version,
+        resultlen);
     impi_call.names = "MPI_Get_library_version"
         "\0version\0resultlen\0";
     impi_call.at[0] = version;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_library_version((uintptr_t)version, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_library_version, (const uint64_t[]){(uint64_t)version,
+        (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Get_library_version);
 
+static COLD int seen_Get_processor_name(char *name, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_processor_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_processor_name, (const uint64_t[]){(uint64_t)name,
+        (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Get_processor_name(name, resultlen));
+}
+
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_processor_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_processor_name(name,
+        resultlen);
     impi_call.names = "MPI_Get_processor_name"
         "\0name\0resultlen\0";
     impi_call.at[0] = name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_processor_name, (const uint64_t[]){(uint64_t)name,
+        (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Get_processor_name);
 
+static COLD int seen_Get_version(int *version, int *subversion)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_version");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_version, (const uint64_t[]){(uint64_t)version,
+        (uint64_t)subversion});
+    return impi_after(&seen, PMPI_Get_version(version, subversion));
+}
+
 int PMPI_Get_version(int *version, int *subversion)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_version");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_version(version,
+        subversion);
     impi_call.names = "MPI_Get_version"
         "\0version\0subversion\0";
     impi_call.at[0] = version;
     impi_call.at[1] = subversion;
     impi_err = impi_Get_version((uintptr_t)version, (uintptr_t)subversion);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_version, (const uint64_t[]){(uint64_t)version,
+        (uint64_t)subversion});
     return 0;
 }
 WEAK(MPI_Get_version);
 
+static COLD int seen_Grequest_complete(MPI_Request request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Grequest_complete");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Grequest_complete, (const uint64_t[]){(uint64_t)request});
+    return impi_after(&seen, PMPI_Grequest_complete(request));
+}
+
 int PMPI_Grequest_complete(MPI_Request request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_complete");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Grequest_complete(request);
     impi_call.names = "MPI_Grequest_complete"
         "\0";
     impi_err = impi_Grequest_complete((uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Grequest_complete, (const uint64_t[]){(uint64_t)request});
     return 0;
 }
 WEAK(MPI_Grequest_complete);
+
+static COLD int seen_Grequest_start(MPI_Grequest_query_function *query_fn,
+        MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn,
+        void *extra_state, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Grequest_start");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Grequest_start, (const uint64_t[]){(uint64_t)query_fn,
+        (uint64_t)free_fn, (uint64_t)cancel_fn, (uint64_t)extra_state, (uint64_t)request});
+    return impi_after(&seen, PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state,
+        request));
+}
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
         MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn,
         void *extra_state, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Grequest_start");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Grequest_start(query_fn,
+        free_fn, cancel_fn, extra_state, request);
     impi_call.names = "MPI_Grequest_start"
         "\0query_fn\0free_fn\0cancel_fn\0extra_state\0request\0";
     impi_call.at[0] = query_fn;
@@ -622,101 +1098,176 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
     impi_err = impi_Grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn,
         (uintptr_t)extra_state, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Grequest_start, (const uint64_t[]){(uint64_t)query_fn,
+        (uint64_t)free_fn, (uint64_t)cancel_fn, (uint64_t)extra_state, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Grequest_start);
 
+static COLD int seen_Group_from_session_pset(MPI_Session session, const char *pset_name,
+        MPI_Group *newgroup)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Group_from_session_pset");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Group_from_session_pset, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)pset_name, (uint64_t)newgroup});
+    return impi_after(&seen, PMPI_Group_from_session_pset(session, pset_name, newgroup));
+}
+
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Group_from_session_pset");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Group_from_session_pset(session,
+        pset_name, newgroup);
     impi_call.names = "MPI_Group_from_session_pset"
         "\0pset_name\0newgroup\0";
     impi_call.at[0] = pset_name;
     impi_call.at[1] = newgroup;
     impi_err = impi_Group_from_session_pset((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)newgroup);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Group_from_session_pset, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)pset_name, (uint64_t)newgroup});
     return 0;
 }
 WEAK(MPI_Group_from_session_pset);
 
+static COLD int seen_Info_create(MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_create, (const uint64_t[]){(uint64_t)info});
+    return impi_after(&seen, PMPI_Info_create(info));
+}
+
 int PMPI_Info_create(MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_create(info);
     impi_call.names = "MPI_Info_create"
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_create((uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_create, (const uint64_t[]){(uint64_t)info});
     return 0;
 }
 WEAK(MPI_Info_create);
 
+static COLD int seen_Info_create_env(int argc, char *argv[], MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_create_env");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_create_env, (const uint64_t[]){(uint64_t)argc,
+        (uint64_t)argv, (uint64_t)info});
+    return impi_after(&seen, PMPI_Info_create_env(argc, argv, info));
+}
+
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_create_env");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_create_env(argc,
+        argv, info);
     impi_call.names = "MPI_Info_create_env"
         "\0argv\0info\0";
     impi_call.at[0] = argv;
     impi_call.at[1] = info;
     impi_err = impi_Info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_create_env, (const uint64_t[]){(uint64_t)argc,
+        (uint64_t)argv, (uint64_t)info});
     return 0;
 }
 WEAK(MPI_Info_create_env);
 
+static COLD int seen_Info_delete(MPI_Info info, const char *key)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_delete");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_delete, (const uint64_t[]){(uint64_t)info, (uint64_t)key});
+    return impi_after(&seen, PMPI_Info_delete(info, key));
+}
+
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_delete");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_delete(info, key);
     impi_call.names = "MPI_Info_delete"
         "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_delete((uintptr_t)info, (uintptr_t)key);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_delete, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key});
     return 0;
 }
 WEAK(MPI_Info_delete);
 
+static COLD int seen_Info_dup(MPI_Info info, MPI_Info *newinfo)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_dup");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_dup, (const uint64_t[]){(uint64_t)info, (uint64_t)newinfo});
+    return impi_after(&seen, PMPI_Info_dup(info, newinfo));
+}
+
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_dup");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_dup(info, newinfo);
     impi_call.names = "MPI_Info_dup"
         "\0newinfo\0";
     impi_call.at[0] = newinfo;
     impi_err = impi_Info_dup((uintptr_t)info, (uintptr_t)newinfo);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_dup, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)newinfo});
     return 0;
 }
 WEAK(MPI_Info_dup);
 
+static COLD int seen_Info_free(MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_free, (const uint64_t[]){(uint64_t)info});
+    return impi_after(&seen, PMPI_Info_free(info));
+}
+
 int PMPI_Info_free(MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_free(info);
     impi_call.names = "MPI_Info_free"
         "\0info\0";
     impi_call.at[0] = info;
     impi_err = impi_Info_free((uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_free, (const uint64_t[]){(uint64_t)info});
     return 0;
 }
 WEAK(MPI_Info_free);
 
+static COLD int seen_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_get, (const uint64_t[]){(uint64_t)info, (uint64_t)key,
+        (uint64_t)valuelen, (uint64_t)value, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Info_get(info, key, valuelen, value, flag));
+}
+
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_get(info, key,
+        valuelen, value, flag);
     impi_call.names = "MPI_Info_get"
         "\0key\0value\0flag\0";
     impi_call.at[0] = key;
@@ -724,43 +1275,80 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     impi_call.at[2] = flag;
     impi_err = impi_Info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_get, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)valuelen, (uint64_t)value, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Info_get);
 
+static COLD int seen_Info_get_nkeys(MPI_Info info, int *nkeys)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_nkeys");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_get_nkeys, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)nkeys});
+    return impi_after(&seen, PMPI_Info_get_nkeys(info, nkeys));
+}
+
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nkeys");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_get_nkeys(info,
+        nkeys);
     impi_call.names = "MPI_Info_get_nkeys"
         "\0nkeys\0";
     impi_call.at[0] = nkeys;
     impi_err = impi_Info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_get_nkeys, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)nkeys});
     return 0;
 }
 WEAK(MPI_Info_get_nkeys);
 
+static COLD int seen_Info_get_nthkey(MPI_Info info, int n, char *key)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_nthkey");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_get_nthkey, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)n, (uint64_t)key});
+    return impi_after(&seen, PMPI_Info_get_nthkey(info, n, key));
+}
+
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_nthkey");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_get_nthkey(info,
+        n, key);
     impi_call.names = "MPI_Info_get_nthkey"
         "\0key\0";
     impi_call.at[0] = key;
     impi_err = impi_Info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_get_nthkey, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)n, (uint64_t)key});
     return 0;
 }
 WEAK(MPI_Info_get_nthkey);
 
+static COLD int seen_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value,
+        int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_string");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_get_string, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)buflen, (uint64_t)value, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Info_get_string(info, key, buflen, value, flag));
+}
+
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_string");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_get_string(info,
+        key, buflen, value, flag);
     impi_call.names = "MPI_Info_get_string"
         "\0key\0buflen\0value\0flag\0";
     impi_call.at[0] = key;
@@ -770,15 +1358,27 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     impi_err = impi_Info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value,
         (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_get_string, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)buflen, (uint64_t)value, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Info_get_string);
 
+static COLD int seen_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_get_valuelen");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_get_valuelen, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)valuelen, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Info_get_valuelen(info, key, valuelen, flag));
+}
+
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_get_valuelen");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_get_valuelen(info,
+        key, valuelen, flag);
     impi_call.names = "MPI_Info_get_valuelen"
         "\0key\0valuelen\0flag\0";
     impi_call.at[0] = key;
@@ -786,45 +1386,79 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     impi_call.at[2] = flag;
     impi_err = impi_Info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_get_valuelen, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)valuelen, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Info_get_valuelen);
 
+static COLD int seen_Info_set(MPI_Info info, const char *key, const char *value)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Info_set");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Info_set, (const uint64_t[]){(uint64_t)info, (uint64_t)key,
+        (uint64_t)value});
+    return impi_after(&seen, PMPI_Info_set(info, key, value));
+}
+
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Info_set");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Info_set(info, key,
+        value);
     impi_call.names = "MPI_Info_set"
         "\0key\0value\0";
     impi_call.at[0] = key;
     impi_call.at[1] = value;
     impi_err = impi_Info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Info_set, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)key, (uint64_t)value});
     return 0;
 }
 WEAK(MPI_Info_set);
 
+static COLD int seen_Init(int *argc, char ***argv)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Init, (const uint64_t[]){(uint64_t)argc, (uint64_t)argv});
+    return impi_after(&seen, PMPI_Init(argc, argv));
+}
+
 int PMPI_Init(int *argc, char ***argv)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Init(argc, argv);
     impi_call.names = "MPI_Init"
         "\0argc\0argv\0";
     impi_call.at[0] = argc;
     impi_call.at[1] = argv;
     impi_err = impi_Init((uintptr_t)argc, (uintptr_t)argv);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Init, (const uint64_t[]){(uint64_t)argc,
+        (uint64_t)argv});
     return 0;
 }
 WEAK(MPI_Init);
 
+static COLD int seen_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Init_thread");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Init_thread, (const uint64_t[]){(uint64_t)argc, (uint64_t)argv,
+        (uint64_t)required, (uint64_t)provided});
+    return impi_after(&seen, PMPI_Init_thread(argc, argv, required, provided));
+}
+
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Init_thread");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Init_thread(argc, argv,
+        required, provided);
     impi_call.names = "MPI_Init_thread"
         "\0argc\0argv\0provided\0";
     impi_call.at[0] = argc;
@@ -832,7 +1466,9 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     impi_call.at[2] = provided;
     impi_err = impi_Init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Init_thread, (const uint64_t[]){(uint64_t)argc,
+        (uint64_t)argv, (uint64_t)required, (uint64_t)provided});
     return 0;
 }
 WEAK(MPI_Init_thread);
@@ -840,213 +1476,372 @@ WEAK(MPI_Init_thread);
 int PMPI_Initialized(int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_flag_after_fork("MPI_Initialized", flag);
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_flag_after_fork("MPI_Initialized", flag);
     impi_call.names = "MPI_Initialized"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Initialized((uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Initialized, (const uint64_t[]){(uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Initialized);
 
+static COLD int seen_Is_thread_main(int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Is_thread_main");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Is_thread_main, (const uint64_t[]){(uint64_t)flag});
+    return impi_after(&seen, PMPI_Is_thread_main(flag));
+}
+
 int PMPI_Is_thread_main(int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Is_thread_main");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Is_thread_main(flag);
     impi_call.names = "MPI_Is_thread_main"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Is_thread_main((uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Is_thread_main, (const uint64_t[]){(uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Is_thread_main);
 
+static COLD int seen_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Lookup_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Lookup_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
+    return impi_after(&seen, PMPI_Lookup_name(service_name, info, port_name));
+}
+
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Lookup_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Lookup_name(service_name,
+        info, port_name);
     impi_call.names = "MPI_Lookup_name"
         "\0service_name\0port_name\0";
     impi_call.at[0] = service_name;
     impi_call.at[1] = port_name;
     impi_err = impi_Lookup_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Lookup_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
     return 0;
 }
 WEAK(MPI_Lookup_name);
 
+static COLD int seen_Open_port(MPI_Info info, char *port_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Open_port");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Open_port, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)port_name});
+    return impi_after(&seen, PMPI_Open_port(info, port_name));
+}
+
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Open_port");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Open_port(info,
+        port_name);
     impi_call.names = "MPI_Open_port"
         "\0port_name\0";
     impi_call.at[0] = port_name;
     impi_err = impi_Open_port((uintptr_t)info, (uintptr_t)port_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Open_port, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)port_name});
     return 0;
 }
 WEAK(MPI_Open_port);
 
+static COLD int seen_Pcontrol(const int level, ...)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pcontrol");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pcontrol, (const uint64_t[]){(uint64_t)level});
+    return impi_after(&seen, PMPI_Pcontrol(level));
+}
+
 int PMPI_Pcontrol(const int level, ...)
 {
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pcontrol");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pcontrol(level);
     impi_call.names = "MPI_Pcontrol"
         "\0";
     return impi_direct_Pcontrol(level);
 }
 WEAK(MPI_Pcontrol);
 
+static COLD int seen_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Publish_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Publish_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
+    return impi_after(&seen, PMPI_Publish_name(service_name, info, port_name));
+}
+
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Publish_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Publish_name(service_name,
+        info, port_name);
     impi_call.names = "MPI_Publish_name"
         "\0service_name\0port_name\0";
     impi_call.at[0] = service_name;
     impi_call.at[1] = port_name;
     impi_err = impi_Publish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Publish_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
     return 0;
 }
 WEAK(MPI_Publish_name);
 
+static COLD int seen_Query_thread(int *provided)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Query_thread");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Query_thread, (const uint64_t[]){(uint64_t)provided});
+    return impi_after(&seen, PMPI_Query_thread(provided));
+}
+
 int PMPI_Query_thread(int *provided)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Query_thread");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Query_thread(provided);
     impi_call.names = "MPI_Query_thread"
         "\0provided\0";
     impi_call.at[0] = provided;
     impi_err = impi_Query_thread((uintptr_t)provided);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Query_thread, (const uint64_t[]){(uint64_t)provided});
     return 0;
 }
 WEAK(MPI_Query_thread);
 
+static COLD int seen_Remove_error_class(int errorclass)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_class");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Remove_error_class, (const uint64_t[]){(uint64_t)errorclass});
+    return impi_after(&seen, PMPI_Remove_error_class(errorclass));
+}
+
 int PMPI_Remove_error_class(int errorclass)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_class");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Remove_error_class(errorclass);
     impi_call.names = "MPI_Remove_error_class"
         "\0";
     impi_err = impi_Remove_error_class(errorclass);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Remove_error_class, (const uint64_t[]){(uint64_t)errorclass});
     return 0;
 }
 WEAK(MPI_Remove_error_class);
 
+static COLD int seen_Remove_error_code(int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_code");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Remove_error_code, (const uint64_t[]){(uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Remove_error_code(errorcode));
+}
+
 int PMPI_Remove_error_code(int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_code");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Remove_error_code(errorcode);
     impi_call.names = "MPI_Remove_error_code"
         "\0";
     impi_err = impi_Remove_error_code(errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Remove_error_code, (const uint64_t[]){(uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Remove_error_code);
 
+static COLD int seen_Remove_error_string(int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Remove_error_string");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Remove_error_string, (const uint64_t[]){(uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Remove_error_string(errorcode));
+}
+
 int PMPI_Remove_error_string(int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Remove_error_string");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Remove_error_string(errorcode);
     impi_call.names = "MPI_Remove_error_string"
         "\0";
     impi_err = impi_Remove_error_string(errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Remove_error_string, (const uint64_t[]){(uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Remove_error_string);
 
+static COLD int seen_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_call_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_call_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Session_call_errhandler(session, errorcode));
+}
+
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_call_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_call_errhandler(session,
+        errorcode);
     impi_call.names = "MPI_Session_call_errhandler"
         "\0";
     impi_err = impi_Session_call_errhandler((uintptr_t)session, errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_call_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Session_call_errhandler);
+
+static COLD int seen_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+        MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_create_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_create_errhandler, (const uint64_t[]){(uint64_t)session_errhandler_fn,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Session_create_errhandler(session_errhandler_fn, errhandler));
+}
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_create_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_create_errhandler(session_errhandler_fn,
+        errhandler);
     impi_call.names = "MPI_Session_create_errhandler"
         "\0session_errhandler_fn\0errhandler\0";
     impi_call.at[0] = session_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_create_errhandler, (const uint64_t[]){(uint64_t)session_errhandler_fn,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Session_create_errhandler);
 
+static COLD int seen_Session_finalize(MPI_Session *session)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_finalize");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_finalize, (const uint64_t[]){(uint64_t)session});
+    return impi_after(&seen, PMPI_Session_finalize(session));
+}
+
 int PMPI_Session_finalize(MPI_Session *session)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_finalize");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_finalize(session);
     impi_call.names = "MPI_Session_finalize"
         "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_finalize((uintptr_t)session);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_finalize, (const uint64_t[]){(uint64_t)session});
     return 0;
 }
 WEAK(MPI_Session_finalize);
 
+static COLD int seen_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_get_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Session_get_errhandler(session, errhandler));
+}
+
 int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_get_errhandler(session,
+        errhandler);
     impi_call.names = "MPI_Session_get_errhandler"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Session_get_errhandler((uintptr_t)session, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_get_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Session_get_errhandler);
 
+static COLD int seen_Session_get_info(MPI_Session session, MPI_Info *info_used)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_get_info, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info_used});
+    return impi_after(&seen, PMPI_Session_get_info(session, info_used));
+}
+
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_get_info(session,
+        info_used);
     impi_call.names = "MPI_Session_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Session_get_info((uintptr_t)session, (uintptr_t)info_used);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_get_info, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info_used});
     return 0;
 }
 WEAK(MPI_Session_get_info);
+
+static COLD int seen_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n,
+        int *pset_len, char *pset_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_nth_pset");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_get_nth_pset, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info, (uint64_t)n, (uint64_t)pset_len, (uint64_t)pset_name});
+    return impi_after(&seen, PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name));
+}
 
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
         char *pset_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_nth_pset");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_get_nth_pset(session,
+        info, n, pset_len, pset_name);
     impi_call.names = "MPI_Session_get_nth_pset"
         "\0pset_len\0pset_name\0";
     impi_call.at[0] = pset_len;
@@ -1054,190 +1849,352 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     impi_err = impi_Session_get_nth_pset((uintptr_t)session, (uintptr_t)info, n, (uintptr_t)pset_len,
         (uintptr_t)pset_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_get_nth_pset, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info, (uint64_t)n, (uint64_t)pset_len, (uint64_t)pset_name});
     return 0;
 }
 WEAK(MPI_Session_get_nth_pset);
 
+static COLD int seen_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_num_psets");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_get_num_psets, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info, (uint64_t)npset_names});
+    return impi_after(&seen, PMPI_Session_get_num_psets(session, info, npset_names));
+}
+
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_num_psets");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_get_num_psets(session,
+        info, npset_names);
     impi_call.names = "MPI_Session_get_num_psets"
         "\0npset_names\0";
     impi_call.at[0] = npset_names;
     impi_err = impi_Session_get_num_psets((uintptr_t)session, (uintptr_t)info, (uintptr_t)npset_names);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_get_num_psets, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)info, (uint64_t)npset_names});
     return 0;
 }
 WEAK(MPI_Session_get_num_psets);
 
+static COLD int seen_Session_get_pset_info(MPI_Session session, const char *pset_name,
+        MPI_Info *info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_get_pset_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_get_pset_info, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)pset_name, (uint64_t)info});
+    return impi_after(&seen, PMPI_Session_get_pset_info(session, pset_name, info));
+}
+
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_get_pset_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_get_pset_info(session,
+        pset_name, info);
     impi_call.names = "MPI_Session_get_pset_info"
         "\0pset_name\0info\0";
     impi_call.at[0] = pset_name;
     impi_call.at[1] = info;
     impi_err = impi_Session_get_pset_info((uintptr_t)session, (uintptr_t)pset_name, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_get_pset_info, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)pset_name, (uint64_t)info});
     return 0;
 }
 WEAK(MPI_Session_get_pset_info);
 
+static COLD int seen_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_init, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)errhandler, (uint64_t)session});
+    return impi_after(&seen, PMPI_Session_init(info, errhandler, session));
+}
+
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_init(info,
+        errhandler, session);
     impi_call.names = "MPI_Session_init"
         "\0session\0";
     impi_call.at[0] = session;
     impi_err = impi_Session_init((uintptr_t)info, (uintptr_t)errhandler, (uintptr_t)session);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_init, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)errhandler, (uint64_t)session});
     return 0;
 }
 WEAK(MPI_Session_init);
 
+static COLD int seen_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_set_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_set_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Session_set_errhandler(session, errhandler));
+}
+
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_set_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_set_errhandler(session,
+        errhandler);
     impi_call.names = "MPI_Session_set_errhandler"
         "\0";
     impi_err = impi_Session_set_errhandler((uintptr_t)session, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_set_errhandler, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Session_set_errhandler);
 
+static COLD int seen_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_cancelled");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_cancelled, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)flag});
+    return impi_after(&seen, PMPI_Status_set_cancelled(status, flag));
+}
+
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_cancelled");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_cancelled(status,
+        flag);
     impi_call.names = "MPI_Status_set_cancelled"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_cancelled((uintptr_t)status, flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_cancelled, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Status_set_cancelled);
 
+static COLD int seen_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_elements, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Status_set_elements(status, datatype, count));
+}
+
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_elements(status,
+        datatype, count);
     impi_call.names = "MPI_Status_set_elements"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_elements, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Status_set_elements);
 
+static COLD int seen_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype,
+        MPI_Count count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_elements_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Status_set_elements_c(status, datatype, count));
+}
+
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_elements_c(status,
+        datatype, count);
     impi_call.names = "MPI_Status_set_elements_c"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_elements_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Status_set_elements_c);
 
+static COLD int seen_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype,
+        MPI_Count count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_elements_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_elements_x, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Status_set_elements_x(status, datatype, count));
+}
+
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_elements_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_elements_x(status,
+        datatype, count);
     impi_call.names = "MPI_Status_set_elements_x"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_elements((uintptr_t)status, (uintptr_t)datatype, count);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_elements_x, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Status_set_elements_x);
 
+static COLD int seen_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Unpublish_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Unpublish_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
+    return impi_after(&seen, PMPI_Unpublish_name(service_name, info, port_name));
+}
+
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Unpublish_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Unpublish_name(service_name,
+        info, port_name);
     impi_call.names = "MPI_Unpublish_name"
         "\0service_name\0port_name\0";
     impi_call.at[0] = service_name;
     impi_call.at[1] = port_name;
     impi_err = impi_Unpublish_name((uintptr_t)service_name, (uintptr_t)info, (uintptr_t)port_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Unpublish_name, (const uint64_t[]){(uint64_t)service_name,
+        (uint64_t)info, (uint64_t)port_name});
     return 0;
 }
 WEAK(MPI_Unpublish_name);
 
+static COLD int seen_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_call_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_call_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errorcode});
+    return impi_after(&seen, PMPI_Win_call_errhandler(win, errorcode));
+}
+
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_call_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_call_errhandler(win,
+        errorcode);
     impi_call.names = "MPI_Win_call_errhandler"
         "\0";
     impi_err = impi_Win_call_errhandler((uintptr_t)win, errorcode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_call_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errorcode});
     return 0;
 }
 WEAK(MPI_Win_call_errhandler);
+
+static COLD int seen_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+        MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create_errhandler, (const uint64_t[]){(uint64_t)win_errhandler_fn,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Win_create_errhandler(win_errhandler_fn, errhandler));
+}
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
         MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create_errhandler(win_errhandler_fn,
+        errhandler);
     impi_call.names = "MPI_Win_create_errhandler"
         "\0win_errhandler_fn\0errhandler\0";
     impi_call.at[0] = win_errhandler_fn;
     impi_call.at[1] = errhandler;
     impi_err = impi_Win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create_errhandler, (const uint64_t[]){(uint64_t)win_errhandler_fn,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Win_create_errhandler);
 
+static COLD int seen_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_get_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Win_get_errhandler(win, errhandler));
+}
+
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_errhandler(win,
+        errhandler);
     impi_call.names = "MPI_Win_get_errhandler"
         "\0errhandler\0";
     impi_call.at[0] = errhandler;
     impi_err = impi_Win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Win_get_errhandler);
 
+static COLD int seen_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_errhandler");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_set_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errhandler});
+    return impi_after(&seen, PMPI_Win_set_errhandler(win, errhandler));
+}
+
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_errhandler");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_set_errhandler(win,
+        errhandler);
     impi_call.names = "MPI_Win_set_errhandler"
         "\0";
     impi_err = impi_Win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_set_errhandler, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPI_Win_set_errhandler);

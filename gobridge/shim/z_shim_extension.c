@@ -3,16 +3,29 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Op_create_x(MPIX_User_function_x *user_fn_x,
+        MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Op_create_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Op_create_x, (const uint64_t[]){(uint64_t)user_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)commute, (uint64_t)extra_state, (uint64_t)op});
+    return impi_after(&seen, PMPIX_Op_create_x(user_fn_x, destructor_fn, commute, extra_state, op));
+}
 
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn_x, MPIX_Destructor_function *destructor_fn,
         int commute, void *extra_state, MPI_Op *op)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPIX_Op_create_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Op_create_x(user_fn_x,
+        destructor_fn, commute, extra_state, op);
     impi_call.names = "MPIX_Op_create_x"
         "\0user_fn_x\0destructor_fn\0extra_state\0op\0";
     impi_call.at[0] = user_fn_x;
@@ -22,16 +35,30 @@ int PMPIX_Op_create_x(MPIX_User_function_x *user_fn_x, MPIX_Destructor_function 
     impi_err = impi_Op_create_x((uintptr_t)user_fn_x, (uintptr_t)destructor_fn, commute, (uintptr_t)extra_state,
         (uintptr_t)op);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Op_create_x, (const uint64_t[]){(uint64_t)user_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)commute, (uint64_t)extra_state, (uint64_t)op});
     return 0;
 }
 WEAK(MPIX_Op_create_x);
+
+static COLD int seen_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn_x,
+        MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_create_errhandler_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_create_errhandler_x, (const uint64_t[]){(uint64_t)comm_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    return impi_after(&seen, PMPIX_Comm_create_errhandler_x(comm_errhandler_fn_x, destructor_fn,
+        extra_state, errhandler));
+}
 
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn_x,
         MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPIX_Comm_create_errhandler_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_create_errhandler_x(comm_errhandler_fn_x,
+        destructor_fn, extra_state, errhandler);
     impi_call.names = "MPIX_Comm_create_errhandler_x"
         "\0comm_errhandler_fn_x\0destructor_fn\0extra_state\0errhandler\0";
     impi_call.at[0] = comm_errhandler_fn_x;
@@ -41,16 +68,30 @@ int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhand
     impi_err = impi_Comm_create_errhandler_x((uintptr_t)comm_errhandler_fn_x, (uintptr_t)destructor_fn,
         (uintptr_t)extra_state, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_create_errhandler_x, (const uint64_t[]){(uint64_t)comm_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPIX_Comm_create_errhandler_x);
+
+static COLD int seen_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn_x,
+        MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Win_create_errhandler_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create_errhandler_x, (const uint64_t[]){(uint64_t)win_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    return impi_after(&seen, PMPIX_Win_create_errhandler_x(win_errhandler_fn_x, destructor_fn,
+        extra_state, errhandler));
+}
 
 int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn_x,
         MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPIX_Win_create_errhandler_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create_errhandler_x(win_errhandler_fn_x,
+        destructor_fn, extra_state, errhandler);
     impi_call.names = "MPIX_Win_create_errhandler_x"
         "\0win_errhandler_fn_x\0destructor_fn\0extra_state\0errhandler\0";
     impi_call.at[0] = win_errhandler_fn_x;
@@ -60,16 +101,30 @@ int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler
     impi_err = impi_Win_create_errhandler_x((uintptr_t)win_errhandler_fn_x, (uintptr_t)destructor_fn,
         (uintptr_t)extra_state, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create_errhandler_x, (const uint64_t[]){(uint64_t)win_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPIX_Win_create_errhandler_x);
+
+static COLD int seen_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn_x,
+        MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_File_create_errhandler_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_create_errhandler_x, (const uint64_t[]){(uint64_t)file_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    return impi_after(&seen, PMPIX_File_create_errhandler_x(file_errhandler_fn_x, destructor_fn,
+        extra_state, errhandler));
+}
 
 int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn_x,
         MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPIX_File_create_errhandler_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_create_errhandler_x(file_errhandler_fn_x,
+        destructor_fn, extra_state, errhandler);
     impi_call.names = "MPIX_File_create_errhandler_x"
         "\0file_errhandler_fn_x\0destructor_fn\0extra_state\0errhandler\0";
     impi_call.at[0] = file_errhandler_fn_x;
@@ -79,16 +134,30 @@ int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhand
     impi_err = impi_File_create_errhandler_x((uintptr_t)file_errhandler_fn_x, (uintptr_t)destructor_fn,
         (uintptr_t)extra_state, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_create_errhandler_x, (const uint64_t[]){(uint64_t)file_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPIX_File_create_errhandler_x);
+
+static COLD int seen_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn_x,
+        MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Session_create_errhandler_x");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_create_errhandler_x, (const uint64_t[]){(uint64_t)session_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
+    return impi_after(&seen, PMPIX_Session_create_errhandler_x(session_errhandler_fn_x,
+        destructor_fn, extra_state, errhandler));
+}
 
 int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn_x,
         MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPIX_Session_create_errhandler_x");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_create_errhandler_x(session_errhandler_fn_x,
+        destructor_fn, extra_state, errhandler);
     impi_call.names = "MPIX_Session_create_errhandler_x"
         "\0session_errhandler_fn_x\0destructor_fn\0extra_state\0errhandler\0";
     impi_call.at[0] = session_errhandler_fn_x;
@@ -98,7 +167,9 @@ int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *sessio
     impi_err = impi_Session_create_errhandler_x((uintptr_t)session_errhandler_fn_x, (uintptr_t)destructor_fn,
         (uintptr_t)extra_state, (uintptr_t)errhandler);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_create_errhandler_x, (const uint64_t[]){(uint64_t)session_errhandler_fn_x,
+        (uint64_t)destructor_fn, (uint64_t)extra_state, (uint64_t)errhandler});
     return 0;
 }
 WEAK(MPIX_Session_create_errhandler_x);

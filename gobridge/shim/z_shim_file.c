@@ -3,184 +3,332 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_File_close(MPI_File *fh)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_close");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_close, (const uint64_t[]){(uint64_t)fh});
+    return impi_after(&seen, PMPI_File_close(fh));
+}
 
 int PMPI_File_close(MPI_File *fh)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_close");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_close(fh);
     impi_call.names = "MPI_File_close"
         "\0fh\0";
     impi_call.at[0] = fh;
     impi_err = impi_File_close((uintptr_t)fh);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_close, (const uint64_t[]){(uint64_t)fh});
     return 0;
 }
 WEAK(MPI_File_close);
 
+static COLD int seen_File_delete(const char *filename, MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_delete");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_delete, (const uint64_t[]){(uint64_t)filename,
+        (uint64_t)info});
+    return impi_after(&seen, PMPI_File_delete(filename, info));
+}
+
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_delete");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_delete(filename,
+        info);
     impi_call.names = "MPI_File_delete"
         "\0filename\0";
     impi_call.at[0] = filename;
     impi_err = impi_File_delete((uintptr_t)filename, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_delete, (const uint64_t[]){(uint64_t)filename,
+        (uint64_t)info});
     return 0;
 }
 WEAK(MPI_File_delete);
 
+static COLD int seen_File_get_amode(MPI_File fh, int *amode)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_amode");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_amode, (const uint64_t[]){(uint64_t)fh, (uint64_t)amode});
+    return impi_after(&seen, PMPI_File_get_amode(fh, amode));
+}
+
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_amode");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_amode(fh, amode);
     impi_call.names = "MPI_File_get_amode"
         "\0amode\0";
     impi_call.at[0] = amode;
     impi_err = impi_File_get_amode((uintptr_t)fh, (uintptr_t)amode);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_amode, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)amode});
     return 0;
 }
 WEAK(MPI_File_get_amode);
 
+static COLD int seen_File_get_atomicity(MPI_File fh, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_atomicity");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_atomicity, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)flag});
+    return impi_after(&seen, PMPI_File_get_atomicity(fh, flag));
+}
+
 int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_atomicity");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_atomicity(fh,
+        flag);
     impi_call.names = "MPI_File_get_atomicity"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_File_get_atomicity((uintptr_t)fh, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_atomicity, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_File_get_atomicity);
 
+static COLD int seen_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_byte_offset");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_byte_offset, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)disp});
+    return impi_after(&seen, PMPI_File_get_byte_offset(fh, offset, disp));
+}
+
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_byte_offset");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_byte_offset(fh,
+        offset, disp);
     impi_call.names = "MPI_File_get_byte_offset"
         "\0disp\0";
     impi_call.at[0] = disp;
     impi_err = impi_File_get_byte_offset((uintptr_t)fh, offset, (uintptr_t)disp);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_byte_offset, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)disp});
     return 0;
 }
 WEAK(MPI_File_get_byte_offset);
 
+static COLD int seen_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_group, (const uint64_t[]){(uint64_t)fh, (uint64_t)group});
+    return impi_after(&seen, PMPI_File_get_group(fh, group));
+}
+
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_group(fh, group);
     impi_call.names = "MPI_File_get_group"
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_File_get_group((uintptr_t)fh, (uintptr_t)group);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_group, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)group});
     return 0;
 }
 WEAK(MPI_File_get_group);
 
+static COLD int seen_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_info, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)info_used});
+    return impi_after(&seen, PMPI_File_get_info(fh, info_used));
+}
+
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_info(fh,
+        info_used);
     impi_call.names = "MPI_File_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_File_get_info((uintptr_t)fh, (uintptr_t)info_used);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_info, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)info_used});
     return 0;
 }
 WEAK(MPI_File_get_info);
 
+static COLD int seen_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_position");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_position, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset});
+    return impi_after(&seen, PMPI_File_get_position(fh, offset));
+}
+
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_position");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_position(fh,
+        offset);
     impi_call.names = "MPI_File_get_position"
         "\0offset\0";
     impi_call.at[0] = offset;
     impi_err = impi_File_get_position((uintptr_t)fh, (uintptr_t)offset);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_position, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset});
     return 0;
 }
 WEAK(MPI_File_get_position);
 
+static COLD int seen_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_position_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_position_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset});
+    return impi_after(&seen, PMPI_File_get_position_shared(fh, offset));
+}
+
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_position_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_position_shared(fh,
+        offset);
     impi_call.names = "MPI_File_get_position_shared"
         "\0offset\0";
     impi_call.at[0] = offset;
     impi_err = impi_File_get_position_shared((uintptr_t)fh, (uintptr_t)offset);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_position_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset});
     return 0;
 }
 WEAK(MPI_File_get_position_shared);
 
+static COLD int seen_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_size, (const uint64_t[]){(uint64_t)fh, (uint64_t)size});
+    return impi_after(&seen, PMPI_File_get_size(fh, size));
+}
+
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_size(fh, size);
     impi_call.names = "MPI_File_get_size"
         "\0size\0";
     impi_call.at[0] = size;
     impi_err = impi_File_get_size((uintptr_t)fh, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_size, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_File_get_size);
 
+static COLD int seen_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_type_extent");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_type_extent, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)datatype, (uint64_t)extent});
+    return impi_after(&seen, PMPI_File_get_type_extent(fh, datatype, extent));
+}
+
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_type_extent");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_type_extent(fh,
+        datatype, extent);
     impi_call.names = "MPI_File_get_type_extent"
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_type_extent, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)datatype, (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_File_get_type_extent);
 
+static COLD int seen_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_type_extent_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_type_extent_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)datatype, (uint64_t)extent});
+    return impi_after(&seen, PMPI_File_get_type_extent_c(fh, datatype, extent));
+}
+
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_type_extent_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_type_extent_c(fh,
+        datatype, extent);
     impi_call.names = "MPI_File_get_type_extent_c"
         "\0extent\0";
     impi_call.at[0] = extent;
     impi_err = impi_File_get_type_extent((uintptr_t)fh, (uintptr_t)datatype, (uintptr_t)extent);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_type_extent_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)datatype, (uint64_t)extent});
     return 0;
 }
 WEAK(MPI_File_get_type_extent_c);
+
+static COLD int seen_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype,
+        MPI_Datatype *filetype, char *datarep)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_get_view");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_get_view, (const uint64_t[]){(uint64_t)fh, (uint64_t)disp,
+        (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep});
+    return impi_after(&seen, PMPI_File_get_view(fh, disp, etype, filetype, datarep));
+}
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
         char *datarep)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_get_view");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_view(fh, disp,
+        etype, filetype, datarep);
     impi_call.names = "MPI_File_get_view"
         "\0disp\0etype\0filetype\0datarep\0";
     impi_call.at[0] = disp;
@@ -190,63 +338,115 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
     impi_err = impi_File_get_view((uintptr_t)fh, (uintptr_t)disp, (uintptr_t)etype, (uintptr_t)filetype,
         (uintptr_t)datarep);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_view, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)disp, (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep});
     return 0;
 }
 WEAK(MPI_File_get_view);
 
+static COLD int seen_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread(fh, buf, count, datatype, request));
+}
+
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread(fh, buf,
+        count, datatype, request);
     impi_call.names = "MPI_File_iread"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread);
+
+static COLD int seen_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_all(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_all(fh, buf,
+        count, datatype, request);
     impi_call.names = "MPI_File_iread_all"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_all);
+
+static COLD int seen_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_all_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_all_c(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_all_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_all_c);
+
+static COLD int seen_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_at(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_at(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_at"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -254,16 +454,29 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_at);
+
+static COLD int seen_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_at_all(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_at_all"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -271,16 +484,29 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_at_all);
+
+static COLD int seen_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_at_all_c(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_at_all_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -288,16 +514,29 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
     impi_err = impi_File_iread_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_at_all_c);
+
+static COLD int seen_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_at_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_at_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_at_c(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_at_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -305,32 +544,58 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
     impi_err = impi_File_iread_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_at_c);
+
+static COLD int seen_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_c(fh, buf,
+        count, datatype, request);
     impi_call.names = "MPI_File_iread_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iread((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_c);
+
+static COLD int seen_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_shared(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_shared(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_shared"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -338,16 +603,29 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
     impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_shared);
+
+static COLD int seen_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iread_shared_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iread_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iread_shared_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iread_shared_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iread_shared_c(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iread_shared_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -355,64 +633,116 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     impi_err = impi_File_iread_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iread_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iread_shared_c);
+
+static COLD int seen_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite(fh, buf,
+        count, datatype, request);
     impi_call.names = "MPI_File_iwrite"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite);
+
+static COLD int seen_File_iwrite_all(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_all(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_all(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_all"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_all);
+
+static COLD int seen_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_all_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_all_c(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_all_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_all_c);
+
+static COLD int seen_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_at(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_at"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -420,16 +750,29 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
     impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_at);
+
+static COLD int seen_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf,
+        int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_at_all(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_at_all"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -437,16 +780,29 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
     impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_at_all);
+
+static COLD int seen_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_at_all_c(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_at_all_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -454,16 +810,29 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
     impi_err = impi_File_iwrite_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_at_all_c);
+
+static COLD int seen_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_at_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_at_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_at_c(fh,
+        offset, buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_at_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -471,32 +840,58 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
     impi_err = impi_File_iwrite_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_at_c);
+
+static COLD int seen_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_c(fh, buf,
+        count, datatype, request);
     impi_call.names = "MPI_File_iwrite_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = request;
     impi_err = impi_File_iwrite((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_c);
+
+static COLD int seen_File_iwrite_shared(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_shared(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_shared(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_shared"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -504,16 +899,29 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
     impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_shared);
+
+static COLD int seen_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_iwrite_shared_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_iwrite_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
+    return impi_after(&seen, PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request));
+}
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_iwrite_shared_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_iwrite_shared_c(fh,
+        buf, count, datatype, request);
     impi_call.names = "MPI_File_iwrite_shared_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -521,133 +929,247 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count,
     impi_err = impi_File_iwrite_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_iwrite_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_File_iwrite_shared_c);
 
+static COLD int seen_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
+        MPI_File *fh)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_open");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_open, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)filename, (uint64_t)amode, (uint64_t)info, (uint64_t)fh});
+    return impi_after(&seen, PMPI_File_open(comm, filename, amode, info, fh));
+}
+
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_open");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_open(comm,
+        filename, amode, info, fh);
     impi_call.names = "MPI_File_open"
         "\0filename\0fh\0";
     impi_call.at[0] = filename;
     impi_call.at[1] = fh;
     impi_err = impi_File_open((uintptr_t)comm, (uintptr_t)filename, amode, (uintptr_t)info, (uintptr_t)fh);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_open, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)filename, (uint64_t)amode, (uint64_t)info, (uint64_t)fh});
     return 0;
 }
 WEAK(MPI_File_open);
 
+static COLD int seen_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_preallocate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_preallocate, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_File_preallocate(fh, size));
+}
+
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_preallocate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_preallocate(fh,
+        size);
     impi_call.names = "MPI_File_preallocate"
         "\0";
     impi_err = impi_File_preallocate((uintptr_t)fh, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_preallocate, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_File_preallocate);
 
+static COLD int seen_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read(fh, buf, count, datatype, status));
+}
+
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_read"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read);
 
+static COLD int seen_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_all(fh, buf, count, datatype, status));
+}
+
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_all(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_read_all"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_all);
 
+static COLD int seen_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_all_begin(fh, buf, count, datatype));
+}
+
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_all_begin(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_read_all_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_all_begin);
 
+static COLD int seen_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_all_begin_c(fh, buf, count, datatype));
+}
+
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_all_begin_c(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_read_all_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_all_begin_c);
+
+static COLD int seen_File_read_all_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_all_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_all_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_read_all_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_all_c);
 
+static COLD int seen_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_all_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_all_end(fh, buf, status));
+}
+
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_all_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_all_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_read_all_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_all_end);
+
+static COLD int seen_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_at(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_read_at"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -655,16 +1177,29 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_at);
+
+static COLD int seen_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_at_all(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_all(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_read_at_all"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -672,46 +1207,85 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_at_all);
+
+static COLD int seen_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype));
+}
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count,
         MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_all_begin(fh,
+        offset, buf, count, datatype);
     impi_call.names = "MPI_File_read_at_all_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_at_all_begin);
+
+static COLD int seen_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf,
+        MPI_Count count, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype));
+}
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_all_begin_c(fh,
+        offset, buf, count, datatype);
     impi_call.names = "MPI_File_read_at_all_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_at_all_begin_c);
+
+static COLD int seen_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_all_c(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_read_at_all_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -719,31 +1293,56 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     impi_err = impi_File_read_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_at_all_c);
 
+static COLD int seen_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_all_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_at_all_end(fh, buf, status));
+}
+
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_all_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_all_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_read_at_all_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_at_all_end);
+
+static COLD int seen_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_at_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_at_c(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_at_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_at_c(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_read_at_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -751,32 +1350,58 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     impi_err = impi_File_read_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_at_c);
+
+static COLD int seen_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_c(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_read_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_c);
+
+static COLD int seen_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_ordered, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_ordered(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_ordered(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_read_ordered"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -784,44 +1409,83 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
     impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_ordered, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_ordered);
 
+static COLD int seen_File_read_ordered_begin(MPI_File fh, void *buf, int count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_ordered_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_ordered_begin(fh, buf, count, datatype));
+}
+
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_ordered_begin(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_read_ordered_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_ordered_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_ordered_begin);
 
+static COLD int seen_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_read_ordered_begin_c(fh, buf, count, datatype));
+}
+
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_ordered_begin_c(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_read_ordered_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_read_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_read_ordered_begin_c);
+
+static COLD int seen_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_ordered_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_ordered_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_ordered_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_read_ordered_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -829,249 +1493,455 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     impi_err = impi_File_read_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_ordered_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_ordered_c);
 
+static COLD int seen_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_ordered_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_ordered_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_ordered_end(fh, buf, status));
+}
+
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_ordered_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_ordered_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_read_ordered_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_ordered_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_ordered_end);
+
+static COLD int seen_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_shared(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_shared(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_read_shared"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_shared);
+
+static COLD int seen_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_read_shared_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_read_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_read_shared_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_read_shared_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_read_shared_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_read_shared_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_read_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_read_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_read_shared_c);
 
+static COLD int seen_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_seek");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_seek, (const uint64_t[]){(uint64_t)fh, (uint64_t)offset,
+        (uint64_t)whence});
+    return impi_after(&seen, PMPI_File_seek(fh, offset, whence));
+}
+
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_seek");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_seek(fh, offset,
+        whence);
     impi_call.names = "MPI_File_seek"
         "\0";
     impi_err = impi_File_seek((uintptr_t)fh, offset, whence);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_seek, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)whence});
     return 0;
 }
 WEAK(MPI_File_seek);
 
+static COLD int seen_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_seek_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_seek_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)whence});
+    return impi_after(&seen, PMPI_File_seek_shared(fh, offset, whence));
+}
+
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_seek_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_seek_shared(fh,
+        offset, whence);
     impi_call.names = "MPI_File_seek_shared"
         "\0";
     impi_err = impi_File_seek_shared((uintptr_t)fh, offset, whence);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_seek_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)whence});
     return 0;
 }
 WEAK(MPI_File_seek_shared);
 
+static COLD int seen_File_set_atomicity(MPI_File fh, int flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_atomicity");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_set_atomicity, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)flag});
+    return impi_after(&seen, PMPI_File_set_atomicity(fh, flag));
+}
+
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_atomicity");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_set_atomicity(fh,
+        flag);
     impi_call.names = "MPI_File_set_atomicity"
         "\0";
     impi_err = impi_File_set_atomicity((uintptr_t)fh, flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_set_atomicity, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_File_set_atomicity);
 
+static COLD int seen_File_set_info(MPI_File fh, MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_set_info, (const uint64_t[]){(uint64_t)fh, (uint64_t)info});
+    return impi_after(&seen, PMPI_File_set_info(fh, info));
+}
+
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_set_info(fh, info);
     impi_call.names = "MPI_File_set_info"
         "\0";
     impi_err = impi_File_set_info((uintptr_t)fh, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_set_info, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)info});
     return 0;
 }
 WEAK(MPI_File_set_info);
 
+static COLD int seen_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_set_size, (const uint64_t[]){(uint64_t)fh, (uint64_t)size});
+    return impi_after(&seen, PMPI_File_set_size(fh, size));
+}
+
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_set_size(fh, size);
     impi_call.names = "MPI_File_set_size"
         "\0";
     impi_err = impi_File_set_size((uintptr_t)fh, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_set_size, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_File_set_size);
+
+static COLD int seen_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
+        MPI_Datatype filetype, const char *datarep, MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_set_view");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_set_view, (const uint64_t[]){(uint64_t)fh, (uint64_t)disp,
+        (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep, (uint64_t)info});
+    return impi_after(&seen, PMPI_File_set_view(fh, disp, etype, filetype, datarep, info));
+}
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
         const char *datarep, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_set_view");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_set_view(fh, disp,
+        etype, filetype, datarep, info);
     impi_call.names = "MPI_File_set_view"
         "\0datarep\0";
     impi_call.at[0] = datarep;
     impi_err = impi_File_set_view((uintptr_t)fh, disp, (uintptr_t)etype, (uintptr_t)filetype,
         (uintptr_t)datarep, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_set_view, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)disp, (uint64_t)etype, (uint64_t)filetype, (uint64_t)datarep, (uint64_t)info});
     return 0;
 }
 WEAK(MPI_File_set_view);
 
+static COLD int seen_File_sync(MPI_File fh)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_sync");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_sync, (const uint64_t[]){(uint64_t)fh});
+    return impi_after(&seen, PMPI_File_sync(fh));
+}
+
 int PMPI_File_sync(MPI_File fh)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_sync");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_sync(fh);
     impi_call.names = "MPI_File_sync"
         "\0";
     impi_err = impi_File_sync((uintptr_t)fh);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_sync, (const uint64_t[]){(uint64_t)fh});
     return 0;
 }
 WEAK(MPI_File_sync);
+
+static COLD int seen_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_write"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write);
+
+static COLD int seen_File_write_all(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_all, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_all(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_all(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_write_all"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_all);
 
+static COLD int seen_File_write_all_begin(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_all_begin(fh, buf, count, datatype));
+}
+
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_all_begin(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_write_all_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_all_begin);
+
+static COLD int seen_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_all_begin_c(fh, buf, count, datatype));
+}
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_all_begin_c(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_write_all_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_all_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_all_begin_c);
+
+static COLD int seen_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_all_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_all_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_write_all_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_all_c);
 
+static COLD int seen_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_all_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_all_end(fh, buf, status));
+}
+
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_all_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_all_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_write_all_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_all_end);
+
+static COLD int seen_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_at(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_write_at"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1079,16 +1949,29 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_at);
+
+static COLD int seen_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_at_all(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_all(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_write_at_all"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1096,46 +1979,85 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_all, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_at_all);
+
+static COLD int seen_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
+        int count, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
+}
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count,
         MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_all_begin(fh,
+        offset, buf, count, datatype);
     impi_call.names = "MPI_File_write_at_all_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_all_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_at_all_begin);
+
+static COLD int seen_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype));
+}
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf,
         MPI_Count count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_all_begin_c(fh,
+        offset, buf, count, datatype);
     impi_call.names = "MPI_File_write_at_all_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_at_all_begin((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_all_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_at_all_begin_c);
+
+static COLD int seen_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_all_c(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_write_at_all_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1143,31 +2065,56 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     impi_err = impi_File_write_at_all((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_all_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_at_all_c);
 
+static COLD int seen_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_all_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_at_all_end(fh, buf, status));
+}
+
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_all_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_all_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_write_at_all_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_at_all_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_all_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_at_all_end);
+
+static COLD int seen_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf,
+        MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_at_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_at_c(fh, offset, buf, count, datatype, status));
+}
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_at_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_at_c(fh,
+        offset, buf, count, datatype, status);
     impi_call.names = "MPI_File_write_at_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1175,32 +2122,58 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     impi_err = impi_File_write_at((uintptr_t)fh, offset, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_at_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)offset, (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_at_c);
+
+static COLD int seen_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_c, (const uint64_t[]){(uint64_t)fh, (uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_c(fh, buf,
+        count, datatype, status);
     impi_call.names = "MPI_File_write_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_c);
+
+static COLD int seen_File_write_ordered(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_ordered, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_ordered(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_ordered(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_write_ordered"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1208,45 +2181,84 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
     impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_ordered, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_ordered);
 
+static COLD int seen_File_write_ordered_begin(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_begin");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_ordered_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_ordered_begin(fh, buf, count, datatype));
+}
+
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_begin");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_ordered_begin(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_write_ordered_begin"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_ordered_begin, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_ordered_begin);
+
+static COLD int seen_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_begin_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_File_write_ordered_begin_c(fh, buf, count, datatype));
+}
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_begin_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_ordered_begin_c(fh,
+        buf, count, datatype);
     impi_call.names = "MPI_File_write_ordered_begin_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_File_write_ordered_begin((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_ordered_begin_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_File_write_ordered_begin_c);
+
+static COLD int seen_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_ordered_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_ordered_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
         MPI_Datatype datatype, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_ordered_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_write_ordered_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1254,31 +2266,56 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count,
     impi_err = impi_File_write_ordered((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_ordered_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_ordered_c);
 
+static COLD int seen_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_ordered_end");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_ordered_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_ordered_end(fh, buf, status));
+}
+
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_ordered_end");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_ordered_end(fh,
+        buf, status);
     impi_call.names = "MPI_File_write_ordered_end"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
     impi_call.at[1] = status;
     impi_err = impi_File_write_ordered_end((uintptr_t)fh, (uintptr_t)buf, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_ordered_end, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_ordered_end);
+
+static COLD int seen_File_write_shared(MPI_File fh, const void *buf, int count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_shared(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_shared(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_write_shared"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1286,16 +2323,29 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_shared, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_shared);
+
+static COLD int seen_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count,
+        MPI_Datatype datatype, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_File_write_shared_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_File_write_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
+    return impi_after(&seen, PMPI_File_write_shared_c(fh, buf, count, datatype, status));
+}
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_File_write_shared_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_write_shared_c(fh,
+        buf, count, datatype, status);
     impi_call.names = "MPI_File_write_shared_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1303,10 +2353,26 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     impi_err = impi_File_write_shared((uintptr_t)fh, (uintptr_t)buf, count, (uintptr_t)datatype,
         (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_write_shared_c, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)buf, (uint64_t)count, (uint64_t)datatype, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_File_write_shared_c);
+
+static COLD int seen_Register_datarep(const char *datarep,
+        MPI_Datarep_conversion_function *read_conversion_fn,
+        MPI_Datarep_conversion_function *write_conversion_fn,
+        MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Register_datarep");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Register_datarep, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
+        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Register_datarep(datarep, read_conversion_fn,
+        write_conversion_fn, dtype_file_extent_fn, extra_state));
+}
 
 int PMPI_Register_datarep(const char *datarep,
         MPI_Datarep_conversion_function *read_conversion_fn,
@@ -1314,7 +2380,8 @@ int PMPI_Register_datarep(const char *datarep,
         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Register_datarep");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Register_datarep(datarep,
+        read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     impi_call.names = "MPI_Register_datarep"
         "\0datarep\0read_conversion_fn\0write_conversion_fn\0dtype_file_extent_fn\0extra_state\0";
     impi_call.at[0] = datarep;
@@ -1325,10 +2392,27 @@ int PMPI_Register_datarep(const char *datarep,
     impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
         (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Register_datarep, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
+        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Register_datarep);
+
+static COLD int seen_Register_datarep_c(const char *datarep,
+        MPI_Datarep_conversion_function_c *read_conversion_fn,
+        MPI_Datarep_conversion_function_c *write_conversion_fn,
+        MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Register_datarep_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Register_datarep_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
+        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
+    return impi_after(&seen, PMPI_Register_datarep_c(datarep, read_conversion_fn,
+        write_conversion_fn, dtype_file_extent_fn, extra_state));
+}
 
 int PMPI_Register_datarep_c(const char *datarep,
         MPI_Datarep_conversion_function_c *read_conversion_fn,
@@ -1336,7 +2420,8 @@ int PMPI_Register_datarep_c(const char *datarep,
         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Register_datarep_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Register_datarep_c(datarep,
+        read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     impi_call.names = "MPI_Register_datarep_c"
         "\0datarep\0read_conversion_fn\0write_conversion_fn\0dtype_file_extent_fn\0extra_state\0";
     impi_call.at[0] = datarep;
@@ -1347,7 +2432,10 @@ int PMPI_Register_datarep_c(const char *datarep,
     impi_err = impi_Register_datarep((uintptr_t)datarep, (uintptr_t)read_conversion_fn,
         (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state, 1);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Register_datarep_c, (const uint64_t[]){(uint64_t)datarep,
+        (uint64_t)read_conversion_fn, (uint64_t)write_conversion_fn,
+        (uint64_t)dtype_file_extent_fn, (uint64_t)extra_state});
     return 0;
 }
 WEAK(MPI_Register_datarep_c);

@@ -3,10 +3,12 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
 
 MPI_Fint PMPI_Comm_c2f(MPI_Comm comm)
 {
@@ -40,7 +42,7 @@ WEAK(MPI_Errhandler_c2f);
 
 MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Errhandler_f2c"); return MPI_ERRHANDLER_NULL; }
     impi_call.names = "MPI_Errhandler_f2c"
         "\0";
     return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
@@ -49,7 +51,7 @@ WEAK(MPI_Errhandler_f2c);
 
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Errhandler_fromint"); return MPI_ERRHANDLER_NULL; }
     impi_call.names = "MPI_Errhandler_fromint"
         "\0";
     return (MPI_Errhandler)impi_Errhandler_fromint(errhandler);
@@ -70,7 +72,7 @@ WEAK(MPI_File_c2f);
 
 MPI_File PMPI_File_f2c(MPI_Fint file)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_f2c"); return MPI_FILE_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_File_f2c"); return MPI_FILE_NULL; }
     impi_call.names = "MPI_File_f2c"
         "\0";
     return (MPI_File)impi_File_f2c(file);
@@ -79,7 +81,7 @@ WEAK(MPI_File_f2c);
 
 MPI_File PMPI_File_fromint(int file)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_File_fromint"); return MPI_FILE_NULL; }
     impi_call.names = "MPI_File_fromint"
         "\0";
     return (MPI_File)impi_File_fromint(file);
@@ -100,7 +102,7 @@ WEAK(MPI_Group_c2f);
 
 MPI_Group PMPI_Group_f2c(MPI_Fint group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Group_f2c"); return MPI_GROUP_NULL; }
     impi_call.names = "MPI_Group_f2c"
         "\0";
     return (MPI_Group)impi_Group_fromint(group);
@@ -109,7 +111,7 @@ WEAK(MPI_Group_f2c);
 
 MPI_Group PMPI_Group_fromint(int group)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Group_fromint"); return MPI_GROUP_NULL; }
     impi_call.names = "MPI_Group_fromint"
         "\0";
     return (MPI_Group)impi_Group_fromint(group);
@@ -130,7 +132,7 @@ WEAK(MPI_Info_c2f);
 
 MPI_Info PMPI_Info_f2c(MPI_Fint info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Info_f2c"); return MPI_INFO_NULL; }
     impi_call.names = "MPI_Info_f2c"
         "\0";
     return (MPI_Info)impi_Info_fromint(info);
@@ -139,7 +141,7 @@ WEAK(MPI_Info_f2c);
 
 MPI_Info PMPI_Info_fromint(int info)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Info_fromint"); return MPI_INFO_NULL; }
     impi_call.names = "MPI_Info_fromint"
         "\0";
     return (MPI_Info)impi_Info_fromint(info);
@@ -160,7 +162,7 @@ WEAK(MPI_Message_c2f);
 
 MPI_Message PMPI_Message_f2c(MPI_Fint message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Message_f2c"); return MPI_MESSAGE_NULL; }
     impi_call.names = "MPI_Message_f2c"
         "\0";
     return (MPI_Message)impi_Message_fromint(message);
@@ -169,7 +171,7 @@ WEAK(MPI_Message_f2c);
 
 MPI_Message PMPI_Message_fromint(int message)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Message_fromint"); return MPI_MESSAGE_NULL; }
     impi_call.names = "MPI_Message_fromint"
         "\0";
     return (MPI_Message)impi_Message_fromint(message);
@@ -190,7 +192,7 @@ WEAK(MPI_Op_c2f);
 
 MPI_Op PMPI_Op_f2c(MPI_Fint op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Op_f2c"); return MPI_OP_NULL; }
     impi_call.names = "MPI_Op_f2c"
         "\0";
     return (MPI_Op)impi_Op_fromint(op);
@@ -199,7 +201,7 @@ WEAK(MPI_Op_f2c);
 
 MPI_Op PMPI_Op_fromint(int op)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Op_fromint"); return MPI_OP_NULL; }
     impi_call.names = "MPI_Op_fromint"
         "\0";
     return (MPI_Op)impi_Op_fromint(op);
@@ -220,7 +222,7 @@ WEAK(MPI_Request_c2f);
 
 MPI_Request PMPI_Request_f2c(MPI_Fint request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Request_f2c"); return MPI_REQUEST_NULL; }
     impi_call.names = "MPI_Request_f2c"
         "\0";
     return (MPI_Request)impi_Request_fromint(request);
@@ -229,7 +231,7 @@ WEAK(MPI_Request_f2c);
 
 MPI_Request PMPI_Request_fromint(int request)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Request_fromint"); return MPI_REQUEST_NULL; }
     impi_call.names = "MPI_Request_fromint"
         "\0";
     return (MPI_Request)impi_Request_fromint(request);
@@ -250,7 +252,7 @@ WEAK(MPI_Session_c2f);
 
 MPI_Session PMPI_Session_f2c(MPI_Fint session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Session_f2c"); return MPI_SESSION_NULL; }
     impi_call.names = "MPI_Session_f2c"
         "\0";
     return (MPI_Session)impi_Session_fromint(session);
@@ -259,7 +261,7 @@ WEAK(MPI_Session_f2c);
 
 MPI_Session PMPI_Session_fromint(int session)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Session_fromint"); return MPI_SESSION_NULL; }
     impi_call.names = "MPI_Session_fromint"
         "\0";
     return (MPI_Session)impi_Session_fromint(session);
@@ -272,92 +274,164 @@ int PMPI_Session_toint(MPI_Session session)
 }
 WEAK(MPI_Session_toint);
 
+static COLD int seen_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_c2f");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_c2f, (const uint64_t[]){(uint64_t)c_status,
+        (uint64_t)f_status});
+    return impi_after(&seen, PMPI_Status_c2f(c_status, f_status));
+}
+
 int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_c2f(c_status,
+        f_status);
     impi_call.names = "MPI_Status_c2f"
         "\0c_status\0f_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f_status;
     impi_err = impi_Status_c2f((uintptr_t)c_status, (uintptr_t)f_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_c2f, (const uint64_t[]){(uint64_t)c_status,
+        (uint64_t)f_status});
     return 0;
 }
 WEAK(MPI_Status_c2f);
 
+static COLD int seen_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_c2f08");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_c2f08, (const uint64_t[]){(uint64_t)c_status,
+        (uint64_t)f08_status});
+    return impi_after(&seen, PMPI_Status_c2f08(c_status, f08_status));
+}
+
 int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_c2f08");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_c2f08(c_status,
+        f08_status);
     impi_call.names = "MPI_Status_c2f08"
         "\0c_status\0f08_status\0";
     impi_call.at[0] = c_status;
     impi_call.at[1] = f08_status;
     impi_err = impi_Status_c2f08((uintptr_t)c_status, (uintptr_t)f08_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_c2f08, (const uint64_t[]){(uint64_t)c_status,
+        (uint64_t)f08_status});
     return 0;
 }
 WEAK(MPI_Status_c2f08);
 
+static COLD int seen_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f082c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_f082c, (const uint64_t[]){(uint64_t)f08_status,
+        (uint64_t)c_status});
+    return impi_after(&seen, PMPI_Status_f082c(f08_status, c_status));
+}
+
 int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_f082c(f08_status,
+        c_status);
     impi_call.names = "MPI_Status_f082c"
         "\0f08_status\0c_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = c_status;
     impi_err = impi_Status_f082c((uintptr_t)f08_status, (uintptr_t)c_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_f082c, (const uint64_t[]){(uint64_t)f08_status,
+        (uint64_t)c_status});
     return 0;
 }
 WEAK(MPI_Status_f082c);
 
+static COLD int seen_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f082f");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_f082f, (const uint64_t[]){(uint64_t)f08_status,
+        (uint64_t)f_status});
+    return impi_after(&seen, PMPI_Status_f082f(f08_status, f_status));
+}
+
 int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f082f");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_f082f(f08_status,
+        f_status);
     impi_call.names = "MPI_Status_f082f"
         "\0f08_status\0f_status\0";
     impi_call.at[0] = f08_status;
     impi_call.at[1] = f_status;
     impi_err = impi_Status_f082f((uintptr_t)f08_status, (uintptr_t)f_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_f082f, (const uint64_t[]){(uint64_t)f08_status,
+        (uint64_t)f_status});
     return 0;
 }
 WEAK(MPI_Status_f082f);
 
+static COLD int seen_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f2c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_f2c, (const uint64_t[]){(uint64_t)f_status,
+        (uint64_t)c_status});
+    return impi_after(&seen, PMPI_Status_f2c(f_status, c_status));
+}
+
 int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_f2c(f_status,
+        c_status);
     impi_call.names = "MPI_Status_f2c"
         "\0f_status\0c_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = c_status;
     impi_err = impi_Status_f2c((uintptr_t)f_status, (uintptr_t)c_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_f2c, (const uint64_t[]){(uint64_t)f_status,
+        (uint64_t)c_status});
     return 0;
 }
 WEAK(MPI_Status_f2c);
 
+static COLD int seen_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_f2f08");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_f2f08, (const uint64_t[]){(uint64_t)f_status,
+        (uint64_t)f08_status});
+    return impi_after(&seen, PMPI_Status_f2f08(f_status, f08_status));
+}
+
 int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_f2f08");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_f2f08(f_status,
+        f08_status);
     impi_call.names = "MPI_Status_f2f08"
         "\0f_status\0f08_status\0";
     impi_call.at[0] = f_status;
     impi_call.at[1] = f08_status;
     impi_err = impi_Status_f2f08((uintptr_t)f_status, (uintptr_t)f08_status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_f2f08, (const uint64_t[]){(uint64_t)f_status,
+        (uint64_t)f08_status});
     return 0;
 }
 WEAK(MPI_Status_f2f08);
@@ -368,44 +442,80 @@ MPI_Fint PMPI_Type_c2f(MPI_Datatype datatype)
 }
 WEAK(MPI_Type_c2f);
 
+static COLD int seen_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_complex");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_f90_complex, (const uint64_t[]){(uint64_t)p,
+        (uint64_t)r, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_f90_complex(p, r, newtype));
+}
+
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_complex");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_f90_complex(p,
+        r, newtype);
     impi_call.names = "MPI_Type_create_f90_complex"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_complex(p, r, (uintptr_t)newtype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_f90_complex, (const uint64_t[]){(uint64_t)p,
+        (uint64_t)r, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_f90_complex);
 
+static COLD int seen_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_integer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_f90_integer, (const uint64_t[]){(uint64_t)r,
+        (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_f90_integer(r, newtype));
+}
+
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_integer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_f90_integer(r,
+        newtype);
     impi_call.names = "MPI_Type_create_f90_integer"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_integer(r, (uintptr_t)newtype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_f90_integer, (const uint64_t[]){(uint64_t)r,
+        (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_f90_integer);
 
+static COLD int seen_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_create_f90_real");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_create_f90_real, (const uint64_t[]){(uint64_t)p,
+        (uint64_t)r, (uint64_t)newtype});
+    return impi_after(&seen, PMPI_Type_create_f90_real(p, r, newtype));
+}
+
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_create_f90_real");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_create_f90_real(p,
+        r, newtype);
     impi_call.names = "MPI_Type_create_f90_real"
         "\0newtype\0";
     impi_call.at[0] = newtype;
     impi_err = impi_Type_create_f90_real(p, r, (uintptr_t)newtype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_create_f90_real, (const uint64_t[]){(uint64_t)p,
+        (uint64_t)r, (uint64_t)newtype});
     return 0;
 }
 WEAK(MPI_Type_create_f90_real);
@@ -422,16 +532,28 @@ MPI_Datatype PMPI_Type_fromint(int datatype)
 }
 WEAK(MPI_Type_fromint);
 
+static COLD int seen_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Type_match_size");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Type_match_size, (const uint64_t[]){(uint64_t)typeclass,
+        (uint64_t)size, (uint64_t)datatype});
+    return impi_after(&seen, PMPI_Type_match_size(typeclass, size, datatype));
+}
+
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Type_match_size");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Type_match_size(typeclass,
+        size, datatype);
     impi_call.names = "MPI_Type_match_size"
         "\0datatype\0";
     impi_call.at[0] = datatype;
     impi_err = impi_Type_match_size(typeclass, size, (uintptr_t)datatype);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Type_match_size, (const uint64_t[]){(uint64_t)typeclass,
+        (uint64_t)size, (uint64_t)datatype});
     return 0;
 }
 WEAK(MPI_Type_match_size);
@@ -450,7 +572,7 @@ WEAK(MPI_Win_c2f);
 
 MPI_Win PMPI_Win_f2c(MPI_Fint win)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_f2c"); return MPI_WIN_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Win_f2c"); return MPI_WIN_NULL; }
     impi_call.names = "MPI_Win_f2c"
         "\0";
     return (MPI_Win)impi_Win_f2c(win);
@@ -459,7 +581,7 @@ WEAK(MPI_Win_f2c);
 
 MPI_Win PMPI_Win_fromint(int win)
 {
-    if (__builtin_expect(impi_forked, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) { impi_after_fork("MPI_Win_fromint"); return MPI_WIN_NULL; }
     impi_call.names = "MPI_Win_fromint"
         "\0";
     return (MPI_Win)impi_Win_fromint(win);

@@ -3,45 +3,84 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Bsend(buf, count, datatype, dest, tag, comm));
+}
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bsend(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Bsend"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bsend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Bsend);
+
+static COLD int seen_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Bsend_c(buf, count, datatype, dest, tag, comm));
+}
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bsend_c(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Bsend_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Bsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bsend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Bsend_c);
+
+static COLD int seen_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bsend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bsend_init(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Bsend_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -49,16 +88,31 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bsend_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Bsend_init);
+
+static COLD int seen_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Bsend_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Bsend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Bsend_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Bsend_init_c(buf,
+        count, datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Bsend_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -66,204 +120,361 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_err = impi_Bsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Bsend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Bsend_init_c);
 
+static COLD int seen_Buffer_attach(void *buffer, int size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_attach");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_attach, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Buffer_attach(buffer, size));
+}
+
 int PMPI_Buffer_attach(void *buffer, int size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_attach(buffer,
+        size);
     impi_call.names = "MPI_Buffer_attach"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_attach, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Buffer_attach);
 
+static COLD int seen_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_attach_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_attach_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Buffer_attach_c(buffer, size));
+}
+
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_attach_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_attach_c(buffer,
+        size);
     impi_call.names = "MPI_Buffer_attach_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Buffer_attach((uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_attach_c, (const uint64_t[]){(uint64_t)buffer,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Buffer_attach_c);
+
+static COLD int seen_Buffer_detach(void *buffer_addr, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_detach");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_detach, (const uint64_t[]){(uint64_t)buffer_addr,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Buffer_detach(buffer_addr, size));
+}
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
     MPI_Count impi_size = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_detach(buffer_addr,
+        size);
     impi_call.names = "MPI_Buffer_detach"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_detach, (const uint64_t[]){(uint64_t)buffer_addr,
+        (uint64_t)size});
     if (size) *size = impi_narrow(impi_size);
     return 0;
 }
 WEAK(MPI_Buffer_detach);
 
+static COLD int seen_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_detach_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_detach_c, (const uint64_t[]){(uint64_t)buffer_addr,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Buffer_detach_c(buffer_addr, size));
+}
+
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_detach_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_detach_c(buffer_addr,
+        size);
     impi_call.names = "MPI_Buffer_detach_c"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_detach_c, (const uint64_t[]){(uint64_t)buffer_addr,
+        (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Buffer_detach_c);
 
+static COLD int seen_Buffer_flush(void)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_flush");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_flush, (const uint64_t[]){0});
+    return impi_after(&seen, PMPI_Buffer_flush());
+}
+
 int PMPI_Buffer_flush(void)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_flush");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_flush();
     impi_call.names = "MPI_Buffer_flush"
         "\0";
     impi_err = impi_Buffer_flush();
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_flush, (const uint64_t[]){0});
     return 0;
 }
 WEAK(MPI_Buffer_flush);
 
+static COLD int seen_Buffer_iflush(MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Buffer_iflush");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Buffer_iflush, (const uint64_t[]){(uint64_t)request});
+    return impi_after(&seen, PMPI_Buffer_iflush(request));
+}
+
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Buffer_iflush");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Buffer_iflush(request);
     impi_call.names = "MPI_Buffer_iflush"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Buffer_iflush((uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Buffer_iflush, (const uint64_t[]){(uint64_t)request});
     return 0;
 }
 WEAK(MPI_Buffer_iflush);
 
+static COLD int seen_Cancel(MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Cancel");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Cancel, (const uint64_t[]){(uint64_t)request});
+    return impi_after(&seen, PMPI_Cancel(request));
+}
+
 int PMPI_Cancel(MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Cancel");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Cancel(request);
     impi_call.names = "MPI_Cancel"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Cancel((uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Cancel, (const uint64_t[]){(uint64_t)request});
     return 0;
 }
 WEAK(MPI_Cancel);
 
+static COLD int seen_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_attach_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_attach_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer, (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_attach_buffer(comm, buffer, size));
+}
+
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_attach_buffer(comm,
+        buffer, size);
     impi_call.names = "MPI_Comm_attach_buffer"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_attach_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Comm_attach_buffer);
 
+static COLD int seen_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_attach_buffer_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_attach_buffer_c, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer, (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_attach_buffer_c(comm, buffer, size));
+}
+
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_attach_buffer_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_attach_buffer_c(comm,
+        buffer, size);
     impi_call.names = "MPI_Comm_attach_buffer_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Comm_attach_buffer((uintptr_t)comm, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_attach_buffer_c, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Comm_attach_buffer_c);
+
+static COLD int seen_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_detach_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_detach_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer_addr, (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_detach_buffer(comm, buffer_addr, size));
+}
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     MPI_Count impi_size = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_detach_buffer(comm,
+        buffer_addr, size);
     impi_call.names = "MPI_Comm_detach_buffer"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_detach_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer_addr, (uint64_t)size});
     if (size) *size = impi_narrow(impi_size);
     return 0;
 }
 WEAK(MPI_Comm_detach_buffer);
 
+static COLD int seen_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_detach_buffer_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_detach_buffer_c, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer_addr, (uint64_t)size});
+    return impi_after(&seen, PMPI_Comm_detach_buffer_c(comm, buffer_addr, size));
+}
+
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_detach_buffer_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_detach_buffer_c(comm,
+        buffer_addr, size);
     impi_call.names = "MPI_Comm_detach_buffer_c"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_detach_buffer_c, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)buffer_addr, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Comm_detach_buffer_c);
 
+static COLD int seen_Comm_flush_buffer(MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_flush_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_flush_buffer, (const uint64_t[]){(uint64_t)comm});
+    return impi_after(&seen, PMPI_Comm_flush_buffer(comm));
+}
+
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_flush_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_flush_buffer(comm);
     impi_call.names = "MPI_Comm_flush_buffer"
         "\0";
     impi_err = impi_Comm_flush_buffer((uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_flush_buffer, (const uint64_t[]){(uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Comm_flush_buffer);
 
+static COLD int seen_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Comm_iflush_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Comm_iflush_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Comm_iflush_buffer(comm, request));
+}
+
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Comm_iflush_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_iflush_buffer(comm,
+        request);
     impi_call.names = "MPI_Comm_iflush_buffer"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_iflush_buffer, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Comm_iflush_buffer);
+
+static COLD int seen_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_count");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_count, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Get_count(status, datatype, count));
+}
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     MPI_Count impi_count = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_count(status,
+        datatype, count);
     impi_call.names = "MPI_Get_count"
         "\0status\0count\0";
     impi_call.at[0] = status;
@@ -273,16 +484,28 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
         impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, count ? (uintptr_t)&impi_count : 0);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_count, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     if (count) *count = impi_narrow(impi_count);
     return 0;
 }
 WEAK(MPI_Get_count);
 
+static COLD int seen_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_count_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_count_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
+    return impi_after(&seen, PMPI_Get_count_c(status, datatype, count));
+}
+
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_count_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_count_c(status,
+        datatype, count);
     impi_call.names = "MPI_Get_count_c"
         "\0status\0count\0";
     impi_call.at[0] = status;
@@ -292,16 +515,29 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
         impi_err = impi_Get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_count_c, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)datatype, (uint64_t)count});
     return 0;
 }
 WEAK(MPI_Get_count_c);
+
+static COLD int seen_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibsend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ibsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ibsend(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Ibsend"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -309,16 +545,30 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ibsend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ibsend);
+
+static COLD int seen_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ibsend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ibsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ibsend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ibsend_c(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Ibsend_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -326,16 +576,30 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_err = impi_Ibsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ibsend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ibsend_c);
+
+static COLD int seen_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Improbe");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Improbe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
+        (uint64_t)comm, (uint64_t)flag, (uint64_t)message, (uint64_t)status});
+    return impi_after(&seen, PMPI_Improbe(source, tag, comm, flag, message, status));
+}
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Improbe");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Improbe(source, tag,
+        comm, flag, message, status);
     impi_call.names = "MPI_Improbe"
         "\0flag\0message\0status\0";
     impi_call.at[0] = flag;
@@ -343,16 +607,29 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     impi_call.at[2] = status;
     impi_err = impi_Improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Improbe, (const uint64_t[]){(uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)flag, (uint64_t)message, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Improbe);
+
+static COLD int seen_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Imrecv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Imrecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
+    return impi_after(&seen, PMPI_Imrecv(buf, count, datatype, message, request));
+}
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Imrecv(buf, count,
+        datatype, message, request);
     impi_call.names = "MPI_Imrecv"
         "\0buf\0message\0request\0";
     impi_call.at[0] = buf;
@@ -360,16 +637,29 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Imrecv, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Imrecv);
+
+static COLD int seen_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Message *message, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Imrecv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Imrecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
+    return impi_after(&seen, PMPI_Imrecv_c(buf, count, datatype, message, request));
+}
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Imrecv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Imrecv_c(buf, count,
+        datatype, message, request);
     impi_call.names = "MPI_Imrecv_c"
         "\0buf\0message\0request\0";
     impi_call.at[0] = buf;
@@ -377,15 +667,27 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     impi_call.at[2] = request;
     impi_err = impi_Imrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Imrecv_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)message, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Imrecv_c);
 
+static COLD int seen_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Iprobe");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Iprobe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
+        (uint64_t)comm, (uint64_t)flag, (uint64_t)status});
+    return impi_after(&seen, PMPI_Iprobe(source, tag, comm, flag, status));
+}
+
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Iprobe");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Iprobe(source, tag,
+        comm, flag, status);
     impi_call.names = "MPI_Iprobe"
         "\0flag\0status\0";
     impi_call.at[0] = flag;
@@ -395,16 +697,29 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
         impi_err = impi_Iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Iprobe, (const uint64_t[]){(uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)flag, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Iprobe);
+
+static COLD int seen_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irecv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Irecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Irecv(buf, count, datatype, source, tag, comm, request));
+}
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Irecv(buf, count,
+        datatype, source, tag, comm, request);
     impi_call.names = "MPI_Irecv"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -415,16 +730,30 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Irecv, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Irecv);
+
+static COLD int seen_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irecv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Irecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request));
+}
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irecv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Irecv_c(buf, count,
+        datatype, source, tag, comm, request);
     impi_call.names = "MPI_Irecv_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -435,16 +764,30 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Irecv_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Irecv_c);
+
+static COLD int seen_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irsend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Irsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Irsend(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Irsend(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Irsend"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -452,16 +795,30 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Irsend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Irsend);
+
+static COLD int seen_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Irsend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Irsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Irsend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Irsend_c(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Irsend_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -469,16 +826,30 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_err = impi_Irsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Irsend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Irsend_c);
+
+static COLD int seen_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isend(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isend(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Isend"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -489,16 +860,30 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isend);
+
+static COLD int seen_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isend_c(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Isend_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -509,17 +894,36 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
             (uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isend_c);
+
+static COLD int seen_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source,
+        int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isendrecv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag,
+        recvbuf, recvcount, recvtype, source, recvtag, comm, request));
+}
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isendrecv(sendbuf,
+        sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+        request);
     impi_call.names = "MPI_Isendrecv"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -529,17 +933,37 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isendrecv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isendrecv);
+
+static COLD int seen_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag,
+        recvbuf, recvcount, recvtype, source, recvtag, comm, request));
+}
 
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isendrecv_c(sendbuf,
+        sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+        request);
     impi_call.names = "MPI_Isendrecv_c"
         "\0sendbuf\0recvbuf\0request\0";
     impi_call.at[0] = sendbuf;
@@ -549,16 +973,33 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isendrecv_c);
+
+static COLD int seen_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
+        int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_replace");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isendrecv_replace, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source,
+        recvtag, comm, request));
+}
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isendrecv_replace(buf,
+        count, datatype, dest, sendtag, source, recvtag, comm, request);
     impi_call.names = "MPI_Isendrecv_replace"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -566,16 +1007,32 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isendrecv_replace, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isendrecv_replace);
+
+static COLD int seen_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Isendrecv_replace_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Isendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag,
+        source, recvtag, comm, request));
+}
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Isendrecv_replace_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Isendrecv_replace_c(buf,
+        count, datatype, dest, sendtag, source, recvtag, comm, request);
     impi_call.names = "MPI_Isendrecv_replace_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -583,16 +1040,30 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     impi_err = impi_Isendrecv_replace((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source,
         recvtag, (uintptr_t)comm, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Isendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Isendrecv_replace_c);
+
+static COLD int seen_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Issend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Issend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Issend(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Issend(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Issend"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -600,16 +1071,30 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Issend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Issend);
+
+static COLD int seen_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Issend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Issend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Issend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Issend_c(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Issend_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -617,31 +1102,58 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     impi_err = impi_Issend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Issend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Issend_c);
 
+static COLD int seen_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mprobe");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Mprobe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
+        (uint64_t)comm, (uint64_t)message, (uint64_t)status});
+    return impi_after(&seen, PMPI_Mprobe(source, tag, comm, message, status));
+}
+
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mprobe");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Mprobe(source, tag,
+        comm, message, status);
     impi_call.names = "MPI_Mprobe"
         "\0message\0status\0";
     impi_call.at[0] = message;
     impi_call.at[1] = status;
     impi_err = impi_Mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Mprobe, (const uint64_t[]){(uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)message, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Mprobe);
+
+static COLD int seen_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mrecv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Mrecv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
+    return impi_after(&seen, PMPI_Mrecv(buf, count, datatype, message, status));
+}
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Mrecv(buf, count,
+        datatype, message, status);
     impi_call.names = "MPI_Mrecv"
         "\0buf\0message\0status\0";
     impi_call.at[0] = buf;
@@ -649,16 +1161,29 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Mrecv, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Mrecv);
+
+static COLD int seen_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Message *message, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Mrecv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Mrecv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
+    return impi_after(&seen, PMPI_Mrecv_c(buf, count, datatype, message, status));
+}
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Mrecv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Mrecv_c(buf, count,
+        datatype, message, status);
     impi_call.names = "MPI_Mrecv_c"
         "\0buf\0message\0status\0";
     impi_call.at[0] = buf;
@@ -666,70 +1191,133 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     impi_call.at[2] = status;
     impi_err = impi_Mrecv((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Mrecv_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)message, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Mrecv_c);
 
+static COLD int seen_Parrived(MPI_Request request, int partition, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Parrived");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Parrived, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)partition, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Parrived(request, partition, flag));
+}
+
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Parrived");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Parrived(request,
+        partition, flag);
     impi_call.names = "MPI_Parrived"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Parrived((uintptr_t)request, partition, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Parrived, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)partition, (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Parrived);
 
+static COLD int seen_Pready(int partition, MPI_Request request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pready, (const uint64_t[]){(uint64_t)partition,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Pready(partition, request));
+}
+
 int PMPI_Pready(int partition, MPI_Request request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pready(partition,
+        request);
     impi_call.names = "MPI_Pready"
         "\0";
     impi_err = impi_Pready(partition, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pready, (const uint64_t[]){(uint64_t)partition,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Pready);
 
+static COLD int seen_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready_list");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pready_list, (const uint64_t[]){(uint64_t)length,
+        (uint64_t)array_of_partitions, (uint64_t)request});
+    return impi_after(&seen, PMPI_Pready_list(length, array_of_partitions, request));
+}
+
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_list");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pready_list(length,
+        array_of_partitions, request);
     impi_call.names = "MPI_Pready_list"
         "\0array_of_partitions\0";
     impi_call.at[0] = array_of_partitions;
     impi_err = impi_Pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pready_list, (const uint64_t[]){(uint64_t)length,
+        (uint64_t)array_of_partitions, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Pready_list);
 
+static COLD int seen_Pready_range(int partition_low, int partition_high, MPI_Request request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Pready_range");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Pready_range, (const uint64_t[]){(uint64_t)partition_low,
+        (uint64_t)partition_high, (uint64_t)request});
+    return impi_after(&seen, PMPI_Pready_range(partition_low, partition_high, request));
+}
+
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Pready_range");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Pready_range(partition_low,
+        partition_high, request);
     impi_call.names = "MPI_Pready_range"
         "\0";
     impi_err = impi_Pready_range(partition_low, partition_high, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Pready_range, (const uint64_t[]){(uint64_t)partition_low,
+        (uint64_t)partition_high, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Pready_range);
+
+static COLD int seen_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+        int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Precv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Precv_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Precv_init(buf, partitions, count, datatype, source, tag,
+        comm, info, request));
+}
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source,
         int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Precv_init(buf,
+        partitions, count, datatype, source, tag, comm, info, request);
     impi_call.names = "MPI_Precv_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -737,16 +1325,33 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Precv_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Precv_init);
+
+static COLD int seen_Precv_init_c(void *buf, int partitions, MPI_Count count,
+        MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Precv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Precv_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Precv_init_c(buf, partitions, count, datatype, source, tag,
+        comm, info, request));
+}
 
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Precv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Precv_init_c(buf,
+        partitions, count, datatype, source, tag, comm, info, request);
     impi_call.names = "MPI_Precv_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -754,15 +1359,28 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
     impi_err = impi_Precv_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, source, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Precv_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Precv_init_c);
 
+static COLD int seen_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Probe");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Probe, (const uint64_t[]){(uint64_t)source, (uint64_t)tag,
+        (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Probe(source, tag, comm, status));
+}
+
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Probe");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Probe(source, tag,
+        comm, status);
     impi_call.names = "MPI_Probe"
         "\0status\0";
     impi_call.at[0] = status;
@@ -771,16 +1389,32 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         impi_err = impi_Probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Probe, (const uint64_t[]){(uint64_t)source,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Probe);
+
+static COLD int seen_Psend_init(const void *buf, int partitions, MPI_Count count,
+        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Psend_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Psend_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm,
+        info, request));
+}
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Psend_init(buf,
+        partitions, count, datatype, dest, tag, comm, info, request);
     impi_call.names = "MPI_Psend_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -788,16 +1422,33 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Psend_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Psend_init);
+
+static COLD int seen_Psend_init_c(const void *buf, int partitions, MPI_Count count,
+        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Psend_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Psend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
+    return impi_after(&seen, PMPI_Psend_init_c(buf, partitions, count, datatype, dest, tag,
+        comm, info, request));
+}
 
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
         int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Psend_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Psend_init_c(buf,
+        partitions, count, datatype, dest, tag, comm, info, request);
     impi_call.names = "MPI_Psend_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -805,16 +1456,30 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
     impi_err = impi_Psend_init((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag,
         (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Psend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)partitions, (uint64_t)count, (uint64_t)datatype, (uint64_t)dest,
+        (uint64_t)tag, (uint64_t)comm, (uint64_t)info, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Psend_init_c);
+
+static COLD int seen_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Recv, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Recv(buf, count, datatype, source, tag, comm, status));
+}
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Recv(buf, count,
+        datatype, source, tag, comm, status);
     impi_call.names = "MPI_Recv"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -825,16 +1490,30 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
             (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Recv, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Recv);
+
+static COLD int seen_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+        int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Recv_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Recv_c(buf, count, datatype, source, tag, comm, status));
+}
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Recv_c(buf, count,
+        datatype, source, tag, comm, status);
     impi_call.names = "MPI_Recv_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -845,16 +1524,30 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
             (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Recv_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Recv_c);
+
+static COLD int seen_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Recv_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Recv_init(buf, count, datatype, source, tag, comm, request));
+}
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Recv_init(buf, count,
+        datatype, source, tag, comm, request);
     impi_call.names = "MPI_Recv_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -862,16 +1555,30 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Recv_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Recv_init);
+
+static COLD int seen_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Recv_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Recv_init_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request));
+}
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Recv_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Recv_init_c(buf, count,
+        datatype, source, tag, comm, request);
     impi_call.names = "MPI_Recv_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -879,45 +1586,81 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     impi_err = impi_Recv_init((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Recv_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)source, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Recv_init_c);
 
+static COLD int seen_Request_free(MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Request_free, (const uint64_t[]){(uint64_t)request});
+    return impi_after(&seen, PMPI_Request_free(request));
+}
+
 int PMPI_Request_free(MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Request_free(request);
     impi_call.names = "MPI_Request_free"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Request_free((uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Request_free, (const uint64_t[]){(uint64_t)request});
     return 0;
 }
 WEAK(MPI_Request_free);
 
+static COLD int seen_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Request_get_status, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)flag, (uint64_t)status});
+    return impi_after(&seen, PMPI_Request_get_status(request, flag, status));
+}
+
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Request_get_status(request,
+        flag, status);
     impi_call.names = "MPI_Request_get_status"
         "\0flag\0status\0";
     impi_call.at[0] = flag;
     impi_call.at[1] = status;
     impi_err = impi_Request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Request_get_status, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)flag, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Request_get_status);
+
+static COLD int seen_Request_get_status_all(int count, const MPI_Request array_of_requests[],
+        int *flag, MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Request_get_status_all, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Request_get_status_all(count, array_of_requests, flag,
+        array_of_statuses));
+}
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Request_get_status_all(count,
+        array_of_requests, flag, array_of_statuses);
     impi_call.names = "MPI_Request_get_status_all"
         "\0array_of_requests\0flag\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -926,16 +1669,30 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     impi_err = impi_Request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag,
         (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Request_get_status_all, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Request_get_status_all);
+
+static COLD int seen_Request_get_status_any(int count, const MPI_Request array_of_requests[],
+        int *index, int *flag, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_any");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Request_get_status_any, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
+    return impi_after(&seen, PMPI_Request_get_status_any(count, array_of_requests, index, flag,
+        status));
+}
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
         int *flag, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_any");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Request_get_status_any(count,
+        array_of_requests, index, flag, status);
     impi_call.names = "MPI_Request_get_status_any"
         "\0array_of_requests\0index\0flag\0status\0";
     impi_call.at[0] = array_of_requests;
@@ -945,16 +1702,31 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     impi_err = impi_Request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)index,
         (uintptr_t)flag, (uintptr_t)status);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Request_get_status_any, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Request_get_status_any);
+
+static COLD int seen_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
+        int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Request_get_status_some");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Request_get_status_some, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Request_get_status_some(incount, array_of_requests, outcount,
+        array_of_indices, array_of_statuses));
+}
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
         int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Request_get_status_some");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Request_get_status_some(incount,
+        array_of_requests, outcount, array_of_indices, array_of_statuses);
     impi_call.names = "MPI_Request_get_status_some"
         "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -964,15 +1736,29 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     impi_err = impi_Request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount,
         (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Request_get_status_some, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Request_get_status_some);
 
+static COLD int seen_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rsend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Rsend(buf, count, datatype, dest, tag, comm));
+}
+
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rsend(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Rsend"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -981,16 +1767,29 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rsend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Rsend);
+
+static COLD int seen_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rsend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Rsend_c(buf, count, datatype, dest, tag, comm));
+}
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rsend_c(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Rsend_c"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -999,16 +1798,29 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
         impi_err = impi_Rsend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rsend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Rsend_c);
+
+static COLD int seen_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rsend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rsend_init(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Rsend_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1016,16 +1828,31 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rsend_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rsend_init);
+
+static COLD int seen_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rsend_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rsend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rsend_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rsend_init_c(buf,
+        count, datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Rsend_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1033,15 +1860,29 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_err = impi_Rsend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rsend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rsend_init_c);
 
+static COLD int seen_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Send, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Send(buf, count, datatype, dest, tag, comm));
+}
+
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Send(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Send"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -1050,16 +1891,29 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
         impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Send, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Send);
+
+static COLD int seen_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Send_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Send_c(buf, count, datatype, dest, tag, comm));
+}
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Send_c(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Send_c"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -1068,16 +1922,29 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
         impi_err = impi_Send((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Send_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Send_c);
+
+static COLD int seen_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Send_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Send_init(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Send_init(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Send_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1085,16 +1952,30 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Send_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Send_init);
+
+static COLD int seen_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Send_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Send_init_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Send_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Send_init_c(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Send_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1102,17 +1983,36 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     impi_err = impi_Send_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Send_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Send_init_c);
+
+static COLD int seen_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+        int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+        MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Sendrecv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+        recvcount, recvtype, source, recvtag, comm, status));
+}
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
         int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Sendrecv(sendbuf,
+        sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+        status);
     impi_call.names = "MPI_Sendrecv"
         "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
@@ -1126,17 +2026,37 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
             (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Sendrecv, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Sendrecv);
+
+static COLD int seen_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Sendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag,
+        recvbuf, recvcount, recvtype, source, recvtag, comm, status));
+}
 
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
         int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Sendrecv_c(sendbuf,
+        sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+        status);
     impi_call.names = "MPI_Sendrecv_c"
         "\0sendbuf\0recvbuf\0status\0";
     impi_call.at[0] = sendbuf;
@@ -1150,16 +2070,33 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
             (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Sendrecv_c, (const uint64_t[]){(uint64_t)sendbuf,
+        (uint64_t)sendcount, (uint64_t)sendtype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)recvbuf, (uint64_t)recvcount, (uint64_t)recvtype, (uint64_t)source,
+        (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Sendrecv_c);
+
+static COLD int seen_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
+        int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_replace");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Sendrecv_replace, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source,
+        recvtag, comm, status));
+}
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
         int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Sendrecv_replace(buf,
+        count, datatype, dest, sendtag, source, recvtag, comm, status);
     impi_call.names = "MPI_Sendrecv_replace"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1171,16 +2108,32 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
             (uintptr_t)comm, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Sendrecv_replace, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Sendrecv_replace);
+
+static COLD int seen_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Sendrecv_replace_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Sendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
+    return impi_after(&seen, PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag,
+        source, recvtag, comm, status));
+}
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Sendrecv_replace_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Sendrecv_replace_c(buf,
+        count, datatype, dest, sendtag, source, recvtag, comm, status);
     impi_call.names = "MPI_Sendrecv_replace_c"
         "\0buf\0status\0";
     impi_call.at[0] = buf;
@@ -1192,44 +2145,81 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
             (uintptr_t)comm, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Sendrecv_replace_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)sendtag,
+        (uint64_t)source, (uint64_t)recvtag, (uint64_t)comm, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Sendrecv_replace_c);
 
+static COLD int seen_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_attach_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_attach_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer, (uint64_t)size});
+    return impi_after(&seen, PMPI_Session_attach_buffer(session, buffer, size));
+}
+
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_attach_buffer(session,
+        buffer, size);
     impi_call.names = "MPI_Session_attach_buffer"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_attach_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Session_attach_buffer);
 
+static COLD int seen_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_attach_buffer_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_attach_buffer_c, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer, (uint64_t)size});
+    return impi_after(&seen, PMPI_Session_attach_buffer_c(session, buffer, size));
+}
+
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_attach_buffer_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_attach_buffer_c(session,
+        buffer, size);
     impi_call.names = "MPI_Session_attach_buffer_c"
         "\0buffer\0";
     impi_call.at[0] = buffer;
     impi_err = impi_Session_attach_buffer((uintptr_t)session, (uintptr_t)buffer, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_attach_buffer_c, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Session_attach_buffer_c);
+
+static COLD int seen_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_detach_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_detach_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer_addr, (uint64_t)size});
+    return impi_after(&seen, PMPI_Session_detach_buffer(session, buffer_addr, size));
+}
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
     MPI_Count impi_size = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_detach_buffer(session,
+        buffer_addr, size);
     impi_call.names = "MPI_Session_detach_buffer"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
@@ -1237,88 +2227,161 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr,
         size ? (uintptr_t)&impi_size : 0);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_detach_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer_addr, (uint64_t)size});
     if (size) *size = impi_narrow(impi_size);
     return 0;
 }
 WEAK(MPI_Session_detach_buffer);
 
+static COLD int seen_Session_detach_buffer_c(MPI_Session session, void *buffer_addr,
+        MPI_Count *size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_detach_buffer_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_detach_buffer_c, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer_addr, (uint64_t)size});
+    return impi_after(&seen, PMPI_Session_detach_buffer_c(session, buffer_addr, size));
+}
+
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_detach_buffer_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_detach_buffer_c(session,
+        buffer_addr, size);
     impi_call.names = "MPI_Session_detach_buffer_c"
         "\0buffer_addr\0size\0";
     impi_call.at[0] = buffer_addr;
     impi_call.at[1] = size;
     impi_err = impi_Session_detach_buffer((uintptr_t)session, (uintptr_t)buffer_addr, (uintptr_t)size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_detach_buffer_c, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)buffer_addr, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Session_detach_buffer_c);
 
+static COLD int seen_Session_flush_buffer(MPI_Session session)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_flush_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_flush_buffer, (const uint64_t[]){(uint64_t)session});
+    return impi_after(&seen, PMPI_Session_flush_buffer(session));
+}
+
 int PMPI_Session_flush_buffer(MPI_Session session)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_flush_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_flush_buffer(session);
     impi_call.names = "MPI_Session_flush_buffer"
         "\0";
     impi_err = impi_Session_flush_buffer((uintptr_t)session);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_flush_buffer, (const uint64_t[]){(uint64_t)session});
     return 0;
 }
 WEAK(MPI_Session_flush_buffer);
 
+static COLD int seen_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Session_iflush_buffer");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Session_iflush_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Session_iflush_buffer(session, request));
+}
+
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Session_iflush_buffer");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Session_iflush_buffer(session,
+        request);
     impi_call.names = "MPI_Session_iflush_buffer"
         "\0request\0";
     impi_call.at[0] = request;
     impi_err = impi_Session_iflush_buffer((uintptr_t)session, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Session_iflush_buffer, (const uint64_t[]){(uint64_t)session,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Session_iflush_buffer);
 
+static COLD int seen_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+        MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ssend, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Ssend(buf, count, datatype, dest, tag, comm));
+}
+
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ssend(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Ssend"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ssend, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Ssend);
+
+static COLD int seen_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ssend_c, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
+    return impi_after(&seen, PMPI_Ssend_c(buf, count, datatype, dest, tag, comm));
+}
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ssend_c(buf, count,
+        datatype, dest, tag, comm);
     impi_call.names = "MPI_Ssend_c"
         "\0buf\0";
     impi_call.at[0] = buf;
     impi_err = impi_Ssend((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ssend_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm});
     return 0;
 }
 WEAK(MPI_Ssend_c);
+
+static COLD int seen_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
+        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_init");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ssend_init, (const uint64_t[]){(uint64_t)buf, (uint64_t)count,
+        (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm, (uint64_t)request});
+    return impi_after(&seen, PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ssend_init(buf, count,
+        datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Ssend_init"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1326,16 +2389,31 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ssend_init, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ssend_init);
+
+static COLD int seen_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype,
+        int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Ssend_init_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Ssend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request));
+}
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Ssend_init_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Ssend_init_c(buf,
+        count, datatype, dest, tag, comm, request);
     impi_call.names = "MPI_Ssend_init_c"
         "\0buf\0request\0";
     impi_call.at[0] = buf;
@@ -1343,15 +2421,26 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     impi_err = impi_Ssend_init((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Ssend_init_c, (const uint64_t[]){(uint64_t)buf,
+        (uint64_t)count, (uint64_t)datatype, (uint64_t)dest, (uint64_t)tag, (uint64_t)comm,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Ssend_init_c);
 
+static COLD int seen_Start(MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Start");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Start, (const uint64_t[]){(uint64_t)request});
+    return impi_after(&seen, PMPI_Start(request));
+}
+
 int PMPI_Start(MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Start");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Start(request);
     impi_call.names = "MPI_Start"
         "\0request\0";
     impi_call.at[0] = request;
@@ -1360,15 +2449,26 @@ int PMPI_Start(MPI_Request *request)
         impi_err = impi_Start((uintptr_t)request);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Start, (const uint64_t[]){(uint64_t)request});
     return 0;
 }
 WEAK(MPI_Start);
 
+static COLD int seen_Startall(int count, MPI_Request array_of_requests[])
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Startall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Startall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests});
+    return impi_after(&seen, PMPI_Startall(count, array_of_requests));
+}
+
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Startall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Startall(count,
+        array_of_requests);
     impi_call.names = "MPI_Startall"
         "\0array_of_requests\0";
     impi_call.at[0] = array_of_requests;
@@ -1377,102 +2477,186 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
         impi_err = impi_Startall(count, (uintptr_t)array_of_requests);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Startall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests});
     return 0;
 }
 WEAK(MPI_Startall);
 
+static COLD int seen_Status_get_error(const MPI_Status *status, int *err)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_error");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_get_error, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)err});
+    return impi_after(&seen, PMPI_Status_get_error(status, err));
+}
+
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_error");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_get_error(status,
+        err);
     impi_call.names = "MPI_Status_get_error"
         "\0status\0err\0";
     impi_call.at[0] = status;
     impi_call.at[1] = err;
     impi_err = impi_Status_get_error((uintptr_t)status, (uintptr_t)err);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_get_error, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)err});
     return 0;
 }
 WEAK(MPI_Status_get_error);
 
+static COLD int seen_Status_get_source(const MPI_Status *status, int *source)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_source");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_get_source, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)source});
+    return impi_after(&seen, PMPI_Status_get_source(status, source));
+}
+
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_source");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_get_source(status,
+        source);
     impi_call.names = "MPI_Status_get_source"
         "\0status\0source\0";
     impi_call.at[0] = status;
     impi_call.at[1] = source;
     impi_err = impi_Status_get_source((uintptr_t)status, (uintptr_t)source);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_get_source, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)source});
     return 0;
 }
 WEAK(MPI_Status_get_source);
 
+static COLD int seen_Status_get_tag(const MPI_Status *status, int *tag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_get_tag");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_get_tag, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)tag});
+    return impi_after(&seen, PMPI_Status_get_tag(status, tag));
+}
+
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_get_tag");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_get_tag(status,
+        tag);
     impi_call.names = "MPI_Status_get_tag"
         "\0status\0tag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = tag;
     impi_err = impi_Status_get_tag((uintptr_t)status, (uintptr_t)tag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_get_tag, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)tag});
     return 0;
 }
 WEAK(MPI_Status_get_tag);
 
+static COLD int seen_Status_set_error(MPI_Status *status, int err)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_error");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_error, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)err});
+    return impi_after(&seen, PMPI_Status_set_error(status, err));
+}
+
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_error");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_error(status,
+        err);
     impi_call.names = "MPI_Status_set_error"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_error((uintptr_t)status, err);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_error, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)err});
     return 0;
 }
 WEAK(MPI_Status_set_error);
 
+static COLD int seen_Status_set_source(MPI_Status *status, int source)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_source");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_source, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)source});
+    return impi_after(&seen, PMPI_Status_set_source(status, source));
+}
+
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_source");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_source(status,
+        source);
     impi_call.names = "MPI_Status_set_source"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_source((uintptr_t)status, source);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_source, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)source});
     return 0;
 }
 WEAK(MPI_Status_set_source);
 
+static COLD int seen_Status_set_tag(MPI_Status *status, int tag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Status_set_tag");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Status_set_tag, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)tag});
+    return impi_after(&seen, PMPI_Status_set_tag(status, tag));
+}
+
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Status_set_tag");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Status_set_tag(status,
+        tag);
     impi_call.names = "MPI_Status_set_tag"
         "\0status\0";
     impi_call.at[0] = status;
     impi_err = impi_Status_set_tag((uintptr_t)status, tag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Status_set_tag, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)tag});
     return 0;
 }
 WEAK(MPI_Status_set_tag);
 
+static COLD int seen_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Test");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Test, (const uint64_t[]){(uint64_t)request, (uint64_t)flag,
+        (uint64_t)status});
+    return impi_after(&seen, PMPI_Test(request, flag, status));
+}
+
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Test(request, flag,
+        status);
     impi_call.names = "MPI_Test"
         "\0request\0flag\0status\0";
     impi_call.at[0] = request;
@@ -1483,31 +2667,56 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         impi_err = impi_Test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Test, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)flag, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Test);
 
+static COLD int seen_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Test_cancelled");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Test_cancelled, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)flag});
+    return impi_after(&seen, PMPI_Test_cancelled(status, flag));
+}
+
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Test_cancelled");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Test_cancelled(status,
+        flag);
     impi_call.names = "MPI_Test_cancelled"
         "\0status\0flag\0";
     impi_call.at[0] = status;
     impi_call.at[1] = flag;
     impi_err = impi_Test_cancelled((uintptr_t)status, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Test_cancelled, (const uint64_t[]){(uint64_t)status,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Test_cancelled);
+
+static COLD int seen_Testall(int count, MPI_Request array_of_requests[], int *flag,
+        MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Testall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Testall(count, array_of_requests, flag, array_of_statuses));
+}
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Testall(count,
+        array_of_requests, flag, array_of_statuses);
     impi_call.names = "MPI_Testall"
         "\0array_of_requests\0flag\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -1518,16 +2727,29 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         impi_err = impi_Testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Testall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)flag, (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Testall);
+
+static COLD int seen_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testany");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Testany, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
+    return impi_after(&seen, PMPI_Testany(count, array_of_requests, index, flag, status));
+}
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
         MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testany");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Testany(count,
+        array_of_requests, index, flag, status);
     impi_call.names = "MPI_Testany"
         "\0array_of_requests\0index\0flag\0status\0";
     impi_call.at[0] = array_of_requests;
@@ -1540,16 +2762,31 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *fl
             (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Testany, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)flag, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Testany);
+
+static COLD int seen_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
+        int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Testsome");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Testsome, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Testsome(incount, array_of_requests, outcount,
+        array_of_indices, array_of_statuses));
+}
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Testsome");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Testsome(incount,
+        array_of_requests, outcount, array_of_indices, array_of_statuses);
     impi_call.names = "MPI_Testsome"
         "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -1563,15 +2800,26 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
             (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Testsome, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Testsome);
 
+static COLD int seen_Wait(MPI_Request *request, MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Wait");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Wait, (const uint64_t[]){(uint64_t)request, (uint64_t)status});
+    return impi_after(&seen, PMPI_Wait(request, status));
+}
+
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Wait");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Wait(request, status);
     impi_call.names = "MPI_Wait"
         "\0request\0status\0";
     impi_call.at[0] = request;
@@ -1581,15 +2829,28 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         impi_err = impi_Wait((uintptr_t)request, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Wait, (const uint64_t[]){(uint64_t)request,
+        (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Wait);
 
+static COLD int seen_Waitall(int count, MPI_Request array_of_requests[],
+        MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitall");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Waitall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Waitall(count, array_of_requests, array_of_statuses));
+}
+
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitall");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Waitall(count,
+        array_of_requests, array_of_statuses);
     impi_call.names = "MPI_Waitall"
         "\0array_of_requests\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -1599,15 +2860,28 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
         impi_err = impi_Waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Waitall, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Waitall);
 
+static COLD int seen_Waitany(int count, MPI_Request array_of_requests[], int *index,
+        MPI_Status *status)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitany");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Waitany, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)status});
+    return impi_after(&seen, PMPI_Waitany(count, array_of_requests, index, status));
+}
+
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitany");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Waitany(count,
+        array_of_requests, index, status);
     impi_call.names = "MPI_Waitany"
         "\0array_of_requests\0index\0status\0";
     impi_call.at[0] = array_of_requests;
@@ -1618,16 +2892,31 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
         impi_err = impi_Waitany(count, (uintptr_t)array_of_requests, (uintptr_t)index, (uintptr_t)status);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Waitany, (const uint64_t[]){(uint64_t)count,
+        (uint64_t)array_of_requests, (uint64_t)index, (uint64_t)status});
     return 0;
 }
 WEAK(MPI_Waitany);
+
+static COLD int seen_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
+        int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Waitsome");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Waitsome, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
+    return impi_after(&seen, PMPI_Waitsome(incount, array_of_requests, outcount,
+        array_of_indices, array_of_statuses));
+}
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status *array_of_statuses)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Waitsome");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Waitsome(incount,
+        array_of_requests, outcount, array_of_indices, array_of_statuses);
     impi_call.names = "MPI_Waitsome"
         "\0array_of_requests\0outcount\0array_of_indices\0array_of_statuses\0";
     impi_call.at[0] = array_of_requests;
@@ -1641,7 +2930,10 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
             (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Waitsome, (const uint64_t[]){(uint64_t)incount,
+        (uint64_t)array_of_requests, (uint64_t)outcount, (uint64_t)array_of_indices,
+        (uint64_t)array_of_statuses});
     return 0;
 }
 WEAK(MPI_Waitsome);

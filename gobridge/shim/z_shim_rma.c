@@ -3,17 +3,35 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
+
+static COLD int seen_Accumulate(const void *origin_addr, int origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Accumulate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Accumulate(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, op, win));
+}
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Op op, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Accumulate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Accumulate(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win);
     impi_call.names = "MPI_Accumulate"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -24,17 +42,37 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Accumulate);
+
+static COLD int seen_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Accumulate_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, op, win));
+}
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Accumulate_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Accumulate_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win);
     impi_call.names = "MPI_Accumulate_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -45,16 +83,34 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Accumulate_c);
+
+static COLD int seen_Compare_and_swap(const void *origin_addr, const void *compare_addr,
+        void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Compare_and_swap");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Compare_and_swap, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)compare_addr, (uint64_t)result_addr, (uint64_t)datatype,
+        (uint64_t)target_rank, (uint64_t)target_disp, (uint64_t)win});
+    return impi_after(&seen, PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr,
+        datatype, target_rank, target_disp, win));
+}
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Compare_and_swap");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Compare_and_swap(origin_addr,
+        compare_addr, result_addr, datatype, target_rank, target_disp, win);
     impi_call.names = "MPI_Compare_and_swap"
         "\0origin_addr\0compare_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
@@ -67,16 +123,32 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
             (uintptr_t)datatype, target_rank, target_disp, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Compare_and_swap, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)compare_addr, (uint64_t)result_addr, (uint64_t)datatype,
+        (uint64_t)target_rank, (uint64_t)target_disp, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Compare_and_swap);
+
+static COLD int seen_Fetch_and_op(const void *origin_addr, void *result_addr,
+        MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Fetch_and_op");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Fetch_and_op, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)result_addr, (uint64_t)datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)op, (uint64_t)win});
+    return impi_after(&seen, PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank,
+        target_disp, op, win));
+}
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
         int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Fetch_and_op");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Fetch_and_op(origin_addr,
+        result_addr, datatype, target_rank, target_disp, op, win);
     impi_call.names = "MPI_Fetch_and_op"
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
@@ -88,16 +160,34 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
             target_rank, target_disp, (uintptr_t)op, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Fetch_and_op, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)result_addr, (uint64_t)datatype, (uint64_t)target_rank, (uint64_t)target_disp,
+        (uint64_t)op, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Fetch_and_op);
+
+static COLD int seen_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+        MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    return impi_after(&seen, PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win));
+}
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win);
     impi_call.names = "MPI_Get"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -108,10 +198,30 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Get);
+
+static COLD int seen_Get_accumulate(const void *origin_addr, int origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, int result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_accumulate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype,
+        result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
+        target_datatype, op, win));
+}
 
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
@@ -119,7 +229,9 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_accumulate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_accumulate(origin_addr,
+        origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win);
     impi_call.names = "MPI_Get_accumulate"
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
@@ -133,10 +245,32 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Get_accumulate);
+
+static COLD int seen_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_accumulate_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype,
+        result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
+        target_datatype, op, win));
+}
 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
@@ -144,7 +278,9 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_accumulate_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_accumulate_c(origin_addr,
+        origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win);
     impi_call.names = "MPI_Get_accumulate_c"
         "\0origin_addr\0result_addr\0";
     impi_call.at[0] = origin_addr;
@@ -158,17 +294,37 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Get_accumulate_c);
+
+static COLD int seen_Get_c(void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Get_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Get_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    return impi_after(&seen, PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win));
+}
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Get_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Get_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win);
     impi_call.names = "MPI_Get_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -179,17 +335,35 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Get_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Get_c);
+
+static COLD int seen_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+        MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Put");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Put, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    return impi_after(&seen, PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win));
+}
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Put");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Put(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win);
     impi_call.names = "MPI_Put"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -200,17 +374,35 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Put, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Put);
+
+static COLD int seen_Put_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Put_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Put_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
+    return impi_after(&seen, PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win));
+}
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Put_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Put_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win);
     impi_call.names = "MPI_Put_c"
         "\0origin_addr\0";
     impi_call.at[0] = origin_addr;
@@ -221,17 +413,36 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
             target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Put_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Put_c);
+
+static COLD int seen_Raccumulate(const void *origin_addr, int origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Raccumulate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Raccumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
+    return impi_after(&seen, PMPI_Raccumulate(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, op, win, request));
+}
 
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Raccumulate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Raccumulate(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win, request);
     impi_call.names = "MPI_Raccumulate"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -240,10 +451,29 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Raccumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Raccumulate);
+
+static COLD int seen_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Raccumulate_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Raccumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
+    return impi_after(&seen, PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, op, win, request));
+}
 
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
@@ -251,7 +481,9 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Raccumulate_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Raccumulate_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        op, win, request);
     impi_call.names = "MPI_Raccumulate_c"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -260,17 +492,37 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Raccumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Raccumulate_c);
+
+static COLD int seen_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+        MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rget, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win, request));
+}
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rget(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win, request);
     impi_call.names = "MPI_Rget"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -278,10 +530,31 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
     impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rget, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rget);
+
+static COLD int seen_Rget_accumulate(const void *origin_addr, int origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, int result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
+        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_accumulate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rget_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
+    return impi_after(&seen, PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype,
+        result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
+        target_datatype, op, win, request));
+}
 
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
@@ -289,7 +562,9 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
         MPI_Win win, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_accumulate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rget_accumulate(origin_addr,
+        origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win, request);
     impi_call.names = "MPI_Rget_accumulate"
         "\0origin_addr\0result_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -300,10 +575,33 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rget_accumulate, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rget_accumulate);
+
+static COLD int seen_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+        MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+        MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_accumulate_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rget_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
+    return impi_after(&seen, PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype,
+        result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
+        target_datatype, op, win, request));
+}
 
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
@@ -312,7 +610,9 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_accumulate_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rget_accumulate_c(origin_addr,
+        origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+        target_disp, target_count, target_datatype, op, win, request);
     impi_call.names = "MPI_Rget_accumulate_c"
         "\0origin_addr\0result_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -323,17 +623,38 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)op, (uintptr_t)win,
         (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rget_accumulate_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)result_addr,
+        (uint64_t)result_count, (uint64_t)result_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)op,
+        (uint64_t)win, (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rget_accumulate_c);
+
+static COLD int seen_Rget_c(void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rget_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rget_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Rget_c(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, win, request));
+}
 
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rget_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rget_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win, request);
     impi_call.names = "MPI_Rget_c"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -341,17 +662,37 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
     impi_err = impi_Rget((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rget_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rget_c);
+
+static COLD int seen_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+        int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+        MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rput");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rput, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank,
+        target_disp, target_count, target_datatype, win, request));
+}
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
         MPI_Win win, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rput");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rput(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win, request);
     impi_call.names = "MPI_Rput"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -359,17 +700,37 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
     impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rput, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rput);
+
+static COLD int seen_Rput_c(const void *origin_addr, MPI_Count origin_count,
+        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Rput_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Rput_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
+    return impi_after(&seen, PMPI_Rput_c(origin_addr, origin_count, origin_datatype,
+        target_rank, target_disp, target_count, target_datatype, win, request));
+}
 
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
         MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Rput_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Rput_c(origin_addr,
+        origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
+        win, request);
     impi_call.names = "MPI_Rput_c"
         "\0origin_addr\0request\0";
     impi_call.at[0] = origin_addr;
@@ -377,16 +738,31 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
     impi_err = impi_Rput((uintptr_t)origin_addr, origin_count, (uintptr_t)origin_datatype, target_rank,
         target_disp, target_count, (uintptr_t)target_datatype, (uintptr_t)win, (uintptr_t)request);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Rput_c, (const uint64_t[]){(uint64_t)origin_addr,
+        (uint64_t)origin_count, (uint64_t)origin_datatype, (uint64_t)target_rank,
+        (uint64_t)target_disp, (uint64_t)target_count, (uint64_t)target_datatype, (uint64_t)win,
+        (uint64_t)request});
     return 0;
 }
 WEAK(MPI_Rput_c);
+
+static COLD int seen_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+        void *baseptr, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_allocate, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win));
+}
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_allocate(size,
+        disp_unit, info, comm, baseptr, win);
     impi_call.names = "MPI_Win_allocate"
         "\0baseptr\0win\0";
     impi_call.at[0] = baseptr;
@@ -394,16 +770,29 @@ int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm
     impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_allocate, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_allocate);
+
+static COLD int seen_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+        MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_allocate_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win));
+}
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_allocate_c(size,
+        disp_unit, info, comm, baseptr, win);
     impi_call.names = "MPI_Win_allocate_c"
         "\0baseptr\0win\0";
     impi_call.at[0] = baseptr;
@@ -411,16 +800,29 @@ int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
     impi_err = impi_Win_allocate(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_allocate_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_allocate_c);
+
+static COLD int seen_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
+        MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_shared");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_allocate_shared, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win));
+}
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_shared");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_allocate_shared(size,
+        disp_unit, info, comm, baseptr, win);
     impi_call.names = "MPI_Win_allocate_shared"
         "\0baseptr\0win\0";
     impi_call.at[0] = baseptr;
@@ -428,16 +830,29 @@ int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Co
     impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_allocate_shared, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_allocate_shared);
+
+static COLD int seen_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+        MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_allocate_shared_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_allocate_shared_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win));
+}
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         void *baseptr, MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_allocate_shared_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_allocate_shared_c(size,
+        disp_unit, info, comm, baseptr, win);
     impi_call.names = "MPI_Win_allocate_shared_c"
         "\0baseptr\0win\0";
     impi_call.at[0] = baseptr;
@@ -445,29 +860,51 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
     impi_err = impi_Win_allocate_shared(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr,
         (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_allocate_shared_c, (const uint64_t[]){(uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)baseptr, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_allocate_shared_c);
 
+static COLD int seen_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_attach");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_attach, (const uint64_t[]){(uint64_t)win, (uint64_t)base,
+        (uint64_t)size});
+    return impi_after(&seen, PMPI_Win_attach(win, base, size));
+}
+
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_attach");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_attach(win, base,
+        size);
     impi_call.names = "MPI_Win_attach"
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Win_attach((uintptr_t)win, (uintptr_t)base, size);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_attach, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)base, (uint64_t)size});
     return 0;
 }
 WEAK(MPI_Win_attach);
 
+static COLD int seen_Win_complete(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_complete");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_complete, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_complete(win));
+}
+
 int PMPI_Win_complete(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_complete");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_complete(win);
     impi_call.names = "MPI_Win_complete"
         "\0";
     impi_err = impi_exec_Win_complete(win);
@@ -475,75 +912,132 @@ int PMPI_Win_complete(MPI_Win win)
         impi_err = impi_Win_complete((uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_complete, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_complete);
+
+static COLD int seen_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
+        MPI_Comm comm, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create, (const uint64_t[]){(uint64_t)base, (uint64_t)size,
+        (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_create(base, size, disp_unit, info, comm, win));
+}
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
         MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create(base, size,
+        disp_unit, info, comm, win);
     impi_call.names = "MPI_Win_create"
         "\0base\0win\0";
     impi_call.at[0] = base;
     impi_call.at[1] = win;
     impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create, (const uint64_t[]){(uint64_t)base,
+        (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_create);
+
+static COLD int seen_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+        MPI_Comm comm, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create_c, (const uint64_t[]){(uint64_t)base,
+        (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_create_c(base, size, disp_unit, info, comm, win));
+}
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
         MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create_c(base,
+        size, disp_unit, info, comm, win);
     impi_call.names = "MPI_Win_create_c"
         "\0base\0win\0";
     impi_call.at[0] = base;
     impi_call.at[1] = win;
     impi_err = impi_Win_create((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create_c, (const uint64_t[]){(uint64_t)base,
+        (uint64_t)size, (uint64_t)disp_unit, (uint64_t)info, (uint64_t)comm, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_create_c);
 
+static COLD int seen_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_create_dynamic");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_create_dynamic, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)comm, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_create_dynamic(info, comm, win));
+}
+
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_create_dynamic");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_create_dynamic(info,
+        comm, win);
     impi_call.names = "MPI_Win_create_dynamic"
         "\0win\0";
     impi_call.at[0] = win;
     impi_err = impi_Win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_create_dynamic, (const uint64_t[]){(uint64_t)info,
+        (uint64_t)comm, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_create_dynamic);
 
+static COLD int seen_Win_detach(MPI_Win win, const void *base)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_detach");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_detach, (const uint64_t[]){(uint64_t)win, (uint64_t)base});
+    return impi_after(&seen, PMPI_Win_detach(win, base));
+}
+
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_detach");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_detach(win, base);
     impi_call.names = "MPI_Win_detach"
         "\0base\0";
     impi_call.at[0] = base;
     impi_err = impi_Win_detach((uintptr_t)win, (uintptr_t)base);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_detach, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)base});
     return 0;
 }
 WEAK(MPI_Win_detach);
 
+static COLD int seen_Win_fence(int assert, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_fence");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_fence, (const uint64_t[]){(uint64_t)assert, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_fence(assert, win));
+}
+
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_fence");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_fence(assert, win);
     impi_call.names = "MPI_Win_fence"
         "\0";
     impi_err = impi_exec_Win_fence(assert, win);
@@ -551,15 +1045,25 @@ int PMPI_Win_fence(int assert, MPI_Win win)
         impi_err = impi_Win_fence(assert, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_fence, (const uint64_t[]){(uint64_t)assert,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_fence);
 
+static COLD int seen_Win_flush(int rank, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_flush, (const uint64_t[]){(uint64_t)rank, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_flush(rank, win));
+}
+
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_flush(rank, win);
     impi_call.names = "MPI_Win_flush"
         "\0";
     impi_err = impi_exec_Win_flush(rank, win);
@@ -567,15 +1071,25 @@ int PMPI_Win_flush(int rank, MPI_Win win)
         impi_err = impi_Win_flush(rank, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_flush, (const uint64_t[]){(uint64_t)rank,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_flush);
 
+static COLD int seen_Win_flush_all(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_flush_all, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_flush_all(win));
+}
+
 int PMPI_Win_flush_all(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_flush_all(win);
     impi_call.names = "MPI_Win_flush_all"
         "\0";
     impi_err = impi_exec_Win_flush_all(win);
@@ -583,15 +1097,26 @@ int PMPI_Win_flush_all(MPI_Win win)
         impi_err = impi_Win_flush_all((uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_flush_all, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_flush_all);
 
+static COLD int seen_Win_flush_local(int rank, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_local");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_flush_local, (const uint64_t[]){(uint64_t)rank,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_flush_local(rank, win));
+}
+
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_flush_local(rank,
+        win);
     impi_call.names = "MPI_Win_flush_local"
         "\0";
     impi_err = impi_exec_Win_flush_local(rank, win);
@@ -599,15 +1124,25 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
         impi_err = impi_Win_flush_local(rank, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_flush_local, (const uint64_t[]){(uint64_t)rank,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_flush_local);
 
+static COLD int seen_Win_flush_local_all(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_flush_local_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_flush_local_all, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_flush_local_all(win));
+}
+
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_flush_local_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_flush_local_all(win);
     impi_call.names = "MPI_Win_flush_local_all"
         "\0";
     impi_err = impi_exec_Win_flush_local_all(win);
@@ -615,72 +1150,126 @@ int PMPI_Win_flush_local_all(MPI_Win win)
         impi_err = impi_Win_flush_local_all((uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_flush_local_all, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_flush_local_all);
 
+static COLD int seen_Win_free(MPI_Win *win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_free");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_free, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_free(win));
+}
+
 int PMPI_Win_free(MPI_Win *win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_free");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_free(win);
     impi_call.names = "MPI_Win_free"
         "\0win\0";
     impi_call.at[0] = win;
     impi_err = impi_Win_free((uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_free, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_free);
 
+static COLD int seen_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_group");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_get_group, (const uint64_t[]){(uint64_t)win, (uint64_t)group});
+    return impi_after(&seen, PMPI_Win_get_group(win, group));
+}
+
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_group");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_group(win, group);
     impi_call.names = "MPI_Win_get_group"
         "\0group\0";
     impi_call.at[0] = group;
     impi_err = impi_Win_get_group((uintptr_t)win, (uintptr_t)group);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_group, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)group});
     return 0;
 }
 WEAK(MPI_Win_get_group);
 
+static COLD int seen_Win_get_info(MPI_Win win, MPI_Info *info_used)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_get_info, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)info_used});
+    return impi_after(&seen, PMPI_Win_get_info(win, info_used));
+}
+
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_info(win,
+        info_used);
     impi_call.names = "MPI_Win_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
     impi_err = impi_Win_get_info((uintptr_t)win, (uintptr_t)info_used);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_info, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)info_used});
     return 0;
 }
 WEAK(MPI_Win_get_info);
 
+static COLD int seen_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_get_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_get_name, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_name, (uint64_t)resultlen});
+    return impi_after(&seen, PMPI_Win_get_name(win, win_name, resultlen));
+}
+
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_get_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_name(win,
+        win_name, resultlen);
     impi_call.names = "MPI_Win_get_name"
         "\0win_name\0resultlen\0";
     impi_call.at[0] = win_name;
     impi_call.at[1] = resultlen;
     impi_err = impi_Win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_name, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_name, (uint64_t)resultlen});
     return 0;
 }
 WEAK(MPI_Win_get_name);
 
+static COLD int seen_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_lock");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_lock, (const uint64_t[]){(uint64_t)lock_type,
+        (uint64_t)rank, (uint64_t)assert, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_lock(lock_type, rank, assert, win));
+}
+
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_lock");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_lock(lock_type,
+        rank, assert, win);
     impi_call.names = "MPI_Win_lock"
         "\0";
     impi_err = impi_exec_Win_lock(lock_type, rank, assert, win);
@@ -688,69 +1277,126 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         impi_err = impi_Win_lock(lock_type, rank, assert, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_lock, (const uint64_t[]){(uint64_t)lock_type,
+        (uint64_t)rank, (uint64_t)assert, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_lock);
 
+static COLD int seen_Win_lock_all(int assert, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_lock_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_lock_all, (const uint64_t[]){(uint64_t)assert, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_lock_all(assert, win));
+}
+
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_lock_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_lock_all(assert, win);
     impi_call.names = "MPI_Win_lock_all"
         "\0";
     impi_err = impi_Win_lock_all(assert, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_lock_all, (const uint64_t[]){(uint64_t)assert,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_lock_all);
 
+static COLD int seen_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_post");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_post, (const uint64_t[]){(uint64_t)group, (uint64_t)assert,
+        (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_post(group, assert, win));
+}
+
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_post");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_post(group, assert,
+        win);
     impi_call.names = "MPI_Win_post"
         "\0";
     impi_err = impi_Win_post((uintptr_t)group, assert, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_post, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)assert, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_post);
 
+static COLD int seen_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_info");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_set_info, (const uint64_t[]){(uint64_t)win, (uint64_t)info});
+    return impi_after(&seen, PMPI_Win_set_info(win, info));
+}
+
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_info");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_set_info(win, info);
     impi_call.names = "MPI_Win_set_info"
         "\0";
     impi_err = impi_Win_set_info((uintptr_t)win, (uintptr_t)info);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_set_info, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)info});
     return 0;
 }
 WEAK(MPI_Win_set_info);
 
+static COLD int seen_Win_set_name(MPI_Win win, const char *win_name)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_set_name");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_set_name, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_name});
+    return impi_after(&seen, PMPI_Win_set_name(win, win_name));
+}
+
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_set_name");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_set_name(win,
+        win_name);
     impi_call.names = "MPI_Win_set_name"
         "\0win_name\0";
     impi_call.at[0] = win_name;
     impi_err = impi_Win_set_name((uintptr_t)win, (uintptr_t)win_name);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_set_name, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)win_name});
     return 0;
 }
 WEAK(MPI_Win_set_name);
+
+static COLD int seen_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
+        void *baseptr)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_shared_query");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_shared_query, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
+    return impi_after(&seen, PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr));
+}
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint impi_disp_unit = 0;
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_shared_query");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_shared_query(win,
+        rank, size, disp_unit, baseptr);
     impi_call.names = "MPI_Win_shared_query"
         "\0size\0disp_unit\0baseptr\0";
     impi_call.at[0] = size;
@@ -759,17 +1405,30 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
     impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size,
         disp_unit ? (uintptr_t)&impi_disp_unit : 0, (uintptr_t)baseptr);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_shared_query, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
     if (disp_unit) *disp_unit = impi_narrow(impi_disp_unit);
     return 0;
 }
 WEAK(MPI_Win_shared_query);
 
+static COLD int seen_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size,
+        MPI_Aint *disp_unit, void *baseptr)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_shared_query_c");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_shared_query_c, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
+    return impi_after(&seen, PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr));
+}
+
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
         void *baseptr)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_shared_query_c");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_shared_query_c(win,
+        rank, size, disp_unit, baseptr);
     impi_call.names = "MPI_Win_shared_query_c"
         "\0size\0disp_unit\0baseptr\0";
     impi_call.at[0] = size;
@@ -778,28 +1437,50 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
     impi_err = impi_Win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit,
         (uintptr_t)baseptr);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_shared_query_c, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)rank, (uint64_t)size, (uint64_t)disp_unit, (uint64_t)baseptr});
     return 0;
 }
 WEAK(MPI_Win_shared_query_c);
 
+static COLD int seen_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_start");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_start, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)assert, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_start(group, assert, win));
+}
+
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_start");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_start(group,
+        assert, win);
     impi_call.names = "MPI_Win_start"
         "\0";
     impi_err = impi_Win_start((uintptr_t)group, assert, (uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_start, (const uint64_t[]){(uint64_t)group,
+        (uint64_t)assert, (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_start);
 
+static COLD int seen_Win_sync(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_sync");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_sync, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_sync(win));
+}
+
 int PMPI_Win_sync(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_sync");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_sync(win);
     impi_call.names = "MPI_Win_sync"
         "\0";
     impi_err = impi_exec_Win_sync(win);
@@ -807,29 +1488,48 @@ int PMPI_Win_sync(MPI_Win win)
         impi_err = impi_Win_sync((uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_sync, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_sync);
 
+static COLD int seen_Win_test(MPI_Win win, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_test");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_test, (const uint64_t[]){(uint64_t)win, (uint64_t)flag});
+    return impi_after(&seen, PMPI_Win_test(win, flag));
+}
+
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_test");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_test(win, flag);
     impi_call.names = "MPI_Win_test"
         "\0flag\0";
     impi_call.at[0] = flag;
     impi_err = impi_Win_test((uintptr_t)win, (uintptr_t)flag);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_test, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)flag});
     return 0;
 }
 WEAK(MPI_Win_test);
 
+static COLD int seen_Win_unlock(int rank, MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_unlock");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_unlock, (const uint64_t[]){(uint64_t)rank, (uint64_t)win});
+    return impi_after(&seen, PMPI_Win_unlock(rank, win));
+}
+
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_unlock");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_unlock(rank, win);
     impi_call.names = "MPI_Win_unlock"
         "\0";
     impi_err = impi_exec_Win_unlock(rank, win);
@@ -837,28 +1537,47 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
         impi_err = impi_Win_unlock(rank, (uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_unlock, (const uint64_t[]){(uint64_t)rank,
+        (uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_unlock);
 
+static COLD int seen_Win_unlock_all(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_unlock_all");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_unlock_all, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_unlock_all(win));
+}
+
 int PMPI_Win_unlock_all(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_unlock_all");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_unlock_all(win);
     impi_call.names = "MPI_Win_unlock_all"
         "\0";
     impi_err = impi_Win_unlock_all((uintptr_t)win);
     if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_unlock_all, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_unlock_all);
 
+static COLD int seen_Win_wait(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPI_Win_wait");
+    struct impi_seen seen;
+    impi_before(&seen, IMPI_CALL_Win_wait, (const uint64_t[]){(uint64_t)win});
+    return impi_after(&seen, PMPI_Win_wait(win));
+}
+
 int PMPI_Win_wait(MPI_Win win)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_Win_wait");
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_wait(win);
     impi_call.names = "MPI_Win_wait"
         "\0";
     impi_err = impi_exec_Win_wait(win);
@@ -866,7 +1585,8 @@ int PMPI_Win_wait(MPI_Win win)
         impi_err = impi_Win_wait((uintptr_t)win);
         if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
     }
-    if (__builtin_expect(impi_err != 0, 0)) return impi_raise(impi_err);
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_wait, (const uint64_t[]){(uint64_t)win});
     return 0;
 }
 WEAK(MPI_Win_wait);

@@ -3,17 +3,19 @@
 
 #include "shim.h"
 #include "z_shim.h"
+#include "z_calls.h"
 #include "z_direct.h"
 #include "z_exports.h"
 
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define COLD __attribute__((noinline, cold))
 
 uint32_t impi_events;
 
 int PMPI_T_category_changed(int *update_number)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_changed");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_changed");
     impi_call.names = "MPI_T_category_changed"
         "\0update_number\0";
     impi_call.at[0] = update_number;
@@ -25,7 +27,7 @@ WEAK(MPI_T_category_changed);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_categories");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_categories");
     impi_call.names = "MPI_T_category_get_categories"
         "\0indices\0";
     impi_call.at[0] = indices;
@@ -37,7 +39,7 @@ WEAK(MPI_T_category_get_categories);
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_cvars");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_cvars");
     impi_call.names = "MPI_T_category_get_cvars"
         "\0indices\0";
     impi_call.at[0] = indices;
@@ -49,7 +51,7 @@ WEAK(MPI_T_category_get_cvars);
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_events");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_events");
     impi_call.names = "MPI_T_category_get_events"
         "\0indices\0";
     impi_call.at[0] = indices;
@@ -61,7 +63,7 @@ WEAK(MPI_T_category_get_events);
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_index");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_index");
     impi_call.names = "MPI_T_category_get_index"
         "\0name\0cat_index\0";
     impi_call.at[0] = name;
@@ -75,7 +77,7 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
         int *num_cvars, int *num_pvars, int *num_categories)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_info");
     impi_call.names = "MPI_T_category_get_info"
         "\0name\0name_len\0desc\0desc_len\0num_cvars\0num_pvars\0"
         "num_categories\0";
@@ -95,7 +97,7 @@ WEAK(MPI_T_category_get_info);
 int PMPI_T_category_get_num(int *num_cat)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_num");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_num");
     impi_call.names = "MPI_T_category_get_num"
         "\0num_cat\0";
     impi_call.at[0] = num_cat;
@@ -107,7 +109,7 @@ WEAK(MPI_T_category_get_num);
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_num_events");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_num_events");
     impi_call.names = "MPI_T_category_get_num_events"
         "\0num_events\0";
     impi_call.at[0] = num_events;
@@ -119,7 +121,7 @@ WEAK(MPI_T_category_get_num_events);
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_category_get_pvars");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_category_get_pvars");
     impi_call.names = "MPI_T_category_get_pvars"
         "\0indices\0";
     impi_call.at[0] = indices;
@@ -131,7 +133,7 @@ WEAK(MPI_T_category_get_pvars);
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_index");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_get_index");
     impi_call.names = "MPI_T_cvar_get_index"
         "\0name\0cvar_index\0";
     impi_call.at[0] = name;
@@ -146,7 +148,7 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
         int *scope)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_get_info");
     impi_call.names = "MPI_T_cvar_get_info"
         "\0name\0name_len\0verbosity\0datatype\0enumtype\0desc\0"
         "desc_len\0bind\0scope\0";
@@ -169,7 +171,7 @@ WEAK(MPI_T_cvar_get_info);
 int PMPI_T_cvar_get_num(int *num_cvar)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_get_num");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_get_num");
     impi_call.names = "MPI_T_cvar_get_num"
         "\0num_cvar\0";
     impi_call.at[0] = num_cvar;
@@ -182,7 +184,7 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
         int *count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_handle_alloc");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_handle_alloc");
     impi_call.names = "MPI_T_cvar_handle_alloc"
         "\0obj_handle\0handle\0count\0";
     impi_call.at[0] = obj_handle;
@@ -196,7 +198,7 @@ WEAK(MPI_T_cvar_handle_alloc);
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_handle_free");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_handle_free");
     impi_call.names = "MPI_T_cvar_handle_free"
         "\0handle\0";
     impi_call.at[0] = handle;
@@ -208,7 +210,7 @@ WEAK(MPI_T_cvar_handle_free);
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_read");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_read");
     impi_call.names = "MPI_T_cvar_read"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -220,7 +222,7 @@ WEAK(MPI_T_cvar_read);
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_cvar_write");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_cvar_write");
     impi_call.names = "MPI_T_cvar_write"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -232,7 +234,7 @@ WEAK(MPI_T_cvar_write);
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_enum_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_enum_get_info");
     impi_call.names = "MPI_T_enum_get_info"
         "\0num\0name\0name_len\0";
     impi_call.at[0] = num;
@@ -246,7 +248,7 @@ WEAK(MPI_T_enum_get_info);
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int index, int *value, char *name, int *name_len)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_enum_get_item");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_enum_get_item");
     impi_call.names = "MPI_T_enum_get_item"
         "\0value\0name\0name_len\0";
     impi_call.at[0] = value;
@@ -262,7 +264,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
         MPI_T_cb_safety cb_safety, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_callback_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_callback_get_info");
     impi_call.names = "MPI_T_event_callback_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
@@ -275,7 +277,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
         MPI_T_cb_safety cb_safety, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_callback_set_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_callback_set_info");
     impi_call.names = "MPI_T_event_callback_set_info"
         "\0";
     impi_err = impi_T_event_callback_set_info((uintptr_t)event_registration, cb_safety, (uintptr_t)info);
@@ -286,7 +288,7 @@ WEAK(MPI_T_event_callback_set_info);
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_copy");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_copy");
     impi_call.names = "MPI_T_event_copy"
         "\0buffer\0";
     impi_call.at[0] = buffer;
@@ -298,7 +300,7 @@ WEAK(MPI_T_event_copy);
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_index");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_get_index");
     impi_call.names = "MPI_T_event_get_index"
         "\0name\0event_index\0";
     impi_call.at[0] = name;
@@ -313,7 +315,7 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
         MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_get_info");
     impi_call.names = "MPI_T_event_get_info"
         "\0name\0name_len\0verbosity\0array_of_datatypes\0array_of_displacements\0num_elements\0"
         "enumtype\0info\0desc\0desc_len\0bind\0";
@@ -339,7 +341,7 @@ WEAK(MPI_T_event_get_info);
 int PMPI_T_event_get_num(int *num_events)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_num");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_get_num");
     impi_call.names = "MPI_T_event_get_num"
         "\0num_events\0";
     impi_call.at[0] = num_events;
@@ -351,7 +353,7 @@ WEAK(MPI_T_event_get_num);
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_source");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_get_source");
     impi_call.names = "MPI_T_event_get_source"
         "\0source_index\0";
     impi_call.at[0] = source_index;
@@ -363,7 +365,7 @@ WEAK(MPI_T_event_get_source);
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_get_timestamp");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_get_timestamp");
     impi_call.names = "MPI_T_event_get_timestamp"
         "\0event_timestamp\0";
     impi_call.at[0] = event_timestamp;
@@ -376,7 +378,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         MPI_T_event_registration *event_registration)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_alloc");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_handle_alloc");
     impi_call.names = "MPI_T_event_handle_alloc"
         "\0obj_handle\0event_registration\0";
     impi_call.at[0] = obj_handle;
@@ -391,7 +393,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
         MPI_T_event_free_cb_function free_cb_function)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_free");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_handle_free");
     impi_call.names = "MPI_T_event_handle_free"
         "\0user_data\0free_cb_function\0";
     impi_call.at[0] = user_data;
@@ -405,7 +407,7 @@ WEAK(MPI_T_event_handle_free);
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_handle_get_info");
     impi_call.names = "MPI_T_event_handle_get_info"
         "\0info_used\0";
     impi_call.at[0] = info_used;
@@ -417,7 +419,7 @@ WEAK(MPI_T_event_handle_get_info);
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_handle_set_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_handle_set_info");
     impi_call.names = "MPI_T_event_handle_set_info"
         "\0";
     impi_err = impi_T_event_handle_set_info((uintptr_t)event_registration, (uintptr_t)info);
@@ -428,7 +430,7 @@ WEAK(MPI_T_event_handle_set_info);
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_read");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_read");
     impi_call.names = "MPI_T_event_read"
         "\0buffer\0";
     impi_call.at[0] = buffer;
@@ -442,7 +444,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
         MPI_T_event_cb_function event_cb_function)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_register_callback");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_register_callback");
     impi_call.names = "MPI_T_event_register_callback"
         "\0user_data\0event_cb_function\0";
     impi_call.at[0] = user_data;
@@ -457,7 +459,7 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
         MPI_T_event_dropped_cb_function dropped_cb_function)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_event_set_dropped_handler");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_event_set_dropped_handler");
     impi_call.names = "MPI_T_event_set_dropped_handler"
         "\0dropped_cb_function\0";
     impi_call.at[0] = dropped_cb_function;
@@ -469,7 +471,7 @@ WEAK(MPI_T_event_set_dropped_handler);
 int PMPI_T_finalize(void)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_finalize");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_finalize");
     impi_call.names = "MPI_T_finalize"
         "\0";
     impi_err = impi_T_finalize();
@@ -480,7 +482,7 @@ WEAK(MPI_T_finalize);
 int PMPI_T_init_thread(int required, int *provided)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_init_thread");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_init_thread");
     impi_call.names = "MPI_T_init_thread"
         "\0provided\0";
     impi_call.at[0] = provided;
@@ -492,7 +494,7 @@ WEAK(MPI_T_init_thread);
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_index");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_get_index");
     impi_call.names = "MPI_T_pvar_get_index"
         "\0name\0pvar_index\0";
     impi_call.at[0] = name;
@@ -507,7 +509,7 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
         int *bind, int *readonly, int *continuous, int *atomic)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_get_info");
     impi_call.names = "MPI_T_pvar_get_info"
         "\0name\0name_len\0verbosity\0var_class\0datatype\0enumtype\0"
         "desc\0desc_len\0bind\0readonly\0continuous\0atomic\0";
@@ -534,7 +536,7 @@ WEAK(MPI_T_pvar_get_info);
 int PMPI_T_pvar_get_num(int *num_pvar)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_get_num");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_get_num");
     impi_call.names = "MPI_T_pvar_get_num"
         "\0num_pvar\0";
     impi_call.at[0] = num_pvar;
@@ -547,7 +549,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session pe_session, int pvar_index, void
         MPI_T_pvar_handle *handle, int *count)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_handle_alloc");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_handle_alloc");
     impi_call.names = "MPI_T_pvar_handle_alloc"
         "\0obj_handle\0handle\0count\0";
     impi_call.at[0] = obj_handle;
@@ -562,7 +564,7 @@ WEAK(MPI_T_pvar_handle_alloc);
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session pe_session, MPI_T_pvar_handle *handle)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_handle_free");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_handle_free");
     impi_call.names = "MPI_T_pvar_handle_free"
         "\0handle\0";
     impi_call.at[0] = handle;
@@ -574,7 +576,7 @@ WEAK(MPI_T_pvar_handle_free);
 int PMPI_T_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void *buf)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_read");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_read");
     impi_call.names = "MPI_T_pvar_read"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -586,7 +588,7 @@ WEAK(MPI_T_pvar_read);
 int PMPI_T_pvar_readreset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, void *buf)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_readreset");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_readreset");
     impi_call.names = "MPI_T_pvar_readreset"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -598,7 +600,7 @@ WEAK(MPI_T_pvar_readreset);
 int PMPI_T_pvar_reset(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_reset");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_reset");
     impi_call.names = "MPI_T_pvar_reset"
         "\0";
     impi_err = impi_T_pvar_reset((uintptr_t)pe_session, (uintptr_t)handle);
@@ -609,7 +611,7 @@ WEAK(MPI_T_pvar_reset);
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *pe_session)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_session_create");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_session_create");
     impi_call.names = "MPI_T_pvar_session_create"
         "\0pe_session\0";
     impi_call.at[0] = pe_session;
@@ -621,7 +623,7 @@ WEAK(MPI_T_pvar_session_create);
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *pe_session)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_session_free");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_session_free");
     impi_call.names = "MPI_T_pvar_session_free"
         "\0pe_session\0";
     impi_call.at[0] = pe_session;
@@ -633,7 +635,7 @@ WEAK(MPI_T_pvar_session_free);
 int PMPI_T_pvar_start(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_start");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_start");
     impi_call.names = "MPI_T_pvar_start"
         "\0";
     impi_err = impi_T_pvar_start((uintptr_t)pe_session, (uintptr_t)handle);
@@ -644,7 +646,7 @@ WEAK(MPI_T_pvar_start);
 int PMPI_T_pvar_stop(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_stop");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_stop");
     impi_call.names = "MPI_T_pvar_stop"
         "\0";
     impi_err = impi_T_pvar_stop((uintptr_t)pe_session, (uintptr_t)handle);
@@ -655,7 +657,7 @@ WEAK(MPI_T_pvar_stop);
 int PMPI_T_pvar_write(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle, const void *buf)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_pvar_write");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_pvar_write");
     impi_call.names = "MPI_T_pvar_write"
         "\0buf\0";
     impi_call.at[0] = buf;
@@ -669,7 +671,7 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
         MPI_Info *info)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_info");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_source_get_info");
     impi_call.names = "MPI_T_source_get_info"
         "\0name\0name_len\0desc\0desc_len\0ordering\0ticks_per_second\0"
         "max_ticks\0info\0";
@@ -691,7 +693,7 @@ WEAK(MPI_T_source_get_info);
 int PMPI_T_source_get_num(int *num_sources)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_num");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_source_get_num");
     impi_call.names = "MPI_T_source_get_num"
         "\0num_sources\0";
     impi_call.at[0] = num_sources;
@@ -703,7 +705,7 @@ WEAK(MPI_T_source_get_num);
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 {
     int impi_err;
-    if (__builtin_expect(impi_forked, 0)) return impi_after_fork("MPI_T_source_get_timestamp");
+    if (__builtin_expect(impi_mode & IMPI_FORKED, 0)) return impi_after_fork("MPI_T_source_get_timestamp");
     impi_call.names = "MPI_T_source_get_timestamp"
         "\0timestamp\0";
     impi_call.at[0] = timestamp;
