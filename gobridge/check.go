@@ -24,8 +24,8 @@ type check struct {
 	err *libimpi.Error
 
 	use            *checks.Use // what the call does with memory, where that is checked (watch.go); nil: it is not
-	user           *userOp // the operation of the program that the call makes use of; nil: none
-	numbers, kinds int     // how much has been taken of the communicator's lists (collective.go)
+	user           *userOp     // the operation of the program that the call makes use of; nil: none
+	numbers, kinds int         // how much has been taken of the communicator's lists (collective.go)
 }
 
 // fail registers the error that was found and returns its code.

@@ -191,16 +191,10 @@ func leftMessages(e *libimpi.Engine) (left []checks.Leak) {
 	return left
 }
 
-// tellLeft says on stderr what the program has left behind, when it calls MPI_Finalize and no session goes on: all
-// ranks together, or each for itself if some are of another implementation, which knows nothing of this.
-func (p *process) tellLeft() {
-	if !p.engine.Checks().Has(checks.Leaks) || p.sessions > 0 {
-		return
-	}
-	world := p.engine.World()
-	alone := world.Foreign()
-	if !alone && world.Barrier() != nil { // what has been sent is here then, inside a machine at least
-		return
+// left is what the process has left behind; nothing if a session goes on, which may still need it.
+func (p *process) left() []checks.Leak {
+	if p.sessions > 0 {
+		return nil
 	}
 	left := append(leftObjects(), p.engine.Left()...)
 	left = append(left, leftMessages(p.engine)...)
@@ -209,8 +203,22 @@ func (p *process) tellLeft() {
 			left = append(left, checks.Leak{One: "buffer", Made: a.by.made(), Fate: "never detached", Count: 1})
 		}
 	}
+	return checks.Gather(left)
+}
+
+// tellLeft says on stderr what the program has left behind, when it calls MPI_Finalize: all ranks together, or each for
+// itself if some are of another implementation, which knows nothing of this.
+func (p *process) tellLeft() {
+	if !p.engine.Checks().Has(checks.Leaks) {
+		return
+	}
+	world := p.engine.World()
+	alone := world.Foreign()
+	if !alone && world.Barrier() != nil { // what has been sent is here then, inside a machine at least
+		return
+	}
 	told := make([][]byte, world.Size())
-	mine := checks.Encode(checks.Gather(left))
+	mine := checks.Encode(p.left())
 	if told[world.Rank()] = mine; !alone {
 		told = gatherTexts(world, mine)
 	}

@@ -71,6 +71,7 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 	s := k.s
 	s.used, s.buffer = sessionInfo(with), p.engine.NewBuffer()
 	s.handle = sessions.Add(s)
+	hadSessions.Store(true)
 	if s.handle != 0 {
 		p.sessions++
 	}

@@ -2,13 +2,18 @@ package main
 
 // #include "executor/fast.h"
 // #include "executor/window.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
@@ -16,6 +21,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/startup"
+	"golang.org/x/sys/unix"
 )
 
 // Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
@@ -162,6 +168,11 @@ func inspect(e *libimpi.Engine, s checks.Set) {
 	if s.Has(checks.Leaks) {
 		handle.Observe(noteCreation)
 	}
+	if s.Has(checks.Threads) {
+		atomic.OrInt32((*int32)(unsafe.Pointer(&C.impi_mode)), C.IMPI_OBSERVED|C.IMPI_THREADS)
+	} else {
+		atomic.AndInt32((*int32)(unsafe.Pointer(&C.impi_mode)), ^C.IMPI_THREADS)
+	}
 	conceal(e)
 	e.AdoptQuick()
 }
@@ -242,3 +253,91 @@ func (k *check) keep(request uintptr, id uint64) {
 
 // watched says whether the engine counts.
 var watched atomic.Bool
+
+// callers are the threads that are in calls of MPI (IMPI_CHECK=threads).
+var callers struct {
+	sync.Mutex
+	inside int // calls of one thread: a callback makes calls, too
+	thread int // which it is
+	call   int32
+	said   map[string]bool
+}
+
+// impi_thread_enters looks whether the calling thread may call MPI now, by the level of thread support that the program
+// has. Sessions have levels of their own, which are not looked at.
+//
+//export impi_thread_enters
+func impi_thread_enters(call int32) {
+	p := started()
+	if p == nil || !initialized.Load() || finalized.Load() || hadSessions.Load() ||
+		p.thread == abi.MPI_THREAD_MULTIPLE || fromAnyThread(abi.CallNumbered(int(call)).Name) {
+		return
+	}
+	me, wrong := unix.Gettid(), ""
+	callers.Lock()
+	switch {
+	case p.thread != abi.MPI_THREAD_SERIALIZED && me != p.main:
+		level := "MPI_THREAD_SINGLE"
+		if p.thread == abi.MPI_THREAD_FUNNELED {
+			level = "MPI_THREAD_FUNNELED"
+		}
+		wrong = "by another thread than the one that called MPI_Init, and the level of thread support is " + level
+	case callers.inside > 0 && callers.thread != me:
+		wrong = fmt.Sprintf("while another thread is in %s, and the level of thread support is MPI_THREAD_SERIALIZED",
+			abi.CallNumbered(int(callers.call)).Name)
+	default:
+		callers.inside++
+		callers.thread, callers.call = me, call
+	}
+	callers.Unlock()
+	if wrong != "" {
+		sayOnce(abi.CallNumbered(int(call)).Name+whereIs(returnsHere()), wrong)
+	}
+}
+
+// sayOnce says what is wrong with a call at some place of the program.
+func sayOnce(call, wrong string) {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.said == nil {
+		callers.said = map[string]bool{}
+	}
+	if !callers.said[call] {
+		callers.said[call] = true
+		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), call, wrong)
+	}
+}
+
+// impi_thread_leaves is the end of impi_thread_enters.
+//
+//export impi_thread_leaves
+func impi_thread_leaves() {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.inside > 0 && callers.thread == unix.Gettid() {
+		callers.inside--
+	}
+}
+
+// leavesForGood notes that a thread may never return from its call: its error handler may jump out of it.
+func leavesForGood() {
+	callers.Lock()
+	defer callers.Unlock()
+	callers.inside = 0
+}
+
+// fromAnyThread reports whether each thread may call a function at any time (MPI 5.0, 11.4), or the function looks at
+// nothing but its arguments.
+func fromAnyThread(name string) bool {
+	for _, one := range []string{"Initialized", "Finalized", "Query_thread", "Is_thread_main", "Get_version",
+		"Get_library_version", "Info_", "Session_", "Error_", "Add_error_", "Remove_error_", "Abort", "Status_", "Get_count",
+		"Get_elements", "Get_address", "T_"} {
+		if strings.HasPrefix(name, "MPI_"+one) {
+			return true
+		}
+	}
+	return false
+}
+
+// hadSessions says whether the program has ever begun a session.
+var hadSessions atomic.Bool

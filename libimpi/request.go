@@ -337,8 +337,8 @@ func (t *requestTable) at(slot uint32) *Request {
 // message is one that arrived before its receive.
 type message = unexpected.Message[Request]
 
-// Checks of the program's operations (package checks). The bridge knows them by their arguments, and the engine by their
-// requests: an operation that is checked has one, also if it is over at once.
+// Checks of the program's operations (package checks). The bridge knows them by their arguments, and the engine by
+// their requests: an operation that is checked has one, also if it is over at once.
 
 // Begin notes that the program starts an operation, which is an error if it uses memory of another one. sums: what it
 // sends must not change until it is complete.
@@ -397,8 +397,8 @@ func (e *Engine) isOver(id uint64) bool {
 	return r == nil || r.state.done
 }
 
-// freed notes that the program has freed a request whose operation goes on. Whether a message to another machine is over
-// the engine may learn after the program, from a third process.
+// freed notes that the program has freed a request whose operation goes on. Whether a message to another machine is
+// over the engine may learn after the program does, from a third process.
 func (e *Engine) freed(r *Request) {
 	if e.requests.checked != nil {
 		near := r.env.peer != noPeer && e.peer(r.env.peer).local >= 0

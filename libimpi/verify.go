@@ -9,9 +9,9 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// Verification of collective calls (IMPI_CHECK=calls): all members say what they are about to do before they do it, and an
-// error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators with a
-// client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the roots, and
+// Verification of collective calls (IMPI_CHECK=calls): all members say what they are about to do before they do it, and
+// an error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators
+// with a client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the roots, and
 // what the members of a group have to agree on. A persistent operation is compared with persistent ones: a call of
 // another form does not meet it.
 //
@@ -274,10 +274,10 @@ type one struct{ b coll.Buf }
 
 func (o one) Block(int) coll.Buf { return o.b }
 
-// Types of messages (MPI 5.0, 3.3.1), compared with IMPI_CHECK=types. The first packet of a message of the program's says a
-// word about the sequence of basic types in it (transport.Header.DrqID). It is sent to processes of this library only.
-// C, which says nothing, sends no messages meanwhile. Where messages are watched (counters.go) this costs a look at
-// another flag, and otherwise nothing.
+// Types of messages (MPI 5.0, 3.3.1), compared with IMPI_CHECK=types. The first packet of a message of the program's
+// says a word about the sequence of basic types in it (transport.Header.DrqID). It is sent to processes of this library
+// only. C, which says nothing, sends no messages meanwhile. Where messages are watched (counters.go) this costs a look
+// at another flag, and otherwise nothing.
 //
 //	bit 63      SaysTypes; messages without data, and those of MPI_PACKED, which match all, say nothing
 //	bits 53-62  the basic type of all elements, as its handle less MPI_DATATYPE_NULL; 0: there are several

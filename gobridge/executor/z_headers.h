@@ -2,9 +2,9 @@
    Headers of other folders that C of this package includes. */
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* ee5eef3a12c41cd2 gobridge/kernel/reduce.h */
-/* bc1bf93d8dacd6c2 gobridge/shim/shim.h */
+/* 52f82469970ef910 gobridge/shim/shim.h */
 /* d38d619324dced38 gobridge/shim/z_direct.h */
-/* c9091c5df55d5a99 gobridge/shim/z_exports.h */
+/* 475375a18f93aaf2 gobridge/shim/z_exports.h */
 /* f0bebbaf5f853a96 gobridge/shim/z_shim.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */
