@@ -171,24 +171,58 @@ func leftMessages(e *libimpi.Engine) (left []checks.Leak) {
 	e.Levels(true)
 	s := e.State()
 	for _, m := range s.Unexpected {
-		if m.Internal {
-			s.UnexpectedCount--
+		c := s.Find(m.Comm)
+		if m.Internal || c == nil { // of a communicator that has been freed
 			continue
 		}
-		on := ""
-		for _, c := range s.Comms {
-			if c.ID+1 == m.Comm {
-				on = " on " + c.Name
-			}
+		on := "a communicator"
+		if c.Name != "" {
+			on = c.Name
 		}
-		s.UnexpectedCount--
-		left = append(left, checks.Leak{One: fmt.Sprintf("message of %d bytes from rank %d with tag %d%s", m.Bytes, m.Peer,
-			m.Tag, on), Fate: "never received", Count: 1})
+		left = append(left, checks.Leak{One: fmt.Sprintf("message of %d bytes from rank %d with tag %d on %s", m.Bytes, m.Peer,
+			m.Tag, on), Fate: "never received", Count: 1,
+			Message: checks.Message{From: m.World, To: s.Rank, Comm: m.Comm, Tag: m.Tag}})
 	}
-	if s.UnexpectedCount > 0 {
-		left = append(left, checks.Leak{One: "more message", Fate: "never received", Count: s.UnexpectedCount})
+	if more := s.UnexpectedCount - len(s.Unexpected); more > 0 {
+		left = append(left, checks.Leak{One: "more message", Fate: "never received", Count: more})
 	}
 	return left
+}
+
+// sent are the latest calls that have sent messages, for who receives none of them. Only the first so many kinds are
+// kept.
+var sent struct {
+	sync.Mutex
+	by map[checks.Message]*checks.Use
+}
+
+const mostSent = 4096
+
+// sends notes where a message is sent.
+func (k *check) sends(dest, tag int32) {
+	if k.c.Inter() || !engine().Checks().Has(checks.Leaks) {
+		return
+	}
+	m := checks.Message{From: int(engine().Me()), To: int(k.c.Group().World(int(dest))), Comm: k.c.ReportName(),
+		Tag: int(tag)}
+	sent.Lock()
+	defer sent.Unlock()
+	if sent.by == nil {
+		sent.by = map[checks.Message]*checks.Use{}
+	}
+	if _, known := sent.by[m]; known || len(sent.by) < mostSent {
+		sent.by[m] = k.used()
+	}
+}
+
+// sentBy is the call that has sent a message; "": it is not known.
+func sentBy(m checks.Message) string {
+	sent.Lock()
+	defer sent.Unlock()
+	if u := sent.by[m]; u != nil {
+		return u.Call + whereIs(u.Returns)
+	}
+	return ""
 }
 
 // left is what the process has left behind; nothing if a session goes on, which may still need it.
@@ -217,22 +251,40 @@ func (p *process) tellLeft() {
 	if !alone && world.Barrier() != nil { // what has been sent is here then, inside a machine at least
 		return
 	}
-	told := make([][]byte, world.Size())
-	mine := checks.Encode(p.left())
+	told, answers := make([][]byte, world.Size()), [][]byte(nil)
+	mine, some := checks.Encode(p.left()), false
 	if told[world.Rank()] = mine; !alone {
-		told = gatherTexts(world, mine)
+		if told, some = gatherTexts(world, mine); some {
+			question := spread(world, checks.Question(told))
+			answers, _ = gatherTexts(world, checks.Answer(question, world.Rank(), sentBy))
+		}
 	}
-	for _, line := range checks.Fold(told) {
+	for _, line := range checks.Fold(told, answers) {
 		fmt.Fprintf(os.Stderr, "libimpi: IMPI_CHECK: %s\n", line)
 	}
 }
 
-// gatherTexts returns the texts of all members at rank 0, and none at the others.
-func gatherTexts(c *libimpi.Comm, mine []byte) [][]byte {
+// spread returns the text of rank 0 at all members.
+func spread(c *libimpi.Comm, text []byte) []byte {
+	n := []int32{int32(len(text))}
+	if c.Bcast(intsBuf(n), 0) != nil || n[0] == 0 {
+		return nil
+	}
+	if c.Rank() != 0 {
+		text = make([]byte, n[0])
+	}
+	if c.Bcast(bytesBuf(text), 0) != nil {
+		return nil
+	}
+	return text
+}
+
+// gatherTexts returns the texts of all members at rank 0, and none at the others, and whether there are any.
+func gatherTexts(c *libimpi.Comm, mine []byte) (told [][]byte, some bool) {
 	n := []int32{int32(len(mine))}
 	lengths := make([]int32, c.Size())
 	if c.Allgather(intsBuf(n), coll.Buf{Base: intsBuf(lengths).Base, Count: 1, Type: intsBuf(n).Type}) != nil {
-		return nil
+		return nil, false
 	}
 	all := coll.VBuf{Type: datatype.Named(abi.MPI_BYTE), Counts: make([]int64, len(lengths)),
 		Displs: make([]int64, len(lengths))}
@@ -242,16 +294,16 @@ func gatherTexts(c *libimpi.Comm, mine []byte) [][]byte {
 		total += int64(n)
 	}
 	if total == 0 {
-		return nil
+		return nil, false
 	}
 	texts := make([]byte, total)
 	all.Base = bytesBuf(texts).Base
 	if c.Gatherv(bytesBuf(mine), all, 0) != nil || c.Rank() != 0 {
-		return nil
+		return nil, true
 	}
-	told := make([][]byte, len(lengths))
+	told = make([][]byte, len(lengths))
 	for i := range told {
 		told[i] = texts[all.Displs[i]:][:all.Counts[i]]
 	}
-	return told
+	return told, true
 }

@@ -35,8 +35,11 @@ func (k *check) outgoing(buf uintptr, count int64, dt uintptr, dest, tag int32, 
 	k.dest(dest, names.peer)
 	k.sendTag(tag, names.tag)
 	k.buffer(buf, count, t, names.buf)
-	if inspecting.Load() && dest != abi.MPI_PROC_NULL && names != &exchangeBoth {
-		k.reads(names.buf, buf, count, t)
+	if inspecting.Load() && dest != abi.MPI_PROC_NULL && k.err == nil {
+		k.sends(dest, tag)
+		if names != &exchangeBoth {
+			k.reads(names.buf, buf, count, t)
+		}
 	}
 	return t
 }

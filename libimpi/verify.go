@@ -336,6 +336,8 @@ func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room 
 	}
 	if u := r.mem.typ.Uniform(); u != nil && u.Size() > 0 {
 		received = manyOf(u, r.mem.size/u.Size())
+	} else if sent == severalTypes {
+		received = "others"
 	}
 	r.status.Err = errorf(abi.MPI_ERR_TYPE, "message of %d bytes from rank %d with tag %d on %s: it was sent as %s, and "+
 		"is received as %s", length, r.status.Source, r.status.Tag, r.comm.describe(), sent, received)
@@ -370,3 +372,6 @@ func typesInWords(b coll.Buf) string {
 
 // Foreign reports whether a member belongs to a client that is not libimpi.
 func (c *Comm) Foreign() bool { return c.takesTurns() }
+
+// ReportName is how reports name the communicator.
+func (c *Comm) ReportName() uint64 { return name(c) }

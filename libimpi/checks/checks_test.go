@@ -228,7 +228,7 @@ func TestLeaksOfManyRanksAreOneLine(t *testing.T) {
 		"rank 3: 2 copies: never freed",
 		"rank 5: 1 a[1m: b",
 	}
-	if got := Fold(told); !slices.Equal(got, want) {
+	if got := Fold(told, nil); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	var many []Leak
@@ -238,7 +238,33 @@ func TestLeaksOfManyRanksAreOneLine(t *testing.T) {
 	if n := len(Gather(many)); n != mostLeaks {
 		t.Error(n)
 	}
-	if Encode(nil) != nil || Fold(make([][]byte, 3)) != nil {
+	if Encode(nil) != nil || Fold(make([][]byte, 3), nil) != nil {
 		t.Error("nothing is left")
+	}
+}
+
+func TestSendersSayWhatTheyHaveSent(t *testing.T) {
+	sent := Message{From: 1, To: 0, Comm: 5, Tag: 7}
+	unknown := Message{From: 1, To: 0, Comm: 5, Tag: 8}
+	told := [][]byte{Encode([]Leak{{One: "message of 8 bytes with tag 7", Fate: "never received", Message: sent, Count: 2},
+		{One: "message of 8 bytes with tag 8", Fate: "never received", Message: unknown, Count: 1}}), nil}
+	question := Question(told)
+	answers := make([][]byte, 2)
+	for rank := range answers {
+		answers[rank] = Answer(question, rank, func(m Message) string {
+			if m == sent {
+				return fmt.Sprintf("MPI_Send at a.c:%d", rank)
+			}
+			return ""
+		})
+	}
+	want := []string{"rank 0: 2 messages of 8 bytes with tag 7, from MPI_Send at a.c:1: never received",
+		"rank 0: 1 message of 8 bytes with tag 8: never received"}
+	if got := Fold(told, answers); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if Question([][]byte{Encode([]Leak{{One: "info", Count: 1}}), []byte("[{")}) != nil || Answer(nil, 0, nil) != nil ||
+		Answer([]byte("x"), 0, nil) != nil {
+		t.Error("there is nothing to ask or to answer")
 	}
 }

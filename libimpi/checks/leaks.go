@@ -11,10 +11,18 @@ import (
 
 // Leak is something that a process has left behind at the end, so many times.
 type Leak struct {
-	One   string `json:"one"`            // "communicator"
-	Made  string `json:"made,omitempty"` // "MPI_Comm_dup at solver.c:118"
-	Fate  string `json:"fate"`           // "never freed"
-	Count int    `json:"count"`
+	One     string  `json:"one"`              // "communicator"
+	Made    string  `json:"made,omitempty"`   // "MPI_Comm_dup at solver.c:118"
+	Fate    string  `json:"fate"`             // "never freed"
+	Message Message `json:"message,omitzero"` // a message, which its sender can say more of
+	Count   int     `json:"count"`
+}
+
+// Message says which messages are meant, to their sender. Ranks are those of MPI_COMM_WORLD.
+type Message struct {
+	From, To int
+	Comm     uint64 // as package report names it
+	Tag      int
 }
 
 // mostLeaks bounds how many kinds of leaks a process tells of.
@@ -48,9 +56,64 @@ func Encode(leaks []Leak) []byte {
 	return text
 }
 
-// Fold makes lines of what all ranks tell, by their ranks. The same leak of many ranks is one line. What is none of
-// Encode's is left out.
-func Fold(told [][]byte) (lines []string) {
+// Question asks for the messages of which ranks tell; empty: there are none.
+func Question(told [][]byte) []byte {
+	var ask []Message
+	for _, text := range told {
+		for _, l := range decode(text) {
+			if l.Message != (Message{}) && len(ask) < mostLeaks {
+				ask = append(ask, l.Message)
+			}
+		}
+	}
+	if ask == nil {
+		return nil
+	}
+	text, _ := json.Marshal(ask)
+	return text
+}
+
+// said is a part of an answer.
+type said struct {
+	Message Message
+	Made    string
+}
+
+// Answer is what a rank knows of messages that it has sent.
+func Answer(question []byte, rank int, made func(Message) string) []byte {
+	var ask []Message
+	if len(question) == 0 || json.Unmarshal(question, &ask) != nil {
+		return nil
+	}
+	var answer []said
+	for _, m := range ask {
+		if text := made(m); m.From == rank && text != "" {
+			answer = append(answer, said{m, text})
+		}
+	}
+	text, _ := json.Marshal(answer)
+	return text
+}
+
+func decode(text []byte) (leaks []Leak) {
+	if len(text) > 0 && json.Unmarshal(text, &leaks) != nil {
+		return nil
+	}
+	return leaks
+}
+
+// Fold makes lines of what all ranks tell, by their ranks, and of their answers. The same leak of many ranks is one
+// line. What is none of Encode's is left out.
+func Fold(told, answers [][]byte) (lines []string) {
+	senders := map[Message]string{}
+	for _, text := range answers {
+		var all []said
+		if len(text) > 0 && json.Unmarshal(text, &all) == nil {
+			for _, s := range all {
+				senders[s.Message] = s.Made
+			}
+		}
+	}
 	type ranks struct {
 		of          []int
 		least, most int
@@ -58,13 +121,9 @@ func Fold(told [][]byte) (lines []string) {
 	by := map[Leak]*ranks{}
 	var order []Leak
 	for rank, text := range told {
-		var leaks []Leak
-		if len(text) == 0 || json.Unmarshal(text, &leaks) != nil {
-			continue
-		}
-		for _, l := range leaks {
+		for _, l := range decode(text) {
 			n := l.Count
-			l = Leak{One: plain(l.One), Made: plain(l.Made), Fate: plain(l.Fate)}
+			l = Leak{One: plain(l.One), Made: plain(cmp.Or(l.Made, senders[l.Message])), Fate: plain(l.Fate)}
 			r := by[l]
 			if r == nil {
 				r = &ranks{least: n}

@@ -154,7 +154,7 @@ func (u *Use) changed(seed maphash.Seed) (argument, how string) {
 		switch {
 		case b.writes:
 		case !present(b.runs):
-			return b.name, "is no memory any more"
+			return b.name, "has been given back"
 		case sumOf(seed, b.runs) != b.sum:
 			return b.name, "has changed"
 		}
