@@ -98,5 +98,6 @@ func argumentOf(f table.Function, n int, of map[string][]argument) argument {
 }
 
 var kindOfType = map[string]string{"MPI_Comm": "COMMUNICATOR", "MPI_Datatype": "DATATYPE",
-	"MPI_Errhandler": "ERRHANDLER", "MPI_File": "FILE", "MPI_Group": "GROUP", "MPI_Info": "INFO", "MPI_Message": "MESSAGE", "MPI_Op": "OPERATION",
+	"MPI_Errhandler": "ERRHANDLER", "MPI_File": "FILE", "MPI_Group": "GROUP", "MPI_Info": "INFO",
+	"MPI_Message": "MESSAGE", "MPI_Op": "OPERATION",
 	"MPI_Request": "REQUEST", "MPI_Session": "SESSION", "MPI_Win": "WINDOW"}
