@@ -372,6 +372,17 @@ add_custom_target(launcher-tests ALL
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c launcher" VERBATIM)
 add_dependencies(launcher-tests stage)
 
+# mistakes: C programs with one mistake each, and what is said of them. A Go program that compiles and runs all of them, many
+# at the same time, since they mostly wait.
+add_test(NAME mistakes COMMAND ${CMAKE_BINARY_DIR}/tests/mistakes/mistakes.test -test.v -test.parallel 12)
+set_tests_properties(mistakes PROPERTIES TIMEOUT ${LIMIT} LABELS mistakes ENVIRONMENT IMPI_STAGE=${STAGE}
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/mistakes FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
+add_custom_target(mistakes-tests ALL
+  COMMAND ${CMAKE_COMMAND} -E env "${like_stage}"
+    ${GO} test -c -o ${CMAKE_BINARY_DIR}/tests/mistakes/mistakes.test ./tests/mistakes
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "go test -c mistakes" VERBATIM)
+add_dependencies(mistakes-tests stage)
+
 # conform/*: libimpi as an IMPI server and client, compared with the protocol by a tester that has an implementation of its own.
 foreach(group server client table mesh packet flow cancel collective comm finish hostile several joint)
   add_test(NAME conform/${group} COMMAND ${STAGE}/bin/impi-conform -run "^${group}/"

@@ -69,8 +69,9 @@ type process struct {
 	agent       *agent.Agent                 // of this machine's processes, in this one; nil: it is not, or there is none
 	vendor      *vendor.Library              // another MPI library, by which ranks of this client talk; nil: none
 	segment     *shm.Segment
-	thread      int32 // level of thread support
-	main        int   // the thread that called MPI_Init
+	thread      int32        // level of thread support
+	levels      atomic.Int32 // 1 more than the highest that anybody was given; 0: nobody was
+	main        int          // the thread that called MPI_Init
 	values      *predefinedValues
 
 	meeting     ports.Config // how processes of other jobs are met
@@ -169,6 +170,7 @@ func initialize(fn string, level int32) int32 {
 		return fail(fn, nil, err)
 	}
 	p.thread, p.main = level, unix.Gettid()
+	p.allow(level)
 	world := newCommunicator(p.engine.World(), abi.MPI_COMM_WORLD)
 	p.world.Store(world)
 	self := newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
@@ -182,6 +184,15 @@ func initialize(fn string, level int32) int32 {
 	}
 	initialized.Store(true)
 	return 0
+}
+
+// allow notes a level of thread support that the program was given. The caller holds starting.
+func (p *process) allow(level int32) { p.levels.Store(max(p.levels.Load(), level+1)) }
+
+// severalCall reports whether several threads may call MPI at the same time, as far as is known.
+func (p *process) severalCall() bool {
+	level := p.levels.Load() - 1
+	return level < 0 || level == abi.MPI_THREAD_MULTIPLE
 }
 
 // enter joins the job, or comes back to it. The caller holds starting.

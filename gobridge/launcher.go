@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -223,6 +224,9 @@ func (p *process) tellState() {
 		s := p.engine.State()
 		s.PID, s.LastCall = os.Getpid(), calling.Last()
 		s.Machine, _ = os.Hostname()
+		if n, known := calling.Threads(); p.severalCall() && (!known || n > s.ThreadCount) {
+			s.Open = cmp.Or(s.Open, "threads of the program that are not in MPI")
+		}
 		s.AddArgs()
 		for i := range s.Threads {
 			s.Threads[i].Returns = calling.Places(s.Threads[i].Returns)

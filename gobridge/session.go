@@ -70,6 +70,8 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 	p.watchExit()
 	s := k.s
 	s.used, s.buffer = sessionInfo(with), p.engine.NewBuffer()
+	level, _ := s.used.get("thread_level")
+	p.allow(threadLevels[level])
 	s.handle = sessions.Add(s)
 	hadSessions.Store(true)
 	if s.handle != 0 {
@@ -82,8 +84,10 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 func sessionInfo(with *info) *info {
 	level := "MPI_THREAD_MULTIPLE" // what the library supports, unless the program asks for less
 	if with != nil {
-		if asked, ok := with.get("thread_level"); ok && threadLevels[asked] {
-			level = asked
+		if asked, ok := with.get("thread_level"); ok {
+			if _, ok = threadLevels[asked]; ok {
+				level = asked
+			}
 		}
 	}
 	used := &info{}
@@ -98,8 +102,9 @@ func sessionInfo(with *info) *info {
 	return used
 }
 
-var threadLevels = map[string]bool{"MPI_THREAD_SINGLE": true, "MPI_THREAD_FUNNELED": true,
-	"MPI_THREAD_SERIALIZED": true, "MPI_THREAD_MULTIPLE": true}
+var threadLevels = map[string]int32{"MPI_THREAD_SINGLE": abi.MPI_THREAD_SINGLE,
+	"MPI_THREAD_FUNNELED": abi.MPI_THREAD_FUNNELED, "MPI_THREAD_SERIALIZED": abi.MPI_THREAD_SERIALIZED,
+	"MPI_THREAD_MULTIPLE": abi.MPI_THREAD_MULTIPLE}
 
 //export impi_Session_finalize
 func impi_Session_finalize(sessionRef uintptr) int32 {

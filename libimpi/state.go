@@ -321,9 +321,17 @@ func (s *teller) traffic() {
 	if network, can := s.e.ways.network.Transport.(transport.Observable); can {
 		for _, row := range network.Traffic() {
 			s.p.Sent, s.p.Received = s.p.Sent+row.PacketsOut, s.p.Received+row.PacketsIn
+			if row.State&(transport.TrafficWaits|transport.TrafficBlocked) != 0 {
+				s.p.Sent++ // of those that wait
+			}
 		}
 	}
+	if s.e.protocol.Flows() || s.e.protocol.Pulls() {
+		s.p.Sent++
+	}
 	switch {
+	case s.e.pressure.AnyShut():
+		s.p.Open = "messages that wait until this process keeps fewer unexpected ones"
 	case s.e.ways.vendor.connected():
 		s.p.Open = "another MPI library, whose messages are not counted"
 	case len(s.e.guests.here) > 0:

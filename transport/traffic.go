@@ -4,7 +4,7 @@ import "math"
 
 // Traffic is what one host has exchanged with another, as far as one process knows: for somebody who watches a job.
 // Packets are those that count for flow control (all but acknowledgements and FINI; IMPI 0.0, 3.6), bytes those of
-// their payload.
+// their payload. One that has arrived in part has not arrived.
 type Traffic struct {
 	Ours, Theirs           int32 // global host ranks
 	PacketsOut, PacketsIn  uint64

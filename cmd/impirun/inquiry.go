@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
@@ -16,17 +17,17 @@ import (
 
 // inquiryOf is how the ranks of a job on this machine are asked what they wait for.
 func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, running *supervise.Job,
-	jobID string) inquire.Config {
+	joins *join.Plan, jobID string) inquire.Config {
 	rests := make([]job.Rest, len(parts))
-	return inquire.Config{
+	c := inquire.Config{
 		Name:   fmt.Sprintf("job %s of %s, launcher %d", jobID, filepath.Base(plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: plan.ReportOn, Deadlock: plan.Deadlock,
+		Signal: plan.ReportOn, Deadlock: plan.Deadlock, After: plan.DeadlockAfter,
 		States: func(limit time.Duration) (ranks []stat.Rank, whole bool) {
 			all, away := spawner.Parts()
 			for _, p := range parts {
 				all[p] = 0
 			}
-			return job.StatesOf(all, limit), !away && plan.Mode == options.Run
+			return job.StatesOf(all, limit), !away
 		},
 		Rest: func() bool {
 			rest := true
@@ -35,7 +36,12 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 			}
 			return rest
 		},
-		Say:   func(text string) { os.Stderr.WriteString(text) },
-		Abort: func(why string) { running.Fail(supervise.Cause{Code: 1, Text: why}) },
+		Say:    func(text string) { os.Stderr.WriteString(text) },
+		Abort:  func(why string) { running.Fail(supervise.Cause{Code: 1, Text: why}) },
+		Second: plan.Mode == options.Client && plan.Rank != 0,
 	}
+	if plan.Mode == options.Client {
+		c.Others = &joins.Peers
+	}
+	return c
 }

@@ -107,7 +107,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	var asks *inquire.Inquiry
 	cause, err := job.Run(plan, ranks, parts, nil, [2]io.Writer{}, func(j *supervise.Job) {
 		running = j
-		asks = inquire.Open(inquiryOf(plan, parts, spawner, j, jobID))
+		asks = inquire.Open(inquiryOf(plan, parts, spawner, j, joins[0], jobID))
 	}, func() { asks.Report(inquire.AtTimeout) })
 	if err != nil {
 		return err

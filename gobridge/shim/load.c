@@ -58,14 +58,15 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_f
     enum { SLACK = 50 * 1000 * 1000 /* ns */, RUNTIME = 1, SYSMON = 2 };
     static int made;
     int own = -1, which = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
-    if (which == RUNTIME) {
-        impi_watch_faults();
-    } else if (which == SYSMON) {
-        own = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-        if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK, 0, 0, 0);
-    }
+    char name[16] = "";
+    if (which == RUNTIME) impi_watch_faults();
+    if (which == SYSMON) own = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK, 0, 0, 0);
+    prctl(PR_GET_NAME, name, 0, 0, 0); /* threads inherit it: calling.Threads tells Go's by it */
+    prctl(PR_SET_NAME, "libimpi(go)", 0, 0, 0);
     int err = __real_pthread_create(thread, attr, start, arg);
     thread_made(err);
+    prctl(PR_SET_NAME, name, 0, 0, 0);
     if (own > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)own, 0, 0, 0);
     return err;
 }

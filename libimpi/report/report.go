@@ -53,8 +53,10 @@ type Process struct {
 	// every Moves was the same both times, and as many packets were received between machines as were sent, both times,
 	// then nothing is under way that could end a wait.
 	Moves    uint64 `json:"moves"`
-	Sent     uint64 `json:"sent"`     // packets to other machines and clients
-	Received uint64 `json:"received"` // and from them
+	// Sent are packets to other machines and clients, and 1 more if any wait inside the process. Received are those that
+	// have come as a whole.
+	Sent     uint64 `json:"sent"`
+	Received uint64 `json:"received"`
 	// Open says what may end a wait although all processes are blocked, in words for users: a request that the program
 	// itself completes, a port at which another job may connect, a file. Empty: nothing may.
 	Open string `json:"open,omitempty"`

@@ -24,9 +24,11 @@ type Session struct {
 	watching chan struct{}
 	ended    bool // we have ended it, so that the server's going is no news
 	traffic  func() []wire.Traffic
-	asked    bool // the server has asked, and the answer has not left yet
+	asked    bool                     // the server has asked, and the answer has not left yet
+	source   func(what []byte) []byte // of answers to other clients (asking.go)
 
 	writing sync.Mutex // held for one whole command
+	inquiry inquiry
 }
 
 // lingerTime is how long Fini waits for the server to close the connection too. Closing it first, with unread data in
@@ -87,17 +89,35 @@ func (s *Session) hear(lost func(error)) error {
 		var b bytes.Buffer
 		into := io.Discard
 		if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax ||
-			cmd.Cmd == wire.CmdWatch && cmd.Len == wire.WatchSize {
+			cmd.Cmd == wire.CmdWatch && cmd.Len == wire.WatchSize ||
+			cmd.Cmd == wire.CmdAsk && s.own && cmd.Len <= wire.AskHead+wire.AskMax ||
+			cmd.Cmd == wire.CmdTold && s.own && cmd.Len <= wire.AskHead+wire.ToldMax {
 			into = &b
 		}
 		if _, err := io.CopyN(into, s.conn, int64(cmd.Len)); err != nil {
 			return err
 		}
-		if cmd.Cmd == wire.CmdWatch {
-			if number, ok := wire.ParseWatch(b.Bytes()); ok {
-				s.report(number)
-			}
-		} else if rank, text, ok := wire.ParseLost(b.Bytes()); ok && !s.over() {
+		s.heard(cmd.Cmd, b.Bytes(), lost)
+	}
+}
+
+// heard takes the payload of a command.
+func (s *Session) heard(c wire.Command, b []byte, lost func(error)) {
+	switch c {
+	case wire.CmdWatch:
+		if number, ok := wire.ParseWatch(b); ok {
+			s.report(number)
+		}
+	case wire.CmdAsk:
+		if from, number, what, ok := wire.ParseAsking(b); ok {
+			s.reply(from, number, what)
+		}
+	case wire.CmdTold:
+		if from, number, answer, ok := wire.ParseAsking(b); ok {
+			s.inquiry.took(s.rank, from, number, answer)
+		}
+	default:
+		if rank, text, ok := wire.ParseLost(b); ok && !s.over() {
 			lost(&LostError{rank, text})
 		}
 	}
@@ -158,5 +178,6 @@ func (s *Session) end() (watching chan struct{}, first bool) {
 	defer s.mu.Unlock()
 	first = !s.ended
 	s.ended = true
+	s.inquiry.stop()
 	return s.watching, first
 }

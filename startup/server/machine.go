@@ -169,6 +169,9 @@ type conn struct {
 	which    int32  // how it has authenticated
 	end      string // it is lost, and how
 
+	inquiry uint32 // its last question to the others (asking.go)
+	awaited uint32 // who has not answered it: a bit for each client
+
 	// For views.
 	joinedAt time.Time
 	since    time.Time // it has joined, or ended
@@ -327,6 +330,10 @@ func (m *machine) unit(c *conn, b []byte) {
 			m.will(c, b)
 		case wire.CmdTraffic:
 			m.traffic(c, b)
+		case wire.CmdAsk:
+			m.asks(c, b)
+		case wire.CmdTold:
+			m.told(c, b)
 		case wire.CmdLost:
 			switch {
 			case c.stage == atImpi && m.phase == gathering:
@@ -377,6 +384,9 @@ func (m *machine) header(c *conn) {
 			c.skip = n
 		}
 	case c.cmd.Cmd == wire.CmdTraffic && c.asked && n <= wire.TrafficMaxBytes:
+		c.expect = aPayload
+	case c.cmd.Cmd == wire.CmdAsk && c.sameImpl && n <= wire.AskHead+wire.AskMax,
+		c.cmd.Cmd == wire.CmdTold && m.owes(c) && n <= wire.AskHead+wire.ToldMax:
 		c.expect = aPayload
 	case c.cmd.Cmd == wire.CmdColl && !c.done:
 		if n < wire.CollSize {

@@ -37,6 +37,9 @@ func (h *Host) Traffic() (rows []transport.Traffic) {
 		r := transport.Traffic{Ours: h.me, Theirs: l.host, PacketsOut: t.packetsOut, PacketsIn: t.packetsIn,
 			BytesOut: t.bytesOut, BytesIn: t.bytesIn, AcksOut: t.acksOut, AcksIn: t.acksIn,
 			HighWater: h.flow.hiWater, Silence: transport.SilenceUnknown}
+		if l.left > 0 {
+			r.PacketsIn-- // it has begun
+		}
 		x := h.job.Hosts[l.host]
 		for theirs := x.First; theirs < x.First+x.NProcs; theirs++ {
 			for ours := h.flow.first; ours < h.flow.first+h.job.Hosts[h.me].NProcs; ours++ {

@@ -17,6 +17,9 @@ const (
 
 	CmdWatch   Command = 0x57544348 // our own: traffic.go
 	CmdTraffic Command = 0x54524146 // likewise
+
+	CmdAsk  Command = 0x41534B53 // our own: asking.go
+	CmdTold Command = 0x544F4C44 // likewise
 )
 
 func (c Command) String() string {
@@ -39,6 +42,10 @@ func (c Command) String() string {
 		return "WATCH"
 	case CmdTraffic:
 		return "TRAFFIC"
+	case CmdAsk:
+		return "ASK"
+	case CmdTold:
+		return "TOLD"
 	}
 	return fmt.Sprintf("command %#08x", uint32(c))
 }

@@ -5,13 +5,19 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Diagnosis is what is said of a job that does not go on.
 type Diagnosis struct {
 	ReportOn syscall.Signal // at which it is said what ranks wait for, and which ranks do not get; 0: none
 	Deadlock Deadlock       // what a proven deadlock leads to
+	// DeadlockAfter is how long all threads have to wait before it is called a deadlock.
+	DeadlockAfter time.Duration
 }
+
+// defaultDeadlock is that time. The proof does not depend on it: it spares the questions to ranks that wait for less.
+const defaultDeadlock = 5 * time.Second
 
 // Deadlock is what a proven deadlock leads to.
 type Deadlock int
@@ -44,15 +50,25 @@ func diagnosisOptions() []option {
 				p.plan.ReportOn = s
 				return nil
 			}},
-		{names: []string{"deadlock"}, values: []string{"ACTION"}, choices: deadlocks,
-			help: "what to do if no call of MPI can ever return: report (default), abort (end the job, too), ignore",
+		{names: []string{"deadlock"}, values: []string{"ACTION[:SECONDS]"}, choices: deadlocks,
+			help: "what to do if no call of MPI can ever return: report (default), abort (end the job, too), ignore; all " +
+				"ranks have to wait for SECONDS (default 5) before it is said",
 			apply: func(p *parser, v []string) error {
-				i := slices.Index(deadlocks, v[0])
+				action, after, timed := strings.Cut(v[0], ":")
+				i := slices.Index(deadlocks, action)
 				if i < 0 {
 					return fmt.Errorf("the words are %s", strings.Join(deadlocks, ", "))
 				}
-				p.plan.Deadlock = Deadlock(i)
-				return nil
+				p.plan.Deadlock, p.plan.DeadlockAfter = Deadlock(i), defaultDeadlock
+				if !timed {
+					return nil
+				}
+				d, err := seconds(after)
+				if err == nil && d <= 0 {
+					err = fmt.Errorf("the time is above 0")
+				}
+				p.plan.DeadlockAfter = d
+				return err
 			}},
 	}
 }

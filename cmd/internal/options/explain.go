@@ -79,6 +79,7 @@ func (p *Plan) String() string {
 	say(p.Timeout != 0, "timeout %v", p.Timeout)
 	say(p.ReportOn != 0, "report on signal %d", int(p.ReportOn))
 	say(p.Deadlock != DeadlockReport, "deadlock %v", p.Deadlock)
+	say(p.DeadlockAfter != defaultDeadlock, "deadlock after %v", p.DeadlockAfter)
 	say(p.ABI != ABIAuto, "programs for the ABI of %s", p.ABI)
 	say(p.Grace != defaultGrace, "grace %v", p.Grace)
 	say(p.Recovery, "recovery")

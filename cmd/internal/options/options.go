@@ -243,7 +243,7 @@ type globalEnv struct {
 // options (MPIEXEC_TIMEOUT). The error is one line for the user, without the command's name.
 func Parse(args []string, getenv func(string) string) (*Plan, error) {
 	p := &parser{seen: map[string]bool{}}
-	p.plan.Grace, p.plan.ABI = defaultGrace, ABIAuto
+	p.plan.Grace, p.plan.ABI, p.plan.DeadlockAfter = defaultGrace, ABIAuto, defaultDeadlock
 	if err := p.plan.Values.FromEnv(getenv); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func Blocked(ranks []Rank) (since time.Duration, all bool) {
 			continue
 		}
 		p := r.Process
-		if p == nil || p.Computing || len(p.Threads) == 0 {
+		if p == nil || p.Computing || len(p.Threads) == 0 || len(p.Threads) < p.ThreadCount {
 			return 0, false
 		}
 		for k := range p.Threads {
@@ -51,17 +51,18 @@ func Prove(first, second []Rank) *Deadlock {
 	}
 	before := map[[2]int]*Rank{}
 	var sent, received uint64
+	open := false
 	for i := range first {
 		r := &first[i]
 		before[[2]int{r.Job, r.Rank}] = r
 		if r.Process != nil {
 			received += r.Process.Received
+			open = open || r.Process.Open != ""
 		}
 	}
 	if len(before) != len(first) {
 		return nil
 	}
-	open := false
 	for i := range second {
 		r := &second[i]
 		was := before[[2]int{r.Job, r.Rank}]

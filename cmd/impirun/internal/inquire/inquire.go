@@ -7,13 +7,13 @@
 package inquire
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,8 +25,8 @@ import (
 // Config is what an Inquiry needs. Functions may be called by any goroutine.
 type Config struct {
 	Name string // of the job, for people
-	// States asks all ranks, and waits for their answers, up to limit. whole is false if there are ranks that this
-	// launcher cannot ask, such as those of other clients.
+	// States asks all ranks of this launcher, and waits for their answers, up to limit. whole is false if there are some
+	// that it cannot ask, such as those of jobs that were spawned on other machines.
 	States func(limit time.Duration) (ranks []stat.Rank, whole bool)
 	// Rest reports whether all processes of the job are at rest, since it was called before. It is called by one
 	// goroutine, and costs little.
@@ -35,17 +35,23 @@ type Config struct {
 	Abort    func(why string)  // ends the job
 	Signal   syscall.Signal    // at which a report is made; 0: none
 	Deadlock options.Deadlock
-	Look     time.Duration // between two looks at processes; 0: lookTime
+	Others   Others        // nil: no client has another launcher
+	Second   bool          // another launcher looks for deadlocks
+	After    time.Duration // for which all threads have to wait before that is called a deadlock
 }
 
 // Times.
 const (
 	answerTime = 2 * time.Second         // in which ranks have to answer
-	lookTime   = 2500 * time.Millisecond // between two looks at processes
-	waitTime   = 5 * time.Second         // for which all threads have to wait before that is called a deadlock
 	againTime  = 100 * time.Millisecond  // between the first question and the one that counts
+	leastLook  = 10 * time.Millisecond   // between two looks at processes, in which the kernel counts one tick
+	mostLook   = 2500 * time.Millisecond // if a job is busy
 	mostTime   = time.Minute             // between looks if ranks rest, and it is no deadlock
 )
+
+// LookTime is how long it takes from one look at the processes of a job to the next, if a deadlock is one after some
+// time.
+func LookTime(after time.Duration) time.Duration { return min(max(after/2, leastLook), mostLook) }
 
 // AtTimeout is the title of the report at the end of a job's time.
 const AtTimeout = "what ranks do as the timeout is over"
@@ -57,6 +63,7 @@ type Inquiry struct {
 	signals chan os.Signal
 	ended   chan struct{}
 	over    sync.WaitGroup
+	atRest  atomic.Bool // so were all processes of this launcher when it has looked last
 }
 
 // Open begins to listen and to watch.
@@ -68,6 +75,9 @@ func Open(c Config) *Inquiry {
 	}
 	// Without a door there is no impi-stat, and the job runs all the same.
 	q.door, _ = inquiry.Listen(q.answer)
+	if c.Others != nil {
+		c.Others.Answer(q.tell)
+	}
 	if c.Deadlock != options.DeadlockIgnore {
 		q.over.Go(q.watch)
 	}
@@ -98,7 +108,7 @@ func (q *Inquiry) hear() {
 
 // Report says what all ranks do, below a title. If none has called MPI_Init, it says nothing.
 func (q *Inquiry) Report(title string) {
-	ranks, _ := q.config.States(answerTime)
+	ranks, _ := q.states()
 	if began(ranks) {
 		q.config.Say("impirun: " + title + ":\n" + stat.Make(ranks).Text())
 	}
@@ -116,7 +126,7 @@ func began(ranks []stat.Rank) bool {
 
 // answer makes a report for a client.
 func (q *Inquiry) answer(f inquiry.Format) []byte {
-	ranks, _ := q.config.States(answerTime)
+	ranks, _ := q.states()
 	r := stat.Make(ranks)
 	if f == inquiry.Text {
 		return []byte(fmt.Sprintf("%s, %d ranks:\n%s", q.config.Name, len(ranks), r.Text()))
@@ -134,7 +144,7 @@ func (q *Inquiry) answer(f inquiry.Format) []byte {
 
 // watch looks for a deadlock until one has been said, or the job ends.
 func (q *Inquiry) watch() {
-	pause := cmp.Or(q.config.Look, lookTime)
+	pause := LookTime(q.config.After)
 	shortest := pause
 	for {
 		timer := time.NewTimer(pause)
@@ -144,7 +154,8 @@ func (q *Inquiry) watch() {
 			timer.Stop()
 			return
 		}
-		if !q.config.Rest() {
+		rest := q.config.Rest()
+		if q.atRest.Store(rest); !rest || q.config.Second || !q.othersRest() {
 			pause = shortest
 			continue
 		}
@@ -169,19 +180,19 @@ func (q *Inquiry) watch() {
 
 // look asks twice, and compares. If all ranks wait, and have not waited for long enough, soon is when they will have.
 func (q *Inquiry) look() (d *stat.Deadlock, ranks []stat.Rank, soon time.Duration) {
-	first, whole := q.config.States(answerTime)
+	first, whole := q.states()
 	since, all := stat.Blocked(first)
 	if whole && !all { // the first question wakes threads, which look for their way into the call
 		time.Sleep(againTime)
-		first, whole = q.config.States(answerTime)
+		first, whole = q.states()
 		since, all = stat.Blocked(first)
 	}
 	if !whole || !all {
 		return nil, nil, 0
 	}
-	if since < waitTime {
-		return nil, nil, waitTime - since
+	if since < q.config.After {
+		return nil, nil, q.config.After - since
 	}
-	second, _ := q.config.States(answerTime)
+	second, _ := q.states()
 	return stat.Prove(first, second), second, 0
 }

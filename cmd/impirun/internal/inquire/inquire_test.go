@@ -36,7 +36,7 @@ func (r *ranks) states(time.Duration) (list []stat.Rank, whole bool) {
 // opened is an inquiry about two ranks, and what it says.
 func opened(t *testing.T, c Config) (*Inquiry, <-chan string) {
 	said := make(chan string, 8)
-	r := &ranks{time: int64(waitTime)}
+	r := &ranks{}
 	c.Name, c.States = "the job", r.states
 	c.Say = func(text string) { said <- text }
 	c.Rest = func() bool { return true }
@@ -81,7 +81,7 @@ func TestClientsGetTextAndJSON(t *testing.T) {
 
 func TestADeadlockIsSaidOnceAndEndsTheJobIfTheUserWants(t *testing.T) {
 	aborted := make(chan string, 1)
-	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, Look: time.Millisecond,
+	_, said := opened(t, Config{Deadlock: options.DeadlockAbort, After: time.Millisecond,
 		Abort: func(why string) { aborted <- why }})
 	if got := <-said; !strings.HasPrefix(got, "impirun: deadlock: no call of ranks 0,1 can return") {
 		t.Errorf("%q", got)

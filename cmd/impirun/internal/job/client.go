@@ -83,6 +83,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	p.session = session
 	p.mu.Unlock()
 	session.Report(p.Traffic)
+	m.Peers.Joined(session, int(tables.Clients))
 	session.Watch(func(err error) {
 		var lost *client.LostError
 		switch {

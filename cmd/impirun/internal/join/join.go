@@ -49,6 +49,8 @@ type Plan struct {
 
 	// ViaHead, if not nil, joins the others in our place, as one machine of several. first is our first world rank.
 	ViaHead func(hosts []client.Host) (tables *transport.Job, first int, err error)
+
+	Peers Peers // not of one machine of several
 }
 
 // Connect joins the other clients through the server, with these hosts, and returns the tables of the job. It blocks

@@ -20,10 +20,8 @@ import (
 // its ranks. A node says by itself when all processes of its machine have come to rest, and when they have not any
 // more, so that the launcher asks nobody while a job computes.
 
-const (
-	nodeTime = 500 * time.Millisecond  // what a node may take longer than its ranks
-	restTime = 2500 * time.Millisecond // between two looks of a node at its processes
-)
+// nodeTime is what a node may take longer than its ranks.
+const nodeTime = 500 * time.Millisecond
 
 // inquests are the questions of the launcher to its nodes.
 type inquests struct {
@@ -88,14 +86,19 @@ func (q *inquests) atRest(n int) bool {
 
 // inquiry is how the ranks of all machines are asked.
 func (h *head) inquiry() inquire.Config {
-	return inquire.Config{
+	c := inquire.Config{
 		Name:   fmt.Sprintf("job of %s, launcher %d", filepath.Base(h.plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock,
+		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, After: h.plan.DeadlockAfter,
 		States: h.states,
 		Rest:   func() bool { return h.inquests.atRest(len(h.nodes)) },
 		Say:    func(text string) { h.print(tree.Frame{Errors: []byte(text)}) },
 		Abort:  func(why string) { h.doom(supervise.Cause{Code: 1, Text: why}) },
+		Second: h.plan.Mode == options.Client && h.plan.Rank != 0,
 	}
+	if h.plan.Mode == options.Client {
+		c.Others = &h.joinPlan.Peers
+	}
+	return c
 }
 
 // doom ends the job, unless it is ending.
@@ -130,7 +133,7 @@ func (h *head) states(limit time.Duration) (ranks []stat.Rank, whole bool) {
 	case <-h.served:
 	}
 	answers := h.inquests.end()
-	whole = h.plan.Mode == options.Run
+	whole = true
 	for i, r := range h.nodes {
 		list, answered := answers[i]
 		ranks = append(ranks, ranksOf(r, list, answered)...)
@@ -195,7 +198,7 @@ func (n *node) tellReport(f *tree.ReportFrame) {
 func (n *node) watchRest(p *job.Part) {
 	var rest job.Rest
 	told := false
-	t := time.NewTicker(restTime)
+	t := time.NewTicker(inquire.LookTime(n.start.Plan.DeadlockAfter))
 	defer t.Stop()
 	for {
 		select {

@@ -67,6 +67,7 @@ func (h *head) tell(o joinResult) {
 	}
 	if h.session = o.session; o.session != nil {
 		o.session.Report(h.traffic)
+		h.joinPlan.Peers.Joined(o.session, int(o.tables.Clients))
 		o.session.Watch(func(err error) {
 			var lost *client.LostError
 			if errors.As(err, &lost) {
