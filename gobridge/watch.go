@@ -270,7 +270,7 @@ var callers struct {
 func impi_thread_enters(call int32) {
 	p := started()
 	if p == nil || !initialized.Load() || finalized.Load() || hadSessions.Load() ||
-		p.thread == abi.MPI_THREAD_MULTIPLE || fromAnyThread(abi.CallNumbered(int(call)).Name) {
+		p.thread == abi.MPI_THREAD_MULTIPLE || elsewhere.Load() > 0 || fromAnyThread(abi.CallNumbered(int(call)).Name) {
 		return
 	}
 	me, wrong := unix.Gettid(), ""
@@ -291,22 +291,31 @@ func impi_thread_enters(call int32) {
 	}
 	callers.Unlock()
 	if wrong != "" {
-		sayOnce(abi.CallNumbered(int(call)).Name+whereIs(returnsHere()), wrong)
+		sayOnce(abi.CallNumbered(int(call)).Name, returnsHere(), wrong)
 	}
 }
 
-// sayOnce says what is wrong with a call at some place of the program.
-func sayOnce(call, wrong string) {
+// sayOnce says what is wrong with a call at some place of the program. To find the place takes long.
+func sayOnce(call string, returns []uintptr, wrong string) {
 	callers.Lock()
 	defer callers.Unlock()
 	if callers.said == nil {
 		callers.said = map[string]bool{}
 	}
-	if !callers.said[call] {
-		callers.said[call] = true
-		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), call, wrong)
+	way := fmt.Sprint(call, returns)
+	if callers.said[way] {
+		return
+	}
+	callers.said[way] = true
+	if place := call + whereIs(returns); !callers.said[place] {
+		callers.said[place] = true
+		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), place, wrong)
 	}
 }
+
+// elsewhere is how many functions of the program threads of the library call at the moment: the calls of MPI that these
+// make are the library's affair.
+var elsewhere atomic.Int32
 
 // impi_thread_leaves is the end of impi_thread_enters.
 //
