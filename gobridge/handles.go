@@ -179,8 +179,8 @@ func leftMessages(e *libimpi.Engine) (left []checks.Leak) {
 		if c.Name != "" {
 			on = c.Name
 		}
-		left = append(left, checks.Leak{One: fmt.Sprintf("message of %d bytes from rank %d with tag %d on %s", m.Bytes, m.Peer,
-			m.Tag, on), Fate: "never received", Count: 1,
+		one := fmt.Sprintf("message of %d bytes from rank %d with tag %d on %s", m.Bytes, m.Peer, m.Tag, on)
+		left = append(left, checks.Leak{One: one, Fate: "never received", Count: 1,
 			Message: checks.Message{From: m.World, To: s.Rank, Comm: m.Comm, Tag: m.Tag}})
 	}
 	if more := s.UnexpectedCount - len(s.Unexpected); more > 0 {

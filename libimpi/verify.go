@@ -11,9 +11,9 @@ import (
 
 // Verification of collective calls (IMPI_CHECK=calls): all members say what they are about to do before they do it, and
 // an error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators
-// with a client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the roots, and
-// what the members of a group have to agree on. A persistent operation is compared with persistent ones: a call of
-// another form does not meet it.
+// with a client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the
+// roots, and what the members of a group have to agree on. A persistent operation is compared with persistent ones: a
+// call of another form does not meet it.
 //
 //	an operation on data: Collectives.X -> verify
 //	any other call:       the bridge    -> Comm.Agree, or File.Agree

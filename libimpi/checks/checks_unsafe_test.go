@@ -61,8 +61,10 @@ func TestMemoryThatIsReceivedIntoBelongsToOneOperation(t *testing.T) {
 	}{
 		{"two receives", New("A", nil).Writes("buf", at(0), 4, integer), New("B", nil).Writes("buf", at(3), 4, integer),
 			"argument buf has 4 bytes in common with argument buf of A, which is not complete"},
-		{"beside each other", New("A", nil).Writes("buf", at(0), 4, integer), New("B", nil).Writes("buf", at(4), 4, integer), ""},
-		{"a send from a receive's", New("A", nil).Writes("buf", at(0), 4, integer), New("B", nil).Reads("buf", at(1), 2, integer),
+		{"beside each other", New("A", nil).Writes("buf", at(0), 4, integer),
+			New("B", nil).Writes("buf", at(4), 4, integer), ""},
+		{"a send from a receive's", New("A", nil).Writes("buf", at(0), 4, integer),
+			New("B", nil).Reads("buf", at(1), 2, integer),
 			"argument buf has 8 bytes in common with argument buf of A, which is not complete"},
 		{"two sends", New("A", nil).Reads("buf", at(0), 4, integer), New("B", nil).Reads("buf", at(0), 4, integer), ""},
 		{"a receive into a send's", New("A", nil).Reads("x", at(0), 4, integer), New("B", nil).Writes("y", at(3), 1, integer),
