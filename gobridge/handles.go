@@ -115,8 +115,17 @@ func noteCreation(h uintptr) {
 		if created.by == nil {
 			created.by = map[uint64]creation{}
 		}
-		created.by[uint64(handle.KindOf(h))<<32|uint64(handle.Slot(h))] = *c
+		created.by[creationKey(h)] = *c
 	}
+}
+
+func creationKey(h uintptr) uint64 { return uint64(handle.KindOf(h))<<32 | uint64(handle.Slot(h)) }
+
+// forgetCreation is for an object that the program does not have to free.
+func forgetCreation(h uintptr) {
+	created.Lock()
+	defer created.Unlock()
+	delete(created.by, creationKey(h))
 }
 
 // leaking are the objects that the program has to give back.
