@@ -64,17 +64,6 @@ var (
 	messages    = handle.Table[libimpi.Matched]{Kind: kindMessage}
 )
 
-// fromIntOr is the handle of an integer, null if there is none.
-func fromIntOr[T any](t *handle.Table[T], n int32, null uintptr) uintptr {
-	if n < handle.First {
-		return uintptr(n)
-	}
-	if h := t.FromInt(n); h != 0 {
-		return h
-	}
-	return null
-}
-
 // What the program makes is noted where leaks are looked for (IMPI_CHECK=leaks), by its slot: so there are at most as
 // many notes as there were objects at once. At the end those are left whose handles still lead to an object.
 
@@ -315,4 +304,15 @@ func gatherTexts(c *libimpi.Comm, mine []byte) (told [][]byte, some bool) {
 		told[i] = texts[all.Displs[i]:][:all.Counts[i]]
 	}
 	return told, true
+}
+
+// fromIntOr is the handle of an integer, null if there is none.
+func fromIntOr[T any](t *handle.Table[T], n int32, null uintptr) uintptr {
+	if n < handle.First {
+		return uintptr(n)
+	}
+	if h := t.FromInt(n); h != 0 {
+		return h
+	}
+	return null
 }

@@ -150,6 +150,103 @@ func rewatch() {
 	}
 }
 
+// callers are the threads that are in calls of MPI (IMPI_CHECK=threads).
+var callers struct {
+	sync.Mutex
+	inside int // calls of one thread: a callback makes calls, too
+	thread int // which it is
+	call   int32
+	said   map[string]bool
+}
+
+// impi_thread_enters looks whether the calling thread may call MPI now, by the level of thread support that the program
+// has. Sessions have levels of their own, which are not looked at.
+//
+//export impi_thread_enters
+func impi_thread_enters(call int32) {
+	p := started()
+	if p == nil || !initialized.Load() || finalized.Load() || hadSessions.Load() ||
+		p.thread == abi.MPI_THREAD_MULTIPLE || elsewhere.Load() > 0 || fromAnyThread(abi.CallNumbered(int(call)).Name) {
+		return
+	}
+	me, wrong := unix.Gettid(), ""
+	callers.Lock()
+	switch {
+	case p.thread != abi.MPI_THREAD_SERIALIZED && me != p.main:
+		level := "MPI_THREAD_SINGLE"
+		if p.thread == abi.MPI_THREAD_FUNNELED {
+			level = "MPI_THREAD_FUNNELED"
+		}
+		wrong = "by another thread than the one that called MPI_Init, and the level of thread support is " + level
+	case callers.inside > 0 && callers.thread != me:
+		wrong = fmt.Sprintf("while another thread is in %s, and the level of thread support is MPI_THREAD_SERIALIZED",
+			abi.CallNumbered(int(callers.call)).Name)
+	default:
+		callers.inside++
+		callers.thread, callers.call = me, call
+	}
+	callers.Unlock()
+	if wrong != "" {
+		sayOnce(abi.CallNumbered(int(call)).Name, returnsHere(), wrong)
+	}
+}
+
+// sayOnce says what is wrong with a call at some place of the program. To find the place takes long.
+func sayOnce(call string, returns []uintptr, wrong string) {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.said == nil {
+		callers.said = map[string]bool{}
+	}
+	way := fmt.Sprint(call, returns)
+	if callers.said[way] {
+		return
+	}
+	callers.said[way] = true
+	if place := call + whereIs(returns); !callers.said[place] {
+		callers.said[place] = true
+		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), place, wrong)
+	}
+}
+
+// elsewhere is how many functions of the program threads of the library call at the moment: the calls of MPI that these
+// make are the library's affair.
+var elsewhere atomic.Int32
+
+// impi_thread_leaves is the end of impi_thread_enters.
+//
+//export impi_thread_leaves
+func impi_thread_leaves() {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.inside > 0 && callers.thread == unix.Gettid() {
+		callers.inside--
+	}
+}
+
+// leavesForGood notes that a thread may never return from its call: its error handler may jump out of it.
+func leavesForGood() {
+	callers.Lock()
+	defer callers.Unlock()
+	callers.inside = 0
+}
+
+// fromAnyThread reports whether each thread may call a function at any time (MPI 5.0, 11.4), or the function looks at
+// nothing but its arguments.
+func fromAnyThread(name string) bool {
+	for _, one := range []string{"Initialized", "Finalized", "Query_thread", "Is_thread_main", "Get_version",
+		"Get_library_version", "Info_", "Session_", "Error_", "Add_error_", "Remove_error_", "Abort", "Status_", "Get_count",
+		"Get_elements", "Get_address", "T_"} {
+		if strings.HasPrefix(name, "MPI_"+one) {
+			return true
+		}
+	}
+	return false
+}
+
+// hadSessions says whether the program has ever begun a session.
+var hadSessions atomic.Bool
+
 // conceal hides from C what it must leave to the engine now.
 func conceal(e *libimpi.Engine) {
 	checked := e.Checks() != 0
@@ -253,100 +350,3 @@ func (k *check) keep(request uintptr, id uint64) {
 
 // watched says whether the engine counts.
 var watched atomic.Bool
-
-// callers are the threads that are in calls of MPI (IMPI_CHECK=threads).
-var callers struct {
-	sync.Mutex
-	inside int // calls of one thread: a callback makes calls, too
-	thread int // which it is
-	call   int32
-	said   map[string]bool
-}
-
-// impi_thread_enters looks whether the calling thread may call MPI now, by the level of thread support that the program
-// has. Sessions have levels of their own, which are not looked at.
-//
-//export impi_thread_enters
-func impi_thread_enters(call int32) {
-	p := started()
-	if p == nil || !initialized.Load() || finalized.Load() || hadSessions.Load() ||
-		p.thread == abi.MPI_THREAD_MULTIPLE || elsewhere.Load() > 0 || fromAnyThread(abi.CallNumbered(int(call)).Name) {
-		return
-	}
-	me, wrong := unix.Gettid(), ""
-	callers.Lock()
-	switch {
-	case p.thread != abi.MPI_THREAD_SERIALIZED && me != p.main:
-		level := "MPI_THREAD_SINGLE"
-		if p.thread == abi.MPI_THREAD_FUNNELED {
-			level = "MPI_THREAD_FUNNELED"
-		}
-		wrong = "by another thread than the one that called MPI_Init, and the level of thread support is " + level
-	case callers.inside > 0 && callers.thread != me:
-		wrong = fmt.Sprintf("while another thread is in %s, and the level of thread support is MPI_THREAD_SERIALIZED",
-			abi.CallNumbered(int(callers.call)).Name)
-	default:
-		callers.inside++
-		callers.thread, callers.call = me, call
-	}
-	callers.Unlock()
-	if wrong != "" {
-		sayOnce(abi.CallNumbered(int(call)).Name, returnsHere(), wrong)
-	}
-}
-
-// sayOnce says what is wrong with a call at some place of the program. To find the place takes long.
-func sayOnce(call string, returns []uintptr, wrong string) {
-	callers.Lock()
-	defer callers.Unlock()
-	if callers.said == nil {
-		callers.said = map[string]bool{}
-	}
-	way := fmt.Sprint(call, returns)
-	if callers.said[way] {
-		return
-	}
-	callers.said[way] = true
-	if place := call + whereIs(returns); !callers.said[place] {
-		callers.said[place] = true
-		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), place, wrong)
-	}
-}
-
-// elsewhere is how many functions of the program threads of the library call at the moment: the calls of MPI that these
-// make are the library's affair.
-var elsewhere atomic.Int32
-
-// impi_thread_leaves is the end of impi_thread_enters.
-//
-//export impi_thread_leaves
-func impi_thread_leaves() {
-	callers.Lock()
-	defer callers.Unlock()
-	if callers.inside > 0 && callers.thread == unix.Gettid() {
-		callers.inside--
-	}
-}
-
-// leavesForGood notes that a thread may never return from its call: its error handler may jump out of it.
-func leavesForGood() {
-	callers.Lock()
-	defer callers.Unlock()
-	callers.inside = 0
-}
-
-// fromAnyThread reports whether each thread may call a function at any time (MPI 5.0, 11.4), or the function looks at
-// nothing but its arguments.
-func fromAnyThread(name string) bool {
-	for _, one := range []string{"Initialized", "Finalized", "Query_thread", "Is_thread_main", "Get_version",
-		"Get_library_version", "Info_", "Session_", "Error_", "Add_error_", "Remove_error_", "Abort", "Status_", "Get_count",
-		"Get_elements", "Get_address", "T_"} {
-		if strings.HasPrefix(name, "MPI_"+one) {
-			return true
-		}
-	}
-	return false
-}
-
-// hadSessions says whether the program has ever begun a session.
-var hadSessions atomic.Bool
