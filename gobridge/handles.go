@@ -141,11 +141,25 @@ func leftObjects() (left []checks.Leak) {
 	created.Lock()
 	defer created.Unlock()
 	for _, c := range created.by {
-		if k := &leaking[handle.KindOf(c.handle)]; k.lives(c.handle) && !strings.HasPrefix(c.call, "MPI_Init") {
+		k := &leaking[handle.KindOf(c.handle)]
+		if k.lives(c.handle) && !strings.HasPrefix(c.call, "MPI_Init") && !c.ofBindings() {
 			left = append(left, checks.Leak{One: k.one, Made: c.made(), Fate: k.fate, Count: 1})
 		}
 	}
 	return left
+}
+
+// ofBindings reports whether the C++ bindings have made an error handler, as they do for those that throw exceptions.
+func (c *creation) ofBindings() bool {
+	if handle.KindOf(c.handle) != kindErrhandler {
+		return false
+	}
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return false
+	}
+	defer maps.Close()
+	return callsite.Through(maps, c.returns, "cxx")
 }
 
 func (c *creation) made() string { return strings.TrimSuffix(c.call, "_c") + whereIs(c.returns) }
