@@ -107,6 +107,7 @@ foreach(name mpi.h mpix.h)
   configure_file(${CMAKE_SOURCE_DIR}/${name} ${STAGE}/include/${name} COPYONLY)
 endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/valgrind.supp ${STAGE}/share/libimpi/valgrind.supp COPYONLY)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/libimpi-gdb.py ${STAGE}/share/libimpi/gdb/libimpi.py COPYONLY)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/modulefile.in ${STAGE}/share/modulefiles/libimpi/${VERSION} @ONLY)
 # Meson asks for ompi-c, ompi-cxx and ompi-fort, others for the rest. Who asks pkg-config for Fortran's modules gets those
 # of the first compiler of the installation (mpifort -install-modules).

@@ -303,3 +303,17 @@ func TestACommittedTypeHasANameOfItsOwn(t *testing.T) {
 		t.Errorf("MPI_INT is %#x", id)
 	}
 }
+
+func TestAProgramsNameOfATypeIsItsLabel(t *testing.T) {
+	double := Named(abi.MPI_DOUBLE)
+	pair, err := Contiguous(2, double)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pair.Label(); got != "" || double.Label() != "MPI_DOUBLE" {
+		t.Errorf("%q, %q", got, double.Label())
+	}
+	if pair.Rename("pair"); pair.Label() != "pair" || pair.Name() != "" {
+		t.Errorf("%q, %q", pair.Label(), pair.Name())
+	}
+}

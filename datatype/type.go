@@ -49,6 +49,7 @@ type Type struct {
 	committed atomic.Bool
 	compiled  [2]atomic.Pointer[program] // by Rep
 	hashed    atomic.Pointer[signature]
+	label     atomic.Pointer[string] // nil: the program has given it no name
 
 	form     form
 	kind     kind    // basic: conversion of a unit to external32
@@ -84,6 +85,17 @@ func (t *Type) Handle() int { return t.handle }
 
 // Name is the MPI name of a predefined type and "" for a derived one.
 func (t *Type) Name() string { return t.name }
+
+// Rename gives the type a name for people.
+func (t *Type) Rename(name string) { t.label.Store(&name) }
+
+// Label is the name that Rename has given the type, or else its MPI name.
+func (t *Type) Label() string {
+	if l := t.label.Load(); l != nil && *l != "" {
+		return *l
+	}
+	return t.name
+}
 
 // Commit makes the type ready for communication. Committing again does nothing.
 func (t *Type) Commit() {

@@ -24,6 +24,7 @@ type check struct {
 	err *libimpi.Error
 
 	use            *checks.Use // what the call does with memory, where that is checked (watch.go); nil: it is not
+	bytes          int64       // the longest buffer, if all ranks have as much
 	user           *userOp     // the operation of the program that the call makes use of; nil: none
 	numbers, kinds int         // how much has been taken of the communicator's lists (collective.go)
 }

@@ -119,7 +119,9 @@ func impi_Type_set_name(datatype, type_name uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	dataTypeOf(datatype).name = text(type_name, abi.MPI_MAX_OBJECT_NAME-1)
+	t := dataTypeOf(datatype)
+	t.name = text(type_name, abi.MPI_MAX_OBJECT_NAME-1)
+	t.Rename(t.name)
 	return 0
 }
 

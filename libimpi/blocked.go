@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/libimpi/libimpi/libimpi/report"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Blocked threads: those that wait and have slept, for whoever asks why a job does not go on (state.go). A thread
@@ -15,11 +16,12 @@ import (
 // cause is what a thread waits for.
 type cause struct {
 	what        report.Kind
-	source, tag int32    // ForMessage
-	comm        *Comm    // nil: none
-	request     *Request // ForRequests; nil: those of a list, or none
-	file        *File    // ForFile
-	word        *uint64  // of shared memory; nil: none. Nobody reads it, but it tells whose word it is
+	source, tag int32              // ForMessage
+	comm        *Comm              // nil: none
+	request     *Request           // ForRequests; nil: those of a list, or none
+	file        *File              // ForFile
+	word        *uint64            // of shared memory; nil: none. Nobody reads it, but it tells whose word it is
+	condition   onesided.Condition // ForWindow; nil: none
 }
 
 // forAny is the cause of a wait for any of some requests.

@@ -220,7 +220,7 @@ func (c *fileComm) Window(config onesided.Config) (members.Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.pointer = w
+	c.pointer, w.internal = w, true
 	return w.Window, nil
 }
 

@@ -42,6 +42,7 @@ type Config struct {
 func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job,
 		caller: c.Caller}
+	debugged.engine.Store(e)
 	e.loss.onLost, e.loss.onGone = c.OnLost, c.OnGone
 	e.predefined.tagUB = c.Job.TagUB
 	e.collectives.mostTasks = mostTasks

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/libimpi/libimpi/coll"
@@ -22,7 +23,7 @@ func (e *Engine) State() *report.Process {
 	s := teller{e: e, p: &report.Process{Rank: int(e.me)}, now: time.Now()}
 	s.tell()
 	for _, w := range s.windows { // whose locks are taken before the engine's
-		if epoch, targets := w.of.Epoch(); epoch != "" {
+		if epoch, targets := w.of.Epoch(); epoch != "" && !w.of.internal {
 			s.p.WindowCount++
 			s.p.Windows = add(s.p.Windows, report.Window{Name: w.name, Comm: w.comm, Epoch: epoch,
 				Targets: targets[:min(len(targets), report.Most)]})
@@ -99,6 +100,9 @@ func (s *teller) thread(b *blocked) report.Thread {
 	case t.For == report.ForWindow:
 		if i := slices.IndexFunc(s.e.windows, func(w *Window) bool { return w.comm == c }); i >= 0 {
 			t.Object = s.e.windows[i].Name
+			if r, ok := s.e.windows[i].Awaited(b.cause.word, b.cause.condition); ok {
+				t.Peer, t.World = r, worldOf(c, int32(r))
+			}
 		}
 	case b.cause.request != nil && b.cause.request.isCollective():
 		m := s.message(b.cause.request)
@@ -106,7 +110,35 @@ func (s *teller) thread(b *blocked) report.Thread {
 	default:
 		s.waits(&t, b)
 	}
+	c := b.cause.comm
+	if c == nil && b.cause.request != nil {
+		c = b.cause.request.comm
+	}
+	if t.For == report.ForMembers && c != nil && c.doing.is(b, t.Call) {
+		t.Bytes = c.doing.bytes
+	}
 	return t
+}
+
+// doing is a call of a collective operation: by its name, or as Caller.Call gives it.
+type doing struct {
+	name  string
+	call  uintptr
+	bytes int64 // of the longest buffer, or of a contribution; 0: not known, or not the same at all ranks
+}
+
+// Doing notes the blocking collective operation that a thread of the program begins.
+func (c *Comm) Doing(name string, bytes int64) { c.doing = doing{name: name, bytes: bytes} }
+
+// DoingCall is Doing for a call that only waits in Go.
+func (c *Comm) DoingCall(call uintptr, bytes int64) { c.doing = doing{call: call, bytes: bytes} }
+
+// is reports whether a blocked thread is in that call.
+func (d *doing) is(b *blocked, name string) bool {
+	if d.call != 0 {
+		return d.call == b.call
+	}
+	return d.name != "" && d.name == strings.TrimSuffix(name, "_c")
 }
 
 // waits tells of the requests that a thread waits for.
@@ -153,12 +185,31 @@ func (r *Request) isCollective() bool {
 	return (r.kind == sendRequest || r.kind == recvRequest) && r.comm != nil && r.ctx == r.comm.coll
 }
 
+// isPart reports whether the request is a message of a partitioned one.
+func (r *Request) isPart() bool {
+	_, is := r.of.(*channel)
+	return is && r.kind != compoundRequest
+}
+
+// tell tells of a partitioned request.
+func (ch *channel) tell(m *report.Message) {
+	m.Kind, m.Peer, m.World, m.Tag = "precv", int(ch.peer), worldOf(ch.comm, ch.peer), int(ch.tag)
+	m.Bytes, m.Count, m.Type = ch.count*int64(ch.parts)*ch.typ.Size(), ch.count, typeName(ch.typ)
+	if ch.sending {
+		m.Kind = "psend"
+		if ch.unready > 0 {
+			m.State = "unready"
+		}
+		m.Missing = int(ch.unready)
+	}
+}
+
 // requests tells of those that are under way: the program's, and their parts. Messages of collective operations and of
 // windows are no business of the program's.
 func (s *teller) requests() {
 	p := s.p
 	for _, r := range s.e.requests.slots {
-		if r == nil || !r.underWay() || r.isCollective() || r.ctx != nil && r.ctx.windows() {
+		if r == nil || !r.underWay() || r.isCollective() || r.ctx != nil && r.ctx.windows() || r.isPart() {
 			continue
 		}
 		switch r.kind {
@@ -228,6 +279,8 @@ func (s *teller) message(r *Request) report.Message {
 			m.Kind, m.Routine = "collective", of.name()
 		case *fileAccesses:
 			m.Kind = "file"
+		case *channel:
+			of.tell(&m)
 		}
 	}
 	if r.mem.typ != nil {
@@ -239,7 +292,7 @@ func (s *teller) message(r *Request) report.Message {
 
 // typeName is what messages for users call a type.
 func typeName(t *datatype.Type) string {
-	if name := t.Name(); name != "" {
+	if name := t.Label(); name != "" {
 		return name
 	}
 	return fmt.Sprintf("derived datatype of %d bytes", t.Size())

@@ -171,10 +171,10 @@ var waitCases = []waitCase{
 		},
 		wait: func(t *testing.T, e *Engine, c any) { must(t, c.(*Comm).Barrier()) },
 		end:  func(t *testing.T, e *Engine, c any) { must(t, c.(*Comm).Barrier()) }},
-	{name: "fence, by words", want: "window \"counts\"", setup: windowOf(abi.MPI_WIN_FLAVOR_ALLOCATE),
+	{name: "fence, by words", want: "window peer 1 \"counts\"", setup: windowOf(abi.MPI_WIN_FLAVOR_ALLOCATE),
 		wait: func(t *testing.T, e *Engine, w any) { must(t, w.(*Window).Fence(0)) },
 		end:  func(t *testing.T, e *Engine, w any) { must(t, w.(*Window).Fence(0)) }},
-	{name: "start", want: "window \"counts\"", setup: windowOf(abi.MPI_WIN_FLAVOR_ALLOCATE),
+	{name: "start", want: "window peer 1 \"counts\"", setup: windowOf(abi.MPI_WIN_FLAVOR_ALLOCATE),
 		wait: func(t *testing.T, e *Engine, w any) {
 			must(t, w.(*Window).Start([]int{1}, 0))
 			must(t, w.(*Window).Complete())
@@ -183,7 +183,7 @@ var waitCases = []waitCase{
 			must(t, w.(*Window).Post([]int{0}, 0))
 			must(t, w.(*Window).Wait())
 		}},
-	{name: "lock", want: "window \"counts\"",
+	{name: "lock", want: "window peer 0 \"counts\"",
 		setup: func(t *testing.T, e *Engine) any {
 			w := windowOf(abi.MPI_WIN_FLAVOR_ALLOCATE)(t, e).(*Window)
 			if e.Me() == 1 {
@@ -385,6 +385,61 @@ func TestWhatIsUnderWayIsTold(t *testing.T) {
 	if p = b.State(); p.UnexpectedCount+p.ReceiveCount+p.SendCount > 0 || p.Open != "" {
 		t.Errorf("afterwards: %+v", p)
 	}
+}
+
+func TestAllPacketsAreReceivedOnceNothingIsUnderWay(t *testing.T) {
+	es := makeWorld(t, options{clients: []int{1, 1}})
+	a, b := es[0], es[1]
+	var sends, receives []uint64
+	for range 60 { // more than one window
+		sends = append(sends, a.World().Isend(at(make([]byte, 5)), 5, byteT, 1, 3, Standard))
+		receives = append(receives, b.World().Irecv(at(make([]byte, 5)), 5, byteT, 0, 3))
+	}
+	for i := range sends {
+		finishAll(t, es, a, &sends[i])
+		finishAll(t, es, b, &receives[i])
+	}
+	settle(es...)
+	p, q := a.State(), b.State()
+	if p.Sent+q.Sent != p.Received+q.Received || p.Sent < 60 {
+		t.Errorf("sent %d and %d, received %d and %d", p.Sent, q.Sent, p.Received, q.Received)
+	}
+}
+
+func TestPartitionedRequestsAreTold(t *testing.T) {
+	es := world(t, 2)
+	a, b := es[0], es[1]
+	send := a.World().PsendInit(at(make([]byte, 8)), 2, 4, byteT, 1, 3)
+	recv := b.World().PrecvInit(at(make([]byte, 8)), 2, 4, byteT, 0, 3)
+	ok := func(err *Error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ok(a.Start(send))
+	ok(b.Start(recv))
+	ok(a.Pready(send, 0, 0))
+	settle(es...)
+	tell := func(e *Engine, id uint64) report.Message {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		s := teller{e: e, p: &report.Process{}}
+		return s.message(e.requests.find(id))
+	}
+	if m := tell(a, send); m.Kind != "psend" || m.Peer != 1 || m.Tag != 3 || m.Bytes != 8 || m.Missing != 1 ||
+		m.State != "unready" {
+		t.Errorf("%+v", m)
+	}
+	if m := tell(b, recv); m.Kind != "precv" || m.World != 0 || m.State != "" {
+		t.Errorf("%+v", m)
+	}
+	if p, q := a.State(), b.State(); p.SendCount+q.ReceiveCount > 0 {
+		t.Errorf("its messages are told: %+v, %+v", p.Sends, q.Receives)
+	}
+	ok(a.Pready(send, 1, 1))
+	finishAll(t, es, a, &send)
+	finishAll(t, es, b, &recv)
 }
 
 func TestEpochsAndAccessesAreTold(t *testing.T) {

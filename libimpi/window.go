@@ -23,6 +23,8 @@ type Window struct {
 	*onesided.Window
 	Bridge any // what the bridge keeps with it
 	comm   *Comm
+
+	internal bool // it is a file's
 }
 
 // Done is the request of everything that is complete.
@@ -189,7 +191,7 @@ func (w *windowEngine) Ring()   { w.e.ring() }
 // WaitFor waits for a condition.
 func (w *windowEngine) WaitFor(c onesided.Condition) {
 	w.e.waitFor(func() bool { return c.Holds() || w.comm.foreigners.lost != nil }, anyPeer,
-		cause{what: report.ForWindow, comm: w.comm})
+		cause{what: report.ForWindow, comm: w.comm, condition: c})
 }
 
 // Poll makes progress.

@@ -83,6 +83,9 @@ func (l *LauncherEnd) AskReport(number uint32, limit time.Duration) bool {
 		l.port.send(msgReport, reportBody{Number: number}, time.Now().Add(limit)) == nil
 }
 
+// Entering reports whether the rank still waits for the job's tables.
+func (l *LauncherEnd) Entering() bool { return !l.tabled.Load() }
+
 // reportOf reads a rank's answer.
 func reportOf(m message) (Message, error) {
 	b, err := decode[reportBody](m)

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/machines"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
@@ -21,13 +22,16 @@ func inquiryOf(plan *options.Plan, parts []*job.Part, spawner *spawn.Spawner, ru
 	rests := make([]job.Rest, len(parts))
 	c := inquire.Config{
 		Name:   fmt.Sprintf("job %s of %s, launcher %d", jobID, filepath.Base(plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: plan.ReportOn, Deadlock: plan.Deadlock, After: plan.DeadlockAfter,
+		Signal: plan.ReportOn, Deadlock: plan.Deadlock, Objects: plan.JSON, After: plan.DeadlockAfter,
 		States: func(limit time.Duration) (ranks []stat.Rank, whole bool) {
 			all, away := spawner.Parts()
 			for _, p := range parts {
 				all[p] = 0
 			}
-			return job.StatesOf(all, limit), !away
+			elsewhere := make(chan []stat.Rank, 1)
+			go func() { elsewhere <- machines.StatesElsewhere(spawner, limit) }()
+			ranks = job.StatesOf(all, limit)
+			return append(ranks, <-elsewhere...), !away
 		},
 		Rest: func() bool {
 			rest := true

@@ -52,7 +52,7 @@ type Process struct {
 	// processes of a job have told twice, the second time after all have told once, that all their threads are Settled,
 	// every Moves was the same both times, and as many packets were received between machines as were sent, both times,
 	// then nothing is under way that could end a wait.
-	Moves    uint64 `json:"moves"`
+	Moves uint64 `json:"moves"`
 	// Sent are packets to other machines and clients, and 1 more if any wait inside the process. Received are those that
 	// have come as a whole.
 	Sent     uint64 `json:"sent"`
@@ -94,6 +94,7 @@ type Thread struct {
 	// Routine and Number say which collective operation it is: as Collective has them.
 	Routine string    `json:"routine,omitempty"`
 	Number  uint64    `json:"number,omitempty"`
+	Bytes   int64     `json:"bytes,omitempty"`  // of the longest buffer of a collective operation; 0: not known
 	Object  string    `json:"object,omitempty"` // the window or file
 	Waits   []Message `json:"waits,omitempty"`  // the requests that are not done
 	// WaitCount is how many these are, among the first Most, and Requests how many the call was given.
@@ -124,7 +125,7 @@ type Address struct {
 
 // Message is a message of this process, or a request for something else.
 type Message struct {
-	Kind  string `json:"kind"` // send, ssend, bsend, recv, or: collective, file, window, partitioned, general, compound
+	Kind  string `json:"kind"` // send, ssend, bsend, recv, or: collective, file, window, psend, precv, general, compound
 	Comm  uint64 `json:"comm,omitempty"`
 	Peer  int    `json:"peer"`
 	World int    `json:"world"`
@@ -132,8 +133,10 @@ type Message struct {
 	Bytes int64  `json:"bytes"` // receive: the room for it
 	Count int64  `json:"count,omitempty"`
 	Type  string `json:"type,omitempty"`
-	// State is how far it has come: posted, asked (a send that waits for its receive), flows, held (no packet has left).
-	State string `json:"state,omitempty"`
+	// State is how far it has come: posted, asked (a send that waits for its receive), flows, held (no packet has left),
+	// unready (a partitioned send, of which the program has not marked Missing partitions as ready).
+	State   string `json:"state,omitempty"`
+	Missing int    `json:"missing,omitempty"`
 	// Routine is the collective operation that it is of; empty: it is the program's own message.
 	Routine string `json:"routine,omitempty"`
 	// Internal says that it is a message that the library sends for another call.

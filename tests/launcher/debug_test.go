@@ -281,3 +281,30 @@ func TestAToolThatIsNotThereIsNamed(t *testing.T) {
 		"-debug: rank 1: program nosuchtool not found")
 	run(t, "-n", "2", "-debug", "2", program(t, "initial")).expect(t, 2, "there is no rank 2; ranks are 0 to 1")
 }
+
+// A rank that is stopped shows its queues, by a script that reads its memory.
+func TestGdbShowsTheQueuesOfARank(t *testing.T) {
+	tool(t, "gdb")
+	j := start(t, words("-n 2", program(t, "stuck"), "tag")...)
+	j.stat(func(text string) bool {
+		return strings.Contains(text, "rank 0: MPI_Barrier") && strings.Contains(text, "rank 1: MPI_Recv")
+	})
+	rank := -1
+	for _, pid := range marked(j.mark) {
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if strings.Contains(string(env), "\x00IMPI_RANK=1\x00") {
+			rank = pid
+		}
+	}
+	said, _ := exec.Command("gdb", "-nx", "-batch", "-p", fmt.Sprint(rank), "-x",
+		filepath.Join(stage(t), "share/libimpi/gdb/libimpi.py"), "-ex", "impi").CombinedOutput()
+	for _, want := range []string{"rank 1 in MPI_COMM_WORLD\n", "messages not received:\n",
+		"blocked threads:\n  MPI_Recv waits for: receive from rank 0 tag 7 on MPI_COMM_WORLD, 4 bytes\n",
+		"\n  from rank 0 tag 8 on MPI_COMM_WORLD, 4 bytes\n"} {
+		if !strings.Contains(string(said), want) {
+			t.Errorf("%q is missing in %s", want, said)
+		}
+	}
+	j.signal(syscall.SIGTERM)
+	j.wait()
+}

@@ -49,7 +49,7 @@ func TestADeadlockIsSaidAndEndsTheJobIfTheUserWants(t *testing.T) {
 	for where, n := range map[string]int{"-n 2": 2, machines(t): 5} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			r := run(t, words(where, "-deadlock abort -timeout 50", file, "ring")...)
+			r := run(t, words(where, "-deadlock abort:0.2 -timeout 50", file, "ring")...)
 			if r.code != 1 {
 				t.Errorf("code %d", r.code)
 			}
@@ -65,7 +65,7 @@ func TestADeadlockIsSaidAndEndsTheJobIfTheUserWants(t *testing.T) {
 // A rank that sleeps outside of MPI for longer than that takes is no deadlock.
 func TestARankThatSleepsIsNoDeadlock(t *testing.T) {
 	t.Parallel()
-	run(t, words("-deadlock abort -n 2", program(t, "stuck"), "sleeps")...).expect(t, 0, "")
+	run(t, words("-deadlock abort:0.1 -n 2", program(t, "stuck"), "sleeps")...).expect(t, 0, "")
 }
 
 // stat asks impi-stat about a job until that is so.
@@ -106,5 +106,18 @@ func TestImpiStatAndASignalTellWhatRanksDo(t *testing.T) {
 	j.signal(syscall.SIGTERM)
 	if r := j.wait(); r.code != 128+int(syscall.SIGTERM) {
 		t.Errorf("code %d, %s", r.code, r.stderr)
+	}
+}
+
+func TestRanksThatWereSpawnedOnOtherMachinesAreAsked(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"-n 2", "-host m0:1,m1:1 -n 2"} {
+		j := start(t, words("-launcher fork", where, program(t, "stuck"), "spawns")...)
+		j.stat(func(text string) bool {
+			return strings.Contains(text, "\n  ranks 0,1: MPI_Recv from rank 0 tag 4 on an intercommunicator") &&
+				strings.Contains(text, "\n  ranks 0,1 of spawned job 1: MPI_Recv from rank 0 tag 3 on MPI_COMM_PARENT")
+		})
+		j.signal(syscall.SIGTERM)
+		j.wait()
 	}
 }

@@ -161,7 +161,7 @@ var changing = []struct {
 	is *regexp.Regexp
 	as string
 }{
-	{regexp.MustCompile(`\bfor [0-9.]+ (ms|s|min|h)\b`), "for TIME"},
+	{regexp.MustCompile(`\bfor ([0-9.]+ to )?[0-9.]+ (ms|s|min|h)\b`), "for TIME"},
 	{regexp.MustCompile(`\b[0-9.]+ (ns|us|ms|s) ago\b`), "TIME ago"},
 	{regexp.MustCompile(`\b(process|pid|launcher) [0-9]+\b`), "$1 PID"},
 	{regexp.MustCompile(`\b0x[0-9a-f]+\b`), "ADDRESS"},

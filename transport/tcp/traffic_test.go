@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/libimpi/libimpi/transport"
@@ -47,6 +48,17 @@ func TestAHostTellsWhatItHasExchangedWithEachOther(t *testing.T) {
 	if r.PacketsOut != 4 || r.PacketsIn != 2 || r.BytesIn != 6 || r.AcksIn != 1 || r.AcksOut != 1 || r.Outstanding != 2 ||
 		r.State != 0 {
 		t.Errorf("%+v", r)
+	}
+	b := packet(f.job, transport.Header{Kind: transport.Data, Src: 2, MsgLen: 1 << 20}, strings.Repeat("x", 60000))
+	f.say(b[:30000])
+	e.until(t, "half of a packet", func() bool { return e.host.links[1].left > 0 })
+	if r = rows(); r.PacketsIn != 2 {
+		t.Errorf("half a packet counts: %+v", r)
+	}
+	f.say(b[30000:])
+	e.until(t, "the rest", func() bool { return e.host.links[1].left == 0 })
+	if r = rows(); r.PacketsIn != 3 {
+		t.Errorf("a packet does not count: %+v", r)
 	}
 	f.c.Close()
 	e.until(t, "the end", func() bool { return e.host.links[1].ended })

@@ -125,6 +125,8 @@ func (h *hopes) waitOf(r *Rank, t *report.Thread) (w wait) {
 		return wait{items: []item{h.itemOf(r, &m)}}
 	}
 	switch {
+	case t.For == report.ForWindow && t.World >= 0 && mustCall[t.Call]:
+		w.items = []item{{rank: t.World}}
 	case t.For == report.ForWindow:
 		for _, rank := range h.holders(r, t) {
 			w.items = append(w.items, item{rank: rank})
@@ -139,10 +141,18 @@ func (h *hopes) waitOf(r *Rank, t *report.Thread) (w wait) {
 	return w
 }
 
+// mustCall are the calls of windows that wait until another rank has made one.
+var mustCall = map[string]bool{"MPI_Win_start": true, "MPI_Win_complete": true, "MPI_Win_wait": true,
+	"MPI_Win_fence": true}
+
 // itemOf is what a request waits for.
 func (h *hopes) itemOf(r *Rank, m *report.Message) item {
 	c := r.commOf(m.Comm)
 	switch {
+	case m.Kind == "psend" && m.State == "unready":
+		return item{rank: r.Rank}
+	case m.Kind == "precv" && m.World >= 0 && c != nil && !h.guests(c):
+		return item{rank: m.World}
 	case !isMessage(m) || m.State == "flows" || m.Peer == procNull || h.underWay(r, m):
 		return item{hope: true}
 	case m.Peer != anySource:
@@ -258,6 +268,9 @@ func (h *hopes) holders(r *Rank, t *report.Thread) (list []int) {
 		}
 		for i := range o.Process.Windows {
 			w := &o.Process.Windows[i]
+			if h.keyOf(o, w.Comm) == key && strings.HasPrefix(w.Epoch, "another call") {
+				return nil // it may hold the lock
+			}
 			if h.keyOf(o, w.Comm) == key && strings.Contains(w.Epoch, "lock") &&
 				(slices.Contains(w.Targets, target) || strings.Contains(w.Epoch, "at all ranks")) {
 				list = append(list, o.Rank)

@@ -13,13 +13,14 @@ type Deadlock struct {
 	Circle string `json:"circle,omitempty"`
 }
 
-// Blocked reports whether all ranks have answered that all their threads wait, or are gone: only then Prove is worth a
-// second round. since is how long the last of them has waited.
+// Blocked reports whether all ranks have answered that all their threads wait, or have ended: only then Prove is worth
+// a second round. A rank that has called MPI_Finalize may still begin a session. since is how long the last of them has
+// waited.
 func Blocked(ranks []Rank) (since time.Duration, all bool) {
 	since = math.MaxInt64
 	for i := range ranks {
 		r := &ranks[i]
-		if r.State.gone() {
+		if r.State == Ended {
 			continue
 		}
 		p := r.Process

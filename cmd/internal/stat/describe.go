@@ -115,7 +115,9 @@ func (r *Rank) act(t *report.Thread) act {
 	case report.ForEnd:
 		a.before = call + ", for messages that are still to leave or arrive"
 	default:
-		a.before = call + on + args
+		if a.before = call + on + args; t.Bytes > 0 && args == "" {
+			a.before += fmt.Sprintf(" (%d bytes)", t.Bytes)
+		}
 	}
 	return a
 }
@@ -207,6 +209,8 @@ func (r *Rank) inWords(m *report.Message) string {
 		return clean(m.Routine) + onOf(r.commOf(m.Comm))
 	case m.Kind == "general":
 		return "a generalized request"
+	case m.Kind == "psend", m.Kind == "precv":
+		return r.partitioned(m)
 	case !isMessage(m):
 		return "a request (" + clean(m.Kind) + ")"
 	}
@@ -217,6 +221,20 @@ func (r *Rank) inWords(m *report.Message) string {
 	}
 	r.message(&a, kind, *m, r.commOf(m.Comm))
 	return a.what() + onOf(r.commOf(m.Comm))
+}
+
+// partitioned is a partitioned request: "partitioned send to rank 4 tag 7 (1 partition not ready)".
+func (r *Rank) partitioned(m *report.Message) string {
+	of, kind, ready := *m, "partitioned receive ", ""
+	if of.Kind = "recv"; m.Kind == "psend" {
+		of.Kind, kind = "send", "partitioned send "
+	}
+	if m.State == "unready" {
+		ready = fmt.Sprintf(" (partitions that are not ready: %d)", m.Missing)
+	}
+	a := act{}
+	r.message(&a, kind, of, r.commOf(m.Comm))
+	return a.what() + onOf(r.commOf(m.Comm)) + ready
 }
 
 // mostWords bounds the requests of one call that are listed.
@@ -259,7 +277,7 @@ func targetOf(t *report.Thread) int {
 }
 
 func peerOf(t *report.Thread) string {
-	if n := targetOf(t); n >= 0 {
+	if n := targetOf(t); n >= 0 && t.Call != "MPI_Win_fence" { // which waits for all
 		return fmt.Sprintf(", rank %d", n)
 	}
 	return ""

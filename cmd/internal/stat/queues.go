@@ -107,7 +107,11 @@ func (r *Rank) queues() string {
 	messages(p.Sends, p.SendCount, "other sends", other)
 	for i := range p.Windows[:min(len(p.Windows), mostWords)] {
 		w := &p.Windows[i]
-		list = append(list, "window "+clean(w.Name)+" "+clean(w.Epoch))
+		name := "a window"
+		if w.Name != "" {
+			name = "window " + clean(w.Name)
+		}
+		list = append(list, name+" "+clean(w.Epoch))
 	}
 	for i := range p.Files[:min(len(p.Files), mostWords)] {
 		list = append(list, fmt.Sprintf("file %s: accesses under way: %d", clean(p.Files[i].Name), p.Files[i].Pending))

@@ -65,6 +65,12 @@ var situations = []struct {
 	{"a rank is missing in an allreduce since it has ended", true, func() *situation {
 		s := world(4)
 		s.coll(0, 1, "MPI_Allreduce", []string{"count", "1", "datatype", "MPI_INT", "op", "MPI_SUM"}, 0, 1, 2)
+		s.silent(3, Ended, "")
+		return s
+	}},
+	{"a rank is missing in an allreduce that has called MPI_Finalize and may begin a session", false, func() *situation {
+		s := world(4)
+		s.coll(0, 1, "MPI_Allreduce", []string{"count", "1", "datatype", "MPI_INT", "op", "MPI_SUM"}, 0, 1, 2)
 		s.silent(3, Finalized, "")
 		return s
 	}},

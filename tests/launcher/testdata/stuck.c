@@ -23,8 +23,20 @@ int main(int argc, char **argv)
         for (;;)
             ++*(volatile int *)&x;
     }
+    if (!strcmp(how, "spawns")) {
+        MPI_Comm parent, child;
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "host", "m5,m6");
+        MPI_Comm_get_parent(&parent);
+        if (parent == MPI_COMM_NULL)
+            MPI_Comm_spawn(argv[0], argv + 1, 2, info, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
+        else
+            MPI_Recv(&x, 1, MPI_INT, 0, 3, parent, MPI_STATUS_IGNORE);
+        MPI_Recv(&x, 1, MPI_INT, 0, 4, child, MPI_STATUS_IGNORE);
+    }
     if (!strcmp(how, "sleeps") && rank == 1)
-        sleep(7);
+        usleep(700000);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -1,7 +1,6 @@
 // All ranks wait for a message from anybody.
 // ranks: 3
 // options: -deadlock abort:0.2
-// where: shm machines
 #include <mpi.h>
 
 int main(int argc, char **argv)

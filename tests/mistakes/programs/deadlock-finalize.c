@@ -1,7 +1,6 @@
 // A rank waits for a message from one that is at its end.
 // ranks: 3
 // options: -deadlock abort:0.2
-// where: shm machines
 #include <mpi.h>
 
 int main(int argc, char **argv)

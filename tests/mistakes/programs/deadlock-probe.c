@@ -1,7 +1,6 @@
 // A rank looks for a message with a tag that the other does not use.
 // ranks: 2
 // options: -deadlock abort:0.2
-// where: shm machines
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 // Three ranks wait for each other in different calls.
 // ranks: 3
 // options: -deadlock abort:0.2
-// where: shm clients
 #include <mpi.h>
 
 int main(int argc, char **argv)

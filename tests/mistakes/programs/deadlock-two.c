@@ -1,7 +1,7 @@
 // Two ranks receive from each other before they send.
 // ranks: 2
 // options: -deadlock abort:0.2
-// where: shm machines clients agents
+// where: shm machines clients
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 // A rank waits for two messages of which one never comes.
 // ranks: 3
 // options: -deadlock abort:0.2
-// where: shm machines
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -45,7 +45,7 @@ func Prepare(plan *options.Plan, list []supervise.Process, job Job) (end func(),
 	if len(plan.Debug) == 0 {
 		return func() {}, nil
 	}
-	at := site{suppressions: suppressions()}
+	at := site{suppressions: shared("valgrind.supp"), queues: shared("gdb", "libimpi.py")}
 	if at.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
@@ -109,13 +109,14 @@ func talk(plan *options.Plan, list []supervise.Process, talkers []talker, script
 	return open(talkers, where, job)
 }
 
-// suppressions is the file of what valgrind cannot know of the library; "": it is not installed.
-func suppressions() string {
+// shared is a file of the installation that a tool reads: what valgrind cannot know of the library, and a script for
+// gdb; "": it is not installed.
+func shared(name ...string) string {
 	prefix, err := install.Prefix()
 	if err != nil {
 		return ""
 	}
-	file := filepath.Join(prefix, "share", "libimpi", "valgrind.supp")
+	file := filepath.Join(slices.Concat([]string{prefix, "share", "libimpi"}, name)...)
 	if _, err := os.Stat(file); err != nil {
 		return ""
 	}

@@ -34,6 +34,7 @@ type site struct {
 	rank         int
 	dir          string // where files of tools go
 	suppressions string // for valgrind; "": there are none
+	queues       string // a script for gdb that shows them; "": there is none
 }
 
 // commandOf returns the command that starts a program, whose file is path, under a tool. Options that the user gives
@@ -47,7 +48,11 @@ func commandOf(tool []string, path string, argv []string, at site) command {
 		if !slices.Contains(opts, "--args") && !slices.Contains(opts, "-args") {
 			opts = append(slices.Clone(opts), "--args")
 		}
-		return command{words: slices.Concat(tool[:1], opts, program), talks: true}
+		var ours []string
+		if at.queues != "" {
+			ours = []string{"-x", at.queues}
+		}
+		return command{words: slices.Concat(tool[:1], ours, opts, program), talks: true}
 	case "gdbserver": // "-": the connection is its standard input and output
 		return command{words: slices.Concat(tool, []string{"-"}, program), serves: true}
 	case "lldb":

@@ -32,6 +32,7 @@ type Config struct {
 	// goroutine, and costs little.
 	Rest     func() bool
 	Say      func(text string) // prints whole lines
+	Objects  bool              // reports are objects (-output json)
 	Abort    func(why string)  // ends the job
 	Signal   syscall.Signal    // at which a report is made; 0: none
 	Deadlock options.Deadlock
@@ -110,7 +111,30 @@ func (q *Inquiry) hear() {
 func (q *Inquiry) Report(title string) {
 	ranks, _ := q.states()
 	if began(ranks) {
-		q.config.Say("impirun: " + title + ":\n" + stat.Make(ranks).Text())
+		q.say(title, stat.Make(ranks), nil)
+	}
+}
+
+// object is a report for programs.
+type object struct {
+	Report struct {
+		Time     time.Time      `json:"time"`
+		Message  string         `json:"message"`
+		Deadlock *stat.Deadlock `json:"deadlock,omitempty"` // it is proven
+		*stat.Report
+	} `json:"report"`
+}
+
+// say prints a report, of a deadlock unless d is nil.
+func (q *Inquiry) say(title string, r *stat.Report, d *stat.Deadlock) {
+	if !q.config.Objects {
+		q.config.Say("impirun: " + title + ":\n" + r.Text())
+		return
+	}
+	var o object
+	o.Report.Time, o.Report.Message, o.Report.Deadlock, o.Report.Report = time.Now(), title, d, r
+	if b, err := json.Marshal(o); err == nil {
+		q.config.Say(string(b) + "\n")
 	}
 }
 
@@ -170,7 +194,7 @@ func (q *Inquiry) watch() {
 		}
 		table := stat.Make(ranks)
 		table.Circle = "" // it has been said
-		q.config.Say("impirun: " + d.Text() + ":\n" + table.Text())
+		q.say(d.Text(), table, d)
 		if q.config.Deadlock == options.DeadlockAbort {
 			q.config.Abort("the job is in a deadlock (-deadlock abort)")
 		}

@@ -89,6 +89,28 @@ func TestADeadlockIsSaidOnceAndEndsTheJobIfTheUserWants(t *testing.T) {
 	<-aborted
 }
 
+func TestReportsAreObjectsForPrograms(t *testing.T) {
+	q, said := opened(t, Config{Deadlock: options.DeadlockReport, After: time.Millisecond, Objects: true})
+	q.Report("title")
+	for range 2 {
+		var got struct {
+			Report struct {
+				Message  string
+				Deadlock *stat.Deadlock
+				Lines    []stat.Line
+			}
+		}
+		text := <-said
+		err := json.Unmarshal([]byte(text), &got)
+		if err != nil || strings.Count(text, "\n") != 1 || len(got.Report.Lines) != 2 {
+			t.Errorf("%q, %v", text, err)
+		}
+		if proven := got.Report.Deadlock != nil; proven == (got.Report.Message == "title") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestNothingIsSaidOfAJobThatHasNotCalledMPI(t *testing.T) {
 	q, said := opened(t, Config{Deadlock: options.DeadlockIgnore})
 	q.config.States = func(time.Duration) ([]stat.Rank, bool) { return []stat.Rank{{State: stat.Outside}}, true }

@@ -81,7 +81,7 @@ func (p *Part) States(number int, limit time.Duration) []stat.Rank {
 	for i := range p.N {
 		end := p.inside(i)
 		if end == nil || !end.AskReport(id, time.Until(deadline)) {
-			entering[i] = end != nil
+			entering[i] = end != nil && end.Entering()
 			p.round.leave(i)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/inquire"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
@@ -88,8 +89,13 @@ func (q *inquests) atRest(n int) bool {
 func (h *head) inquiry() inquire.Config {
 	c := inquire.Config{
 		Name:   fmt.Sprintf("job of %s, launcher %d", filepath.Base(h.plan.Programs[0].Argv[0]), os.Getpid()),
-		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, After: h.plan.DeadlockAfter,
-		States: h.states,
+		Signal: h.plan.ReportOn, Deadlock: h.plan.Deadlock, Objects: h.plan.JSON, After: h.plan.DeadlockAfter,
+		States: func(limit time.Duration) (ranks []stat.Rank, whole bool) {
+			elsewhere := make(chan []stat.Rank, 1)
+			go func() { elsewhere <- StatesElsewhere(h.spawner, limit) }()
+			ranks, whole = h.states(limit)
+			return append(ranks, <-elsewhere...), whole
+		},
 		Rest:   func() bool { return h.inquests.atRest(len(h.nodes)) },
 		Say:    func(text string) { h.print(tree.Frame{Errors: []byte(text)}) },
 		Abort:  func(why string) { h.doom(supervise.Cause{Code: 1, Text: why}) },
@@ -117,6 +123,39 @@ func (h *head) timedOut() {
 	h.doom(supervise.TimedOut(h.plan.Timeout))
 }
 
+// StatesElsewhere asks the ranks of jobs that were spawned on other machines.
+func StatesElsewhere(s *spawn.Spawner, limit time.Duration) []stat.Rank {
+	var mu sync.Mutex
+	var ranks []stat.Rank
+	var asked sync.WaitGroup
+	for _, r := range s.Remotes() {
+		if j, ok := r.(*spawned); ok {
+			asked.Go(func() {
+				list := j.told(limit)
+				mu.Lock()
+				defer mu.Unlock()
+				ranks = append(ranks, list...)
+			})
+		}
+	}
+	asked.Wait()
+	return ranks
+}
+
+// told asks the ranks of a spawned job, if it has begun.
+func (j *spawned) told(limit time.Duration) []stat.Rank {
+	select {
+	case <-j.settled:
+	default:
+		return nil
+	}
+	if j.refused != nil {
+		return nil
+	}
+	ranks, _ := j.states(limit)
+	return ranks
+}
+
 // states asks all nodes. What a node says of ranks that are not its own is of no interest.
 func (h *head) states(limit time.Duration) (ranks []stat.Rank, whole bool) {
 	h.asker.Lock()
@@ -136,7 +175,7 @@ func (h *head) states(limit time.Duration) (ranks []stat.Rank, whole bool) {
 	whole = true
 	for i, r := range h.nodes {
 		list, answered := answers[i]
-		ranks = append(ranks, ranksOf(r, list, answered)...)
+		ranks = append(ranks, ranksOf(r, list, answered, h.job)...)
 	}
 	if _, away := h.spawner.Parts(); away {
 		whole = false
@@ -144,15 +183,15 @@ func (h *head) states(limit time.Duration) (ranks []stat.Rank, whole bool) {
 	return ranks, whole
 }
 
-// ranksOf are the ranks of a node, as it has told of them.
-func ranksOf(r *nodeLink, told []stat.Rank, answered bool) (list []stat.Rank) {
+// ranksOf are the ranks of a node of a job, as it has told of them.
+func ranksOf(r *nodeLink, told []stat.Rank, answered bool, job int) (list []stat.Rank) {
 	first := 0
-	if i := slices.IndexFunc(told, func(s stat.Rank) bool { return s.Job == 0 }); i >= 0 {
+	if i := slices.IndexFunc(told, func(s stat.Rank) bool { return s.Job == job }); i >= 0 {
 		first = max(0, told[i].Rank-r.Ranks[0]) // of a client, whose ranks begin somewhere
 	}
 	at := map[int]*stat.Rank{}
 	for i := range told {
-		if told[i].Job != 0 {
+		if told[i].Job != job {
 			list = append(list, told[i])
 		} else {
 			at[told[i].Rank] = &told[i]
@@ -164,9 +203,10 @@ func ranksOf(r *nodeLink, told []stat.Rank, answered bool) (list []stat.Rank) {
 		case s != nil:
 			list = append(list, *s)
 		case answered:
-			list = append(list, stat.Rank{Rank: first + rank, State: stat.Outside})
+			list = append(list, stat.Rank{Job: job, Rank: first + rank, State: stat.Outside})
 		default:
-			list = append(list, stat.Rank{Rank: first + rank, State: stat.Mute, Detail: "as is machine " + r.Name})
+			list = append(list, stat.Rank{Job: job, Rank: first + rank, State: stat.Mute,
+				Detail: "as is machine " + r.Name})
 		}
 	}
 	return list

@@ -52,10 +52,10 @@ func TestRanksOfANodeAreItsOwn(t *testing.T) {
 	told := []stat.Rank{{Rank: 2, State: stat.Stopped}, {Rank: 4, State: stat.Ended}, spawned}
 	want := []stat.Rank{spawned, {Rank: 2, State: stat.Stopped}, {Rank: 3, State: stat.Outside},
 		{Rank: 5, State: stat.Outside}}
-	if got := ranksOf(r, told, true); !reflect.DeepEqual(got, want) {
+	if got := ranksOf(r, told, true, 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
-	if got := ranksOf(r, nil, false); len(got) != 3 || got[1].State != stat.Mute || got[1].Rank != 3 {
+	if got := ranksOf(r, nil, false, 0); len(got) != 3 || got[1].State != stat.Mute || got[1].Rank != 3 {
 		t.Errorf("%+v", got)
 	}
 }

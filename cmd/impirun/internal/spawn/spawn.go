@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
@@ -181,6 +182,13 @@ func (s *Spawner) Parts() (parts map[*job.Part]int, away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.parts), len(s.remote) > 0
+}
+
+// Remotes are those that run elsewhere.
+func (s *Spawner) Remotes() []Remote {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.remote))
 }
 
 // HasSpawned reports whether a job has been spawned.
