@@ -12,7 +12,6 @@ void impi_before(struct impi_seen *seen, int call, const uint64_t *args)
 
 int impi_after(struct impi_seen *seen, int code)
 {
-    (void)seen;
-    if (impi_mode & IMPI_THREADS) impi_thread_leaves();
+    if (seen && impi_mode & IMPI_THREADS) impi_thread_leaves();
     return code;
 }
