@@ -145,6 +145,37 @@ foreach(source IN LISTS c_tests)
   endforeach()
 endforeach()
 
+# No false alarm: programs that make no mistake say nothing with IMPI_CHECK=all either, in shared memory and on two clients.
+# Those that are left out make mistakes, to see what becomes of them, or need that nobody waits where checks compare, or
+# count or time what checks do besides.
+set(checked_not coll/again coll/again_long coll/boards coll/other_length coll/persistent_uneven coll/progress
+  comm/early_messages datatype/any_type datatype/edges
+  datatype/first_use datatype/growing env/conversions env/wakeups errors/collectives errors/nonblocking_collectives
+  errors/stale io/arguments pt2pt/get_status rma/put_get)
+foreach(source IN LISTS c_tests)
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  setting(ranks ranks ${source} "1;2;3;4;8")
+  setting(clients clients ${source} "any")
+  setting(long long ${source} no)
+  setting(serial serial ${source} no)
+  foreach(n 2 4)
+    if(NOT n IN_LIST ranks OR long STREQUAL yes OR "${folder}/${name}" IN_LIST checked_not)
+      continue()
+    endif()
+    set(tests checked/${n}/${folder}/${name})
+    add_test(NAME ${tests} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -n ${n} $<TARGET_FILE:test-${folder}-${name}>)
+    if(n EQUAL 4 AND NOT clients STREQUAL "none")
+      list(APPEND tests checked2/${n}/${folder}/${name})
+      add_test(NAME checked2/${n}/${folder}/${name} COMMAND ${QUIET} ${STAGE}/bin/mpiexec -clients 2 -n ${n}
+        $<TARGET_FILE:test-${folder}-${name}>)
+    endif()
+    set_tests_properties(${tests} PROPERTIES TIMEOUT ${LIMIT} LABELS "checked;long" RUN_SERIAL ${serial}
+      ENVIRONMENT IMPI_CHECK=all)
+  endforeach()
+endforeach()
+
 # Two clients of two ranks that other launchers start over their libraries (tests/clusters, docs/clusters.md), and one of
 # these with one of ours. MPICH's and Open MPI's libraries carry messages of one machine, too, where the letter is capital.
 set(clusters_MO pt2pt/order pt2pt/wildcard pt2pt/sizes pt2pt/modes pt2pt/traffic pt2pt/unexpected coll/reduce coll/alltoall

@@ -13,6 +13,7 @@ import (
 type attachedMemory struct {
 	address uintptr
 	size    int64
+	by      *creation // the call, if somebody wants to know; nil once it is detached
 }
 
 var attached attachedMemory
@@ -34,6 +35,7 @@ func (k *check) bufferRoom(buffer uintptr, size int64) int64 {
 func (m *attachedMemory) giveBack(buffer_addr, size uintptr) int32 {
 	put(buffer_addr, m.address)
 	put(size, m.size)
+	m.by = nil
 	return 0
 }
 
@@ -50,7 +52,7 @@ func impi_Buffer_attach(buffer uintptr, size int64) int32 {
 	if err := engine().AttachBuffer(room); err != nil {
 		return k.failed(err)
 	}
-	attached = attachedMemory{buffer, size}
+	attached = attachedMemory{buffer, size, creationHere()}
 	return 0
 }
 
@@ -88,7 +90,7 @@ func impi_Buffer_iflush(request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(request, engine().IflushBuffer())
+	k.give(request, engine().IflushBuffer())
 	return 0
 }
 
@@ -103,7 +105,7 @@ func impi_Comm_attach_buffer(comm, buffer uintptr, size int64) int32 {
 	if err := k.c.AttachBuffer(room); err != nil {
 		return k.failed(err)
 	}
-	k.c.attached = attachedMemory{buffer, size}
+	k.c.attached = attachedMemory{buffer, size, creationHere()}
 	return 0
 }
 
@@ -139,30 +141,30 @@ func impi_Comm_iflush_buffer(comm, request uintptr) int32 {
 	if k.err != nil {
 		return k.fail()
 	}
-	put(request, k.c.IflushBuffer())
+	k.give(request, k.c.IflushBuffer())
 	return 0
 }
 
 //export impi_Bsend
 func impi_Bsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32 {
 	a := sendArgs("MPI_Bsend", buf, count, datatype, dest, tag, comm)
-	if a.err != nil {
+	if !a.begins() {
 		return a.fail()
 	}
-	return a.done(a.c.Bsend(at(buf), count, a.t, int(dest), tag))
+	return a.over(a.done(a.c.Bsend(at(buf), count, a.t, int(dest), tag)))
 }
 
 //export impi_Ibsend
 func impi_Ibsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
 	a := isendArgs("MPI_Ibsend", buf, count, datatype, dest, tag, comm, request)
-	if a.err != nil {
+	if !a.starts() {
 		return a.fail()
 	}
 	id, err := a.c.Ibsend(at(buf), count, a.t, int(dest), tag)
 	if err != nil {
-		return a.failed(err)
+		return a.over(a.failed(err))
 	}
-	put(request, id)
+	a.give(request, id)
 	return 0
 }
 

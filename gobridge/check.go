@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/onesided"
 )
 
@@ -22,9 +23,10 @@ type check struct {
 	f   *openFile // or a file
 	err *libimpi.Error
 
-	bytes          int64   // the longest buffer, if all ranks have as much
-	user           *userOp // the operation of the program that the call makes use of; nil: none
-	numbers, kinds int     // how much has been taken of the communicator's lists (collective.go)
+	use            *checks.Use // what the call does with memory, where that is checked (watch.go); nil: it is not
+	bytes          int64       // the longest buffer, if all ranks have as much
+	user           *userOp     // the operation of the program that the call makes use of; nil: none
+	numbers, kinds int         // how much has been taken of the communicator's lists (collective.go)
 }
 
 // fail registers the error that was found and returns its code.

@@ -33,6 +33,9 @@ func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Col
 		if k.err != nil {
 			return k.fail()
 		}
+		if k.use != nil && !k.begins() {
+			return k.fail()
+		}
 		if watched.Load() {
 			k.c.Started(int(what))
 			defer k.c.Ended(int(what))
@@ -42,15 +45,16 @@ func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Col
 			k.bytes = 0
 		}
 		k.c.Doing(k.fn, k.bytes)
-		return k.done(k.c.CarryOut(operation))
+		return k.over(k.done(k.c.CarryOut(operation)))
 	}
 	k.info(f.info)
-	if k.result(f.request, "request"); k.err != nil {
+	k.result(f.request, "request")
+	if k.err != nil || f.Form == coll.Nonblocking && !k.starts() {
 		return k.fail()
 	}
 	task, err := k.c.Later(f.Form)
 	if err != nil {
-		return k.failed(err)
+		return k.over(k.failed(err))
 	}
 	task.Is(what)
 	if k.numbers > 0 {
@@ -58,12 +62,12 @@ func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Col
 	}
 	if err := operation(task.Operations()); err != nil {
 		task.Drop()
-		return k.failed(err)
+		return k.over(k.failed(err))
 	}
 	if f.Form == coll.Persistent {
-		put(f.request, task.Keep())
+		k.keep(f.request, task.Keep())
 	} else {
-		put(f.request, task.Start())
+		k.give(f.request, task.Start())
 	}
 	return 0
 }
@@ -84,6 +88,14 @@ type blocks struct {
 
 // buf checks a message buffer.
 func (k *check) buf(b block, names [3]string) coll.Buf {
+	buf := k.unclaimed(b, names)
+	if inspecting.Load() {
+		k.claims(names[0], b.p, b.count, buf.Type)
+	}
+	return buf
+}
+
+func (k *check) unclaimed(b block, names [3]string) coll.Buf {
 	k.count(b.count, names[1])
 	t := k.typ(b.dt, names[2])
 	if k.buffer(b.p, b.count, t, names[0]); t != nil {
@@ -92,11 +104,24 @@ func (k *check) buf(b block, names [3]string) coll.Buf {
 	return coll.Buf{Base: at(b.p), Count: b.count, Type: t}
 }
 
+// claims says what a collective operation does with an argument, by its name. That of MPI_Bcast has one for both.
+func (k *check) claims(name string, p uintptr, count int64, t *datatype.Type) {
+	switch name {
+	case "sendbuf":
+		k.reads(name, p, count, t)
+	case "recvbuf":
+		k.writes(name, p, count, t)
+	}
+}
+
 // perRank is buf for a block for each of n ranks.
 func (k *check) perRank(b block, n int, names [3]string) coll.Buf {
-	buf := k.buf(b, names)
+	buf := k.unclaimed(b, names)
 	k.volume(b.count, int64(n), buf.Type, names[0])
 	k.fits(buf.Type, b.count*int64(n), names[0])
+	if inspecting.Load() {
+		k.claims(names[0], b.p, b.count*int64(n), buf.Type)
+	}
 	return buf
 }
 
@@ -336,6 +361,13 @@ func (k *check) bcast(fn string, b block, root int32, comm uintptr) (buf coll.Bu
 	k.rooted(fn, comm, root)
 	if k.isRoot(root) || k.isLeaf(root) {
 		buf = k.buf(b, [3]string{"buffer", "count", "datatype"})
+	}
+	switch {
+	case !inspecting.Load():
+	case k.isRoot(root):
+		k.reads("buffer", b.p, b.count, buf.Type)
+	case k.isLeaf(root):
+		k.writes("buffer", b.p, b.count, buf.Type)
 	}
 	return buf
 }

@@ -546,7 +546,7 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 	b.pending.Store(true)
 	b.handle = comms.Add(b)
 	put(newcomm, b.handle)
-	put(request, k.c.Idup(b.Comm, func() {
+	k.give(request, k.c.Idup(b.Comm, func() {
 		b.openFast(engine())
 		b.pending.Store(false)
 	}))

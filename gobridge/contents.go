@@ -324,6 +324,7 @@ func impi_section(layout uintptr, count int64, oldtype uintptr) uintptr {
 		made.Type = datatype.Dup(d.Type) // not committed: C leaves the call to Go
 	}
 	h := addType(made)
+	forgetCreation(h) // it is no type of the program's
 	switch e, _ := shownType(h); {
 	case e == nil:
 		return oldtype

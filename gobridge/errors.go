@@ -256,7 +256,9 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	if !ok {
 		r = raised{code: code, handler: defaultHandler(), object: abi.MPI_COMM_SELF}
 	}
-	action.what = C.int(r.handler.action)
+	if action.what = C.int(r.handler.action); action.what == C.IMPI_CALL || action.what == C.IMPI_CALL_X {
+		leavesForGood()
+	}
 	action.fn = C.uintptr_t(r.handler.fn)
 	action.handle = C.uintptr_t(r.object)
 	if s := r.handler.state; s != nil {

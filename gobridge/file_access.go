@@ -95,7 +95,7 @@ func accessLater(fn string, write bool, kind *file.Access, fh uintptr, offset in
 	if err != nil {
 		return a.failed(err)
 	}
-	put(request, id)
+	a.give(request, id)
 	return 0
 }
 
@@ -300,6 +300,8 @@ type conversion struct {
 
 // fileExtent implements file.FileExtent.
 func (c *conversion) fileExtent(t *datatype.Type) (bytes int64, code int) {
+	elsewhere.Add(1)
+	defer elsewhere.Add(-1)
 	var n C.MPI_Aint
 	answer := C.impi_call_Datarep_extent(C.uintptr_t(c.extent), C.uintptr_t(handleOfType(t)), &n, C.uintptr_t(c.extra))
 	return int64(n), int(answer)
@@ -311,6 +313,8 @@ func (c *conversion) convert(fn uintptr) file.Conversion {
 		return nil
 	}
 	return func(user datatype.Pointer, t *datatype.Type, count int64, bytes []byte, position int64) int {
+		elsewhere.Add(1)
+		defer elsewhere.Add(-1)
 		h := handleOfType(t)
 		if h == 0 {
 			return abi.MPI_ERR_NO_MEM

@@ -347,6 +347,7 @@ func impi_Finalize() int32 {
 	if k := (&check{fn: fn, c: world}); !k.agree(nil) {
 		return k.fail()
 	}
+	p.tellLeft()
 	endFiles()
 	err := p.endRecording()
 	if err != nil {

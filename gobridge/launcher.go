@@ -17,6 +17,7 @@ import (
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/auth"
 	"github.com/libimpi/libimpi/startup/client"
@@ -123,7 +124,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	p.meeting = reach.Meet
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
-		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Verify: set.verify, OnLost: lost,
+		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Checks: set.checks, OnLost: lost,
 		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
@@ -135,7 +136,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	if err != nil {
 		return err
 	}
-	conceal(p.engine)
+	inspect(p.engine, set.checks)
 	p.tellTraffic()
 	calling.Started()
 	if p.link != nil {
@@ -149,7 +150,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 type joinSettings struct {
 	silence time.Duration
 	thread  background.Policy
-	verify  bool
+	checks  checks.Set
 }
 
 // settings reads the settings of a job that is about to begin, and does what those want that concern the process as a
@@ -161,8 +162,8 @@ func (p *process) settings(job *transport.Job) (set joinSettings, err error) {
 	if set.thread, err = background.ParsePolicy(environment("IMPI_PROGRESS")); err != nil {
 		return set, err
 	}
-	if set.verify, err = parseSwitch("IMPI_CHECK"); err != nil {
-		return set, err
+	if set.checks, err = checks.Parse(environment("IMPI_CHECK")); err != nil {
+		return set, fmt.Errorf("IMPI_CHECK: %v", err)
 	}
 	if err := choose.Choose(environment("IMPI_ALGORITHM")); err != nil {
 		return set, fmt.Errorf("IMPI_ALGORITHM: %v", err)
@@ -214,7 +215,7 @@ func (p *process) tellTraffic() {
 }
 
 // caller is what the engine learns of the program's threads.
-var caller = libimpi.Caller{Call: calling.Call, Name: calling.Name, Trace: calling.Trace}
+var caller = libimpi.Caller{Call: calling.Call, Name: calling.Name, Trace: calling.Trace, Where: whereIs}
 
 // tellState makes this process answer its launcher's questions about what it does: to the engine's state it adds what
 // the bridge alone knows.

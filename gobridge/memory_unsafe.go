@@ -79,6 +79,11 @@ func intsBuf(s []int32) coll.Buf {
 	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: datatype.Named(abi.MPI_INT)}
 }
 
+// bytesBuf is a slice as MPI_BYTEs.
+func bytesBuf(s []byte) coll.Buf {
+	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(s)), Count: int64(len(s)), Type: datatype.Named(abi.MPI_BYTE)}
+}
+
 // Memory of C's that only Go's heap refers to. Leak checkers, such as LeakSanitizer, look for pointers in the variables
 // of programs and libraries and in C's memory, and not in Go's heap: all such blocks are in a list, which begins in a
 // variable. Blocks that C's variables or other blocks refer to need not be.

@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/onesided"
 )
 
@@ -104,11 +105,26 @@ func (a *access) operator(h uintptr, origin *datatype.Type) {
 	}
 }
 
+// alike compares the types of both sides, where types are compared.
+func (a *access) alike() {
+	if a.err != nil || a.nobody || !engine().Checks().Has(checks.Types) {
+		return
+	}
+	there := coll.Buf{Count: a.place.Count, Type: a.place.Type}
+	if a.origin.Type != nil {
+		a.err = libimpi.CompareTypes("origin", a.origin, "target", there)
+	}
+	if a.err == nil && a.result.Type != nil {
+		a.err = libimpi.CompareTypes("result", a.result, "target", there)
+	}
+}
+
 // carryOut makes the call; request is where its request goes, 0 if it answers none.
 func (a *access) carryOut(request uintptr, asks bool, f func(asks bool) (uint64, error)) int32 {
 	if asks {
 		a.check.result(request, "request")
 	}
+	a.alike()
 	if a.err != nil {
 		return a.fail()
 	}
@@ -120,7 +136,7 @@ func (a *access) carryOut(request uintptr, asks bool, f func(asks bool) (uint64,
 		}
 	}
 	if asks {
-		put(request, id)
+		a.give(request, id)
 	}
 	return 0
 }
@@ -477,7 +493,7 @@ func (m *making) newView(n int) *onesided.View {
 // openFast makes the window known to C, if it can do anything with it. Several threads lock and fence in Go.
 func (w *window) openFast() {
 	p, slot := started(), handle.Slot(w.handle)
-	if slot >= C.IMPI_WINDOWS || w.view.Direct == 0 || p.engine.Verifies() {
+	if slot >= C.IMPI_WINDOWS || w.view.Direct == 0 || p.engine.Checks() != 0 {
 		return
 	}
 	targets := unsafe.Slice((*onesided.Target)(w.view.Targets), w.view.Count)

@@ -35,6 +35,12 @@ func (k *check) outgoing(buf uintptr, count int64, dt uintptr, dest, tag int32, 
 	k.dest(dest, names.peer)
 	k.sendTag(tag, names.tag)
 	k.buffer(buf, count, t, names.buf)
+	if inspecting.Load() && dest != abi.MPI_PROC_NULL && k.err == nil {
+		k.sends(dest, tag)
+		if names != &exchangeBoth {
+			k.reads(names.buf, buf, count, t)
+		}
+	}
 	return t
 }
 
@@ -45,6 +51,9 @@ func (k *check) incoming(buf uintptr, count int64, dt uintptr, source, tag int32
 	k.source(source, names.peer)
 	k.recvTag(tag, names.tag)
 	k.buffer(buf, count, t, names.buf)
+	if inspecting.Load() && source != abi.MPI_PROC_NULL {
+		k.writes(names.buf, buf, count, t)
+	}
 	return t
 }
 
@@ -79,10 +88,10 @@ func irecvArgs(fn string, buf uintptr, count int64, dt uintptr, source, tag int3
 
 func send(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm uintptr, mode libimpi.SendMode) int32 {
 	a := sendArgs(fn, buf, count, dt, dest, tag, comm)
-	if a.err != nil {
+	if !a.begins() {
 		return a.fail()
 	}
-	return a.done(a.c.Send(at(buf), count, a.t, int(dest), tag, mode))
+	return a.over(a.done(a.c.Send(at(buf), count, a.t, int(dest), tag, mode)))
 }
 
 //export impi_Send
@@ -119,20 +128,20 @@ func impi_sendrecv_rest(buf uintptr, count int64, datatype uintptr, source, tag 
 
 func recv(fn string, buf uintptr, count int64, dt uintptr, source, tag int32, comm, status uintptr) int32 {
 	a := recvArgs(fn, buf, count, dt, source, tag, comm)
-	if a.err != nil {
+	if !a.begins() {
 		return a.fail()
 	}
 	var st libimpi.Status
-	return a.received(a.c.Recv(at(buf), count, a.t, int(source), tag, &st), &st, status)
+	return a.over(a.received(a.c.Recv(at(buf), count, a.t, int(source), tag, &st), &st, status))
 }
 
 func isend(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, comm, request uintptr,
 	mode libimpi.SendMode) int32 {
 	a := isendArgs(fn, buf, count, dt, dest, tag, comm, request)
-	if a.err != nil {
+	if !a.starts() {
 		return a.fail()
 	}
-	put(request, a.c.Isend(at(buf), count, a.t, int(dest), tag, mode))
+	a.give(request, a.c.Isend(at(buf), count, a.t, int(dest), tag, mode))
 	return 0
 }
 
@@ -154,10 +163,10 @@ func impi_Irsend(buf uintptr, count int64, datatype uintptr, dest, tag int32, co
 //export impi_Irecv
 func impi_Irecv(buf uintptr, count int64, datatype uintptr, source, tag int32, comm, request uintptr) int32 {
 	a := irecvArgs("MPI_Irecv", buf, count, datatype, source, tag, comm, request)
-	if a.err != nil {
+	if !a.starts() {
 		return a.fail()
 	}
-	put(request, a.c.Irecv(at(buf), count, a.t, int(source), tag))
+	a.give(request, a.c.Irecv(at(buf), count, a.t, int(source), tag))
 	return 0
 }
 
@@ -181,6 +190,9 @@ func replaceArgs(fn string, buf uintptr, count int64, dt uintptr, dest, sendtag,
 		a.t = a.outgoing(buf, count, dt, dest, sendtag, &exchangeBoth)
 		a.source(source, exchangeIn.peer)
 		a.recvTag(recvtag, exchangeIn.tag)
+		if inspecting.Load() && source != abi.MPI_PROC_NULL { // what it sends is a copy
+			a.writes(exchangeBoth.buf, buf, count, a.t)
+		}
 	}
 	return a
 }
@@ -190,25 +202,25 @@ func impi_Sendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sen
 	recvbuf uintptr, recvcount int64, recvtype uintptr, source, recvtag int32, comm, status uintptr) int32 {
 	k, st, rt := exchangeArgs("MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag,
 		recvbuf, recvcount, recvtype, source, recvtag, comm)
-	if k.err != nil {
+	if !k.begins() {
 		return k.fail()
 	}
 	var result libimpi.Status
 	err := k.c.Sendrecv(at(sendbuf), sendcount, st, int(dest), sendtag,
 		at(recvbuf), recvcount, rt, int(source), recvtag, &result)
-	return k.received(err, &result, status)
+	return k.over(k.received(err, &result, status))
 }
 
 //export impi_Sendrecv_replace
 func impi_Sendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
 	comm, status uintptr) int32 {
 	a := replaceArgs("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
-	if a.err != nil {
+	if !a.begins() {
 		return a.fail()
 	}
 	var result libimpi.Status
 	err := a.c.SendrecvReplace(at(buf), count, a.t, int(dest), sendtag, int(source), recvtag, &result)
-	return a.received(err, &result, status)
+	return a.over(a.received(err, &result, status))
 }
 
 // received stores a status and returns the code of a blocking receive.
@@ -309,15 +321,20 @@ func messageArgs(fn string, buf uintptr, count int64, dt, message uintptr) (a en
 	a.t = a.typ(dt, "datatype")
 	a.buffer(buf, count, a.t, "buf")
 	a.result(message, "message")
-	if a.err != nil {
+	if inspecting.Load() {
+		a.writes("buf", buf, count, a.t)
+	}
+	if !a.starts() {
 		return a, nil
 	}
 	h := *ref[uintptr](message)
 	if h == abi.MPI_MESSAGE_NO_PROC {
+		a.over(0)
 		return a, nil
 	}
 	m = messages.Find(h)
 	if m == nil || !messages.Drop(h) { // one receive has it, also of several threads'
+		a.over(0)
 		a.set(abi.MPI_ERR_ARG, "argument message (%#x) is not a matched message, or has been received", h)
 		return a, nil
 	}
@@ -354,6 +371,7 @@ func imrecv(fn string, buf uintptr, count int64, datatype, message uintptr, requ
 		return 0
 	}
 	*request = m.Imrecv(at(buf), count, a.t)
+	a.track(*request)
 	return 0
 }
 
@@ -391,7 +409,7 @@ func impi_Psend_init(buf uintptr, partitions int32, count int64, datatype uintpt
 	if a.err != nil {
 		return a.fail()
 	}
-	put(request, a.c.PsendInit(at(buf), partitions, count, a.t, int(dest), tag))
+	a.keep(request, a.c.PsendInit(at(buf), partitions, count, a.t, int(dest), tag))
 	return 0
 }
 
@@ -409,7 +427,7 @@ func impi_Precv_init(buf uintptr, partitions int32, count int64, datatype uintpt
 	if a.err != nil {
 		return a.fail()
 	}
-	put(request, a.c.PrecvInit(at(buf), partitions, count, a.t, int(source), tag))
+	a.keep(request, a.c.PrecvInit(at(buf), partitions, count, a.t, int(source), tag))
 	return 0
 }
 
@@ -486,10 +504,10 @@ func impi_Isendrecv(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, se
 	k, st, rt := exchangeArgs("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag,
 		recvbuf, recvcount, recvtype, source, recvtag, comm)
 	k.result(request, "request")
-	if k.err != nil {
+	if !k.starts() {
 		return k.fail()
 	}
-	put(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag,
+	k.give(request, k.c.Isendrecv(at(sendbuf), sendcount, st, int(dest), sendtag,
 		at(recvbuf), recvcount, rt, int(source), recvtag))
 	return 0
 }
@@ -499,13 +517,13 @@ func impi_Isendrecv_replace(buf uintptr, count int64, datatype uintptr, dest, se
 	comm, request uintptr) int32 {
 	a := replaceArgs("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm)
 	a.result(request, "request")
-	if a.err != nil {
+	if !a.starts() {
 		return a.fail()
 	}
 	id, err := a.c.IsendrecvReplace(at(buf), count, a.t, int(dest), sendtag, int(source), recvtag)
 	if err != nil {
-		return a.failed(err)
+		return a.over(a.failed(err))
 	}
-	put(request, id)
+	a.give(request, id)
 	return 0
 }

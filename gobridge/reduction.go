@@ -6,6 +6,7 @@ import "C"
 import (
 	"math"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
@@ -213,6 +214,9 @@ func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf,
 	if result {
 		k.buffer(a.recvbuf, a.count, to, "recvbuf")
 		recv.Base = at(a.recvbuf)
+		if inspecting.Load() && !strings.Contains(k.fn, "educe_scatter") { // of which the result is shorter
+			k.writes("recvbuf", a.recvbuf, a.count, to)
+		}
 	}
 	if a.sendbuf == abi.MPI_IN_PLACE && inPlace {
 		return coll.InPlace(), recv, o
@@ -220,6 +224,9 @@ func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf,
 	k.buffer(a.sendbuf, a.count, t, "sendbuf")
 	if k.err == nil && a.sendbuf == a.recvbuf && result && a.count > 0 && t.Size() > 0 {
 		k.set(abi.MPI_ERR_BUFFER, "arguments sendbuf and recvbuf are the same; use MPI_IN_PLACE")
+	}
+	if inspecting.Load() {
+		k.reads("sendbuf", a.sendbuf, a.count, t)
 	}
 	return coll.Buf{Base: at(a.sendbuf), Count: a.count, Type: t}, recv, o
 }

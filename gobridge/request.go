@@ -188,7 +188,7 @@ func sendInit(fn string, buf uintptr, count int64, dt uintptr, dest, tag int32, 
 	if mode == libimpi.Standard || mode == libimpi.Ready {
 		offer(id, buf, count, dt, dest, tag, comm, libimpi.PersistentSend)
 	}
-	put(request, id)
+	a.keep(request, id)
 	return 0
 }
 
@@ -215,7 +215,7 @@ func impi_Recv_init(buf uintptr, count int64, datatype uintptr, source, tag int3
 	}
 	id := a.c.RecvInit(at(buf), count, a.t, int(source), tag)
 	offer(id, buf, count, datatype, source, tag, comm, libimpi.PersistentReceive)
-	put(request, id)
+	a.keep(request, id)
 	return 0
 }
 
@@ -330,7 +330,7 @@ func impi_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request uint
 	if k.err != nil {
 		return k.fail()
 	}
-	put(request, engine().StartGeneral(&generalRequest{query_fn, free_fn, cancel_fn, extra_state}))
+	k.give(request, engine().StartGeneral(&generalRequest{query_fn, free_fn, cancel_fn, extra_state}))
 	return 0
 }
 

@@ -73,6 +73,7 @@ func impi_Session_init(info, errhandler, newsession uintptr) int32 {
 	level, _ := s.used.get("thread_level")
 	p.allow(threadLevels[level])
 	s.handle = sessions.Add(s)
+	hadSessions.Store(true)
 	if s.handle != 0 {
 		p.sessions++
 	}
@@ -320,7 +321,7 @@ func impi_Session_attach_buffer(session, buffer uintptr, size int64) int32 {
 	if err := k.s.buffer.Attach(room); err != nil {
 		return k.failed(err)
 	}
-	k.s.attached = attachedMemory{buffer, size}
+	k.s.attached = attachedMemory{buffer, size, nil}
 	return 0
 }
 
@@ -353,6 +354,6 @@ func impi_Session_iflush_buffer(session, request uintptr) int32 {
 	if k.result(request, "request"); k.err != nil {
 		return k.fail()
 	}
-	put(request, k.s.buffer.Iflush())
+	k.give(request, k.s.buffer.Iflush())
 	return 0
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/settings"
 	"github.com/libimpi/libimpi/transport/tcp"
@@ -195,8 +196,8 @@ func apply(s *settings.Setting, value string, e *libimpi.Engine) int32 {
 	case "IMPI_REPRODUCIBLE":
 		rechoose(environment("IMPI_ALGORITHM"), value)
 	case "IMPI_CHECK":
-		if e != nil {
-			verify(e, value == "1")
+		if s, err := checks.Parse(value); err == nil && e != nil {
+			inspect(e, s)
 		}
 	case "IMPI_SINGLE_COPY":
 		if e == nil {

@@ -2,6 +2,7 @@ package main
 
 // #include "executor/fast.h"
 // #include "executor/window.h"
+// #include "shim/shim.h"
 import "C"
 
 import (
@@ -9,6 +10,7 @@ import (
 	"hash/fnv"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -18,19 +20,22 @@ import (
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/gobridge/handle"
 	"github.com/libimpi/libimpi/gobridge/observe"
 	"github.com/libimpi/libimpi/libimpi"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/libimpi/summary"
 	"github.com/libimpi/libimpi/libimpi/trace"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport"
+	"golang.org/x/sys/unix"
 )
 
 // Short messages and collective operations inside a machine are C's, which counts nothing. While a tool has started a
 // variable that is counted, or waits for events, communicators are hidden from C: it then leaves every call to the
 // engine, where messages are counted. When nobody looks any more they are shown again. So nothing is paid for counting
-// that nobody has asked for. With IMPI_CHECK=1 they are hidden, too, and so are windows: C compares nothing.
+// that nobody has asked for. With IMPI_CHECK they are hidden, too, and so are windows: C checks nothing.
 
 // known are the communicators that have a place in C's table.
 var known struct {
@@ -153,10 +158,107 @@ func rewatch() {
 	}
 }
 
+// callers are the threads that are in calls of MPI (IMPI_CHECK=threads).
+var callers struct {
+	sync.Mutex
+	inside int // calls of one thread: a callback makes calls, too
+	thread int // which it is
+	call   int32
+	said   map[string]bool
+}
+
+// impi_thread_enters looks whether the calling thread may call MPI now, by the level of thread support that the program
+// has. Sessions have levels of their own, which are not looked at.
+//
+//export impi_thread_enters
+func impi_thread_enters(call int32) {
+	p := started()
+	if p == nil || !initialized.Load() || finalized.Load() || hadSessions.Load() ||
+		p.thread == abi.MPI_THREAD_MULTIPLE || elsewhere.Load() > 0 || fromAnyThread(abi.CallNumbered(int(call)).Name) {
+		return
+	}
+	me, wrong := unix.Gettid(), ""
+	callers.Lock()
+	switch {
+	case p.thread != abi.MPI_THREAD_SERIALIZED && me != p.main:
+		level := "MPI_THREAD_SINGLE"
+		if p.thread == abi.MPI_THREAD_FUNNELED {
+			level = "MPI_THREAD_FUNNELED"
+		}
+		wrong = "by another thread than the one that called MPI_Init, and the level of thread support is " + level
+	case callers.inside > 0 && callers.thread != me:
+		wrong = fmt.Sprintf("while another thread is in %s, and the level of thread support is MPI_THREAD_SERIALIZED",
+			abi.CallNumbered(int(callers.call)).Name)
+	default:
+		callers.inside++
+		callers.thread, callers.call = me, call
+	}
+	callers.Unlock()
+	if wrong != "" {
+		sayOnce(abi.CallNumbered(int(call)).Name, returnsHere(), wrong)
+	}
+}
+
+// sayOnce says what is wrong with a call at some place of the program. To find the place takes long.
+func sayOnce(call string, returns []uintptr, wrong string) {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.said == nil {
+		callers.said = map[string]bool{}
+	}
+	way := fmt.Sprint(call, returns)
+	if callers.said[way] {
+		return
+	}
+	callers.said[way] = true
+	if place := call + whereIs(returns); !callers.said[place] {
+		callers.said[place] = true
+		fmt.Fprintf(os.Stderr, "%s: IMPI_CHECK: %s is called %s\n", whoAmI(), place, wrong)
+	}
+}
+
+// elsewhere is how many functions of the program threads of the library call at the moment: the calls of MPI that these
+// make are the library's affair.
+var elsewhere atomic.Int32
+
+// impi_thread_leaves is the end of impi_thread_enters.
+//
+//export impi_thread_leaves
+func impi_thread_leaves() {
+	callers.Lock()
+	defer callers.Unlock()
+	if callers.inside > 0 && callers.thread == unix.Gettid() {
+		callers.inside--
+	}
+}
+
+// leavesForGood notes that a thread may never return from its call: its error handler may jump out of it.
+func leavesForGood() {
+	callers.Lock()
+	defer callers.Unlock()
+	callers.inside = 0
+}
+
+// fromAnyThread reports whether each thread may call a function at any time (MPI 5.0, 11.4), or the function looks at
+// nothing but its arguments.
+func fromAnyThread(name string) bool {
+	for _, one := range []string{"Initialized", "Finalized", "Query_thread", "Is_thread_main", "Get_version",
+		"Get_library_version", "Info_", "Session_", "Error_", "Add_error_", "Remove_error_", "Abort", "Status_", "Get_count",
+		"Get_elements", "Get_address", "T_"} {
+		if strings.HasPrefix(name, "MPI_"+one) {
+			return true
+		}
+	}
+	return false
+}
+
+// hadSessions says whether the program has ever begun a session.
+var hadSessions atomic.Bool
+
 // conceal hides from C what it must leave to the engine now.
 func conceal(e *libimpi.Engine) {
-	verifies := e.Verifies()
-	if hide(watched.Load() || verifies); !verifies {
+	checked := e.Checks() != 0
+	if hide(watched.Load() || checked); !checked {
 		return
 	}
 	for i := range C.impi_windows.of {
@@ -164,11 +266,94 @@ func conceal(e *libimpi.Engine) {
 	}
 }
 
-// verify makes calls be compared, or not.
-func verify(e *libimpi.Engine, on bool) {
-	e.SetVerify(on)
+// inspect says what is checked of the program from now on.
+func inspect(e *libimpi.Engine, s checks.Set) {
+	e.SetChecks(s)
+	inspecting.Store(s.Has(checks.Buffers | checks.Leaks | checks.Threads))
+	if s.Has(checks.Leaks) {
+		handle.Observe(noteCreation)
+	}
+	if s.Has(checks.Threads) {
+		atomic.OrInt32((*int32)(unsafe.Pointer(&C.impi_mode)), C.IMPI_OBSERVED|C.IMPI_THREADS)
+	} else {
+		atomic.AndInt32((*int32)(unsafe.Pointer(&C.impi_mode)), ^C.IMPI_THREADS)
+	}
 	conceal(e)
 	e.AdoptQuick()
+}
+
+// inspecting says whether operations of the program are noted, with what they do with its memory: package checks.
+//
+//	arguments    -> reads, writes
+//	an operation -> begins -> over
+//	a request    -> starts -> give, or over if it is not made; a persistent one -> keep
+var inspecting atomic.Bool
+
+// used is what the call does with memory.
+func (k *check) used() *checks.Use {
+	if k.use == nil {
+		k.use = checks.New(k.fn, returnsHere())
+	}
+	return k.use
+}
+
+// reads notes that a call sends what count elements are.
+func (k *check) reads(name string, p uintptr, count int64, t *datatype.Type) {
+	if k.err == nil {
+		k.used().Reads(name, at(p), count, t)
+	}
+}
+
+// writes notes that a call receives count elements.
+func (k *check) writes(name string, p uintptr, count int64, t *datatype.Type) {
+	if k.err == nil {
+		k.used().Writes(name, at(p), count, t)
+	}
+}
+
+// begins reports whether a call may begin that is over when it returns.
+func (k *check) begins() bool { return k.mayBegin(false) }
+
+// starts reports whether a call may start an operation that goes on.
+func (k *check) starts() bool { return k.mayBegin(true) }
+
+func (k *check) mayBegin(goesOn bool) bool {
+	if k.err == nil && k.use != nil {
+		k.err = engine().Begin(k.use, goesOn)
+	}
+	return k.err == nil
+}
+
+// over is the end of a call that has begun; it returns the call's code.
+func (k *check) over(code int32) int32 {
+	if k.use != nil {
+		engine().Stop(k.use)
+	}
+	return code
+}
+
+// give stores the request of an operation that has started.
+func (k *check) give(request uintptr, id uint64) {
+	k.track(id)
+	put(request, id)
+}
+
+func (k *check) track(id uint64) {
+	if !inspecting.Load() {
+		return
+	}
+	if k.use == nil { // of an operation without memory that is looked at
+		engine().Begin(k.used(), false)
+	}
+	engine().Track(id, k.use)
+}
+
+// keep stores a persistent request.
+func (k *check) keep(request uintptr, id uint64) {
+	if inspecting.Load() {
+		engine().Track(id, k.used().Keeps())
+	}
+	put(request, id)
 }
 
 // watched says whether the engine counts.

@@ -48,6 +48,9 @@ type Caller struct {
 	Name func(call uintptr) string
 	// Trace finds the addresses to which the functions return that have led the calling thread here, the innermost first.
 	Trace func(returns []uintptr) int
+	// Where is the place in the program that such addresses lead to, as it follows the name of a call: " at solver.c:118",
+	// or "".
+	Where func(returns []uintptr) string
 }
 
 // blocked is a thread that waits. The engine's lock guards it.

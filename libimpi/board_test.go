@@ -275,7 +275,7 @@ func TestGuestsComeAndGoWhileThreadsWait(t *testing.T) {
 				e.countGuests()
 				e.mu.Unlock()
 				e.AvoidBoards(false)
-				e.SetVerify(false)
+				e.SetChecks(0)
 			}
 		})
 	}

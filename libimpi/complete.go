@@ -97,6 +97,11 @@ func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
 		return e.collectGeneral(r, id, st)
 	}
 	persistent, comm := r.state.persistent, r.comm
+	if e.requests.checked != nil && r.state.done {
+		if err := buffersWrong(e.requests.checked.End(r.id)); err != nil && r.status.Err == nil {
+			r.status.Err = err
+		}
+	}
 	got, err := e.finish(r)
 	if st != nil {
 		st.Set(&got)
@@ -124,7 +129,16 @@ func (e *Engine) Wait(id *uint64, st *CStatus) error {
 		st.setEmpty()
 		return nil
 	}
+	if e.requests.checked == nil {
+		e.wait(r)
+		return e.collect(r, id, st)
+	}
+	ids := []uint64{*id}
+	if err := e.claim(ids); err != nil {
+		return err
+	}
 	e.wait(r)
+	e.disclaim(ids)
 	return e.collect(r, id, st)
 }
 
@@ -178,6 +192,9 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 	if err := e.check(ids); err != nil {
 		return err
 	}
+	if err := e.claim(ids); err != nil {
+		return err
+	}
 	e.thread.Enter()
 	for _, id := range ids {
 		if r := e.active(id); r != nil {
@@ -185,6 +202,7 @@ func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 		}
 	}
 	e.thread.Leave()
+	e.disclaim(ids)
 	return e.collectAll(ids, st)
 }
 
@@ -310,10 +328,14 @@ func (e *Engine) seekDone(ids []uint64, wait bool) (at int, active bool, err err
 		return at, active, nil
 	}
 	if wait {
+		if err := e.claim(ids); err != nil {
+			return -1, false, err
+		}
 		e.waitAmong(func() bool {
 			at, _ = e.anyDone(ids)
 			return at >= 0
 		}, anyPeer, forAny, ids)
+		e.disclaim(ids)
 	} else {
 		e.look()
 		at, active = e.anyDone(ids)
@@ -453,6 +475,7 @@ func (e *Engine) FreeRequest(id *uint64) error {
 		return e.dispose(r)
 	}
 	r.state.detached = true
+	e.freed(r)
 	return nil
 }
 

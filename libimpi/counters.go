@@ -29,8 +29,9 @@ type Observer func(what Happening, c *Comm, numbers [5]int64)
 
 // watch is the engine's part in all this.
 type watch struct {
-	on       bool // counts, or verifies types (verify.go)
+	on       bool // counts, or types
 	counts   bool
+	types    bool // compares those of messages (verify.go)
 	counters counters.Counters
 	peaks    counters.Peaks // of unexpected messages
 	observer Observer
@@ -42,7 +43,7 @@ func (e *Engine) Watch(on bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch.counts = on
-	e.watch.on = on || e.collectives.verifies.Load()
+	e.watch.on = on || e.watch.types
 }
 
 // Observe makes the engine tell o of what is in the set, in which what is 1<<what.

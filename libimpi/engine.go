@@ -140,6 +140,7 @@ type collectiveState struct {
 	mostTasks int               // numbers of each kind (collective.go)
 	openBoard func(*Comm) error // Config.OpenBoard
 	verifies  atomic.Bool       // compare the calls of collective operations (verify.go)
+	checks    atomic.Uint32     // all that is checked: a checks.Set
 	noBoards  atomic.Bool       // collective operations go by messages
 }
 

@@ -137,7 +137,8 @@ func (c *Comm) isend(ctx *context, base datatype.Pointer, count int64, t *dataty
 	}
 	world := c.group.World(int(dest))
 	e.post(world)
-	if mode != modeSynchronous && e.sendShort(ctx, base, count, t, world, tag) {
+	if mode != modeSynchronous && (e.requests.checked == nil || ctx != ctx.comm.p2p) &&
+		e.sendShort(ctx, base, count, t, world, tag) {
 		e.posted(world)
 		return sentRequest
 	}
@@ -204,6 +205,11 @@ func (e *Engine) Start(id uint64) *Error {
 		return errorf(abi.MPI_ERR_REQUEST, "not a persistent request")
 	case r.state.active:
 		return errorf(abi.MPI_ERR_REQUEST, "the persistent request is already active")
+	}
+	if e.requests.checked != nil {
+		if err := buffersWrong(e.requests.checked.Start(id)); err != nil {
+			return err
+		}
 	}
 	e.activate(r)
 	if err := e.startAgain(r); err != nil {

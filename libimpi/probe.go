@@ -116,6 +116,9 @@ func (m *Matched) Imrecv(base datatype.Pointer, count int64, t *datatype.Type) u
 // describe fills st with the result of a request that is done. Engine lock held, given up to ask a generalized one.
 func (e *Engine) describe(r *Request, st *CStatus) error {
 	r.state.seen = true
+	if e.requests.checked != nil {
+		e.requests.checked.Seen(r.id)
+	}
 	if g := r.general; g != nil {
 		e.mu.Unlock()
 		defer e.mu.Lock()

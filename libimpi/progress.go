@@ -159,7 +159,7 @@ func (e *Engine) waitAmong(cond func() bool, from int32, why cause, ids []uint64
 	e.settle()
 	e.thread.Enter()
 	defer e.thread.Leave()
-	if e.watch.on && !cond() {
+	if e.watch.counts && !cond() {
 		defer e.waited(time.Now())
 	}
 	for !cond() {

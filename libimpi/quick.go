@@ -68,7 +68,7 @@ const (
 
 // leaveToC lets C end a persistent request, which is done without an error and has an empty status.
 func (e *Engine) leaveToC(r *Request) {
-	if p := e.requests.persistentOf(r.id); p != nil {
+	if p := e.requests.persistentOf(r.id); p != nil && e.requests.checked == nil {
 		p.State, r.state.active = persistentSent, false
 	}
 }

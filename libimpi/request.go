@@ -6,6 +6,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/libimpi/match"
 	"github.com/libimpi/libimpi/libimpi/protocol"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
@@ -163,6 +164,7 @@ type requestTable struct {
 	heldType HeldType
 
 	persistent *PersistentTable // persistent requests that C starts; nil if it does not
+	checked    *checks.Requests // the program's, where they are checked; nil: they are not
 
 	bare        []int    // chunks without memory
 	generations []uint32 // by chunk: what its requests begin with when they have memory
@@ -231,6 +233,9 @@ func (t *requestTable) put(r *Request) {
 		return
 	}
 	t.release(r)
+	if t.checked != nil {
+		t.checked.Forget(r.id)
+	}
 	if p := t.persistentOf(r.id); p != nil {
 		p.Request = 0
 	}
@@ -331,3 +336,90 @@ func (t *requestTable) at(slot uint32) *Request {
 
 // message is one that arrived before its receive.
 type message = unexpected.Message[Request]
+
+// Checks of the program's operations (package checks). The bridge knows them by their arguments, and the engine by
+// their requests: an operation that is checked has one, also if it is over at once.
+
+// Begin notes that the program starts an operation, which is an error if it uses memory of another one. sums: what it
+// sends must not change until it is complete.
+func (e *Engine) Begin(u *checks.Use, sums bool) *Error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.requests.checked == nil {
+		return nil
+	}
+	return buffersWrong(e.requests.checked.Begin(u, sums))
+}
+
+func buffersWrong(text string) *Error {
+	if text == "" {
+		return nil
+	}
+	return errorf(abi.MPI_ERR_BUFFER, "%s", text)
+}
+
+// Stop notes that an operation without a request is over, or has failed to start.
+func (e *Engine) Stop(u *checks.Use) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.requests.checked != nil {
+		e.requests.checked.Stop(u)
+	}
+}
+
+// Track gives an operation its request.
+func (e *Engine) Track(id uint64, u *checks.Use) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.requests.checked == nil:
+	case id == sentRequest || id == nullRequest: // of nobody's
+		e.requests.checked.Stop(u)
+	default:
+		e.requests.checked.Track(id, u)
+	}
+}
+
+// Left are the program's requests that are there at the end.
+func (e *Engine) Left() []checks.Leak {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.requests.checked == nil {
+		return nil
+	}
+	return e.requests.checked.Left()
+}
+
+// isOver reports whether a request has ended that the program has freed.
+func (e *Engine) isOver(id uint64) bool {
+	e.look()
+	r := e.requests.find(id)
+	return r == nil || r.state.done
+}
+
+// freed notes that the program has freed a request whose operation goes on. Whether a message to another machine is
+// over the engine may learn after the program does, from a third process.
+func (e *Engine) freed(r *Request) {
+	if e.requests.checked != nil {
+		near := r.env.peer != noPeer && e.peer(r.env.peer).local >= 0
+		e.requests.checked.Free(r.id, r.kind == recvRequest || r.kind == sendRequest && near)
+	}
+}
+
+// claim notes that a thread waits for requests, which no other one may.
+func (e *Engine) claim(ids []uint64) error {
+	if e.requests.checked == nil || !e.requests.checked.Set.Has(checks.Threads) {
+		return nil
+	}
+	if text := e.requests.checked.Wait(ids); text != "" {
+		return errorf(abi.MPI_ERR_REQUEST, "%s", text)
+	}
+	return nil
+}
+
+// disclaim is the end of claim.
+func (e *Engine) disclaim(ids []uint64) {
+	if e.requests.checked != nil {
+		e.requests.checked.Waited(ids)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/libimpi/background"
+	"github.com/libimpi/libimpi/libimpi/checks"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/direct"
 	"github.com/libimpi/libimpi/libimpi/pressure"
@@ -25,7 +26,7 @@ type Config struct {
 	Home      transport.Home    // the process's lock, bell, and place in its machine
 	Open      transport.Open    // makes its transports
 	ReadAll   bool              // read every long message that can be read
-	Verify    bool              // compare what all members of a collective operation say, before it moves data
+	Checks    checks.Set        // what is checked of the program
 	Thread    background.Policy // when a thread of our own goes on with long messages
 	Shared    *Shared           // where to count for the fast path; may be nil
 	Quick     *Quick            // the receives that the fast path posts; may be nil
@@ -73,9 +74,8 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 		Do: actions{e}}
 	e.waiting.budget, e.waiting.offers = longSpin, offersFew
 	e.setPatient(e.cohabitants() > c.Home.Cores)
-	e.collectives.verifies.Store(c.Verify)
 	e.collectives.openBoard = c.OpenBoard
-	e.watch.on = c.Verify
+	e.SetChecks(c.Checks)
 	e.SetReadAll(c.ReadAll)
 	if size > 1 && c.Home.Attention != nil && c.Thread.Allows(e.waiting.patient.Load()) {
 		e.thread.Use(threadEngine{e}, c.Home.Attention)
@@ -135,13 +135,27 @@ func (e *Engine) SetReadAll(on bool) {
 	e.protocol.Rules = direct
 }
 
-// SetVerify makes collective operations compare their calls, or not. No such operation may be under way in the job.
-func (e *Engine) SetVerify(on bool) {
+// SetChecks says what is checked of the program from now on. No collective operation may be under way in the job.
+func (e *Engine) SetChecks(s checks.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.collectives.verifies.Store(on)
-	e.watch.on = on || e.watch.counts
+	e.collectives.verifies.Store(s.Has(checks.Calls))
+	e.collectives.checks.Store(uint32(s))
+	e.watch.types = s.Has(checks.Types)
+	e.watch.on = e.watch.types || e.watch.counts
+	switch {
+	case !s.Has(checks.Buffers | checks.Leaks | checks.Threads):
+		e.requests.checked = nil
+	case e.requests.checked == nil:
+		e.requests.checked = checks.NewRequests(s)
+		e.requests.checked.Over, e.requests.checked.Where = e.isOver, e.caller.Where
+	default:
+		e.requests.checked.Set = s
+	}
 }
+
+// Checks is what is checked.
+func (e *Engine) Checks() checks.Set { return checks.Set(e.collectives.checks.Load()) }
 
 // Verifies reports whether collective operations compare their calls.
 func (e *Engine) Verifies() bool { return e.collectives.verifies.Load() }

@@ -140,7 +140,7 @@ func (t *Task) Start() uint64 {
 		t.longest = max(t.longest, long)
 	}
 	failed := cmp.Or(t.err, t.first)
-	if t.over && failed == nil {
+	if t.over && failed == nil && e.requests.checked == nil {
 		t.recycle(e)
 		return sentRequest
 	}

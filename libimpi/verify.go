@@ -9,11 +9,11 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// Verification of collective calls (IMPI_CHECK=1): all members say what they are about to do before they do it, and an
-// error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators with a
-// client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the roots, and
-// what the members of a group have to agree on. A persistent operation is compared with persistent ones: a call of
-// another form does not meet it.
+// Verification of collective calls (IMPI_CHECK=calls): all members say what they are about to do before they do it, and
+// an error names those who do not agree. It is the same setting at all processes of the job. Calls on communicators
+// with a client that is not libimpi are not verified, and those on intercommunicators as to which call it is, the
+// roots, and what the members of a group have to agree on. A persistent operation is compared with persistent ones: a
+// call of another form does not meet it.
 //
 //	an operation on data: Collectives.X -> verify
 //	any other call:       the bridge    -> Comm.Agree, or File.Agree
@@ -274,10 +274,10 @@ type one struct{ b coll.Buf }
 
 func (o one) Block(int) coll.Buf { return o.b }
 
-// Types of messages (MPI 5.0, 3.3.1), compared with IMPI_CHECK=1. The first packet of a message of the program's says a
-// word about the sequence of basic types in it (transport.Header.DrqID). It is sent to processes of this library only.
-// C, which says nothing, sends no messages meanwhile. Where messages are watched (counters.go) this costs a look at
-// another flag, and otherwise nothing.
+// Types of messages (MPI 5.0, 3.3.1), compared with IMPI_CHECK=types. The first packet of a message of the program's
+// says a word about the sequence of basic types in it (transport.Header.DrqID). It is sent to processes of this library
+// only. C, which says nothing, sends no messages meanwhile. Where messages are watched (counters.go) this costs a look
+// at another flag, and otherwise nothing.
 //
 //	bit 63      SaysTypes; messages without data, and those of MPI_PACKED, which match all, say nothing
 //	bits 53-62  the basic type of all elements, as its handle less MPI_DATATYPE_NULL; 0: there are several
@@ -290,7 +290,7 @@ const (
 
 // types is what a message says of its types; 0: nothing. Engine lock held.
 func (e *Engine) types(ctx *context, p *peer, count int64, t *datatype.Type) uint64 {
-	if !e.collectives.verifies.Load() || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) ||
+	if !e.watch.types || ctx != ctx.comm.p2p || count == 0 || t.Size() == 0 || !e.isOfUs(p) ||
 		isPacked(t) {
 		return 0
 	}
@@ -320,7 +320,7 @@ func isPacked(t *datatype.Type) bool {
 // beginning.
 func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room int64,
 	rep datatype.Rep) {
-	if !e.collectives.verifies.Load() || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room ||
+	if !e.watch.types || said&transport.SaysTypes == 0 || r.ctx != r.comm.p2p || length > room ||
 		isPacked(r.mem.typ) ||
 		!e.isOfUs(peer) {
 		return
@@ -329,18 +329,21 @@ func (e *Engine) compareTypes(r *Request, said uint64, peer *peer, length, room 
 	if whole && hash&typesHash == said&typesHash {
 		return
 	}
-	const several = "several basic types"
-	sent, received := several, several
+	sent, received := severalTypes, severalTypes
 	basic := int(said >> typesBasic & basicMask)
 	if u := datatype.Named(basic + abi.MPI_DATATYPE_NULL); basic != 0 && u != nil && u.Size() > 0 {
 		sent = manyOf(u, length/u.PackedSize(1, rep))
 	}
 	if u := r.mem.typ.Uniform(); u != nil && u.Size() > 0 {
 		received = manyOf(u, r.mem.size/u.Size())
+	} else if sent == severalTypes {
+		received = "others"
 	}
 	r.status.Err = errorf(abi.MPI_ERR_TYPE, "message of %d bytes from rank %d with tag %d on %s: it was sent as %s, and "+
 		"is received as %s", length, r.status.Source, r.status.Tag, r.comm.describe(), sent, received)
 }
+
+const severalTypes = "several basic types"
 
 // manyOf is n elements of a basic type in words.
 func manyOf(t *datatype.Type, n int64) string {
@@ -349,3 +352,26 @@ func manyOf(t *datatype.Type, n int64) string {
 	}
 	return fmt.Sprintf("%d %s", n, t.Name())
 }
+
+// CompareTypes compares the types of what a call names at both sides of an access. MPI_PACKED matches everything.
+func CompareTypes(one string, a coll.Buf, other string, b coll.Buf) *Error {
+	if a.Count == 0 || b.Count == 0 || a.Type.Size() == 0 || b.Type.Size() == 0 || isPacked(a.Type) || isPacked(b.Type) ||
+		a.Type.SignatureOf(a.Count) == b.Type.SignatureOf(b.Count) {
+		return nil
+	}
+	return errorf(abi.MPI_ERR_TYPE, "the data is %s at the %s, and %s at the %s", typesInWords(a), one, typesInWords(b),
+		other)
+}
+
+func typesInWords(b coll.Buf) string {
+	if u := b.Type.Uniform(); u != nil && u.Size() > 0 {
+		return manyOf(u, b.Size()/u.Size())
+	}
+	return severalTypes
+}
+
+// Foreign reports whether a member belongs to a client that is not libimpi.
+func (c *Comm) Foreign() bool { return c.takesTurns() }
+
+// ReportName is how reports name the communicator.
+func (c *Comm) ReportName() uint64 { return name(c) }

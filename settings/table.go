@@ -2,6 +2,7 @@ package settings
 
 var (
 	offOn       = []Choice{{0, "off", "0"}, {1, "on", "1"}}
+	checkings   = []Choice{{0, "off", "0"}, {1, "calls and types", "1"}, {2, "all", "all"}} // and lists of words
 	neverAlways = []Choice{{-1, "where it helps", ""}, {0, "never", "0"}, {1, "always", "1"}}
 )
 
@@ -74,10 +75,11 @@ var All = []Setting{
 		Meaning: "a progress thread continues long messages while the program computes: `0`, never; `1`, always; " +
 			"unset, where ranks do not outnumber cores"},
 	{Name: "IMPI_CHECK", Default: "0", Group: "machine",
-		Kind: Choose, Choices: offOn, Scope: AllEqual, Written: Always,
-		Meaning: "1: in every collective call all ranks first compare their arguments, and an error names ranks whose " +
-			"arguments differ; a receive compares its types with those of the message (docs/checking.md); the same at " +
-			"all clients"},
+		Kind: Choose, Choices: checkings, Scope: AllEqual, Written: Always,
+		Meaning: "mistakes that are looked for ([checking.md](checking.md)): `calls`, ranks make different collective " +
+			"calls; `types`, data is sent as other types than it is received as; `buffers`, operations under way share " +
+			"memory, or what is sent changes; `leaks`, what is left at `MPI_Finalize`; `threads`, calls from wrong threads; " +
+			"several with commas; `all`; `1`, calls and types; the same at all clients"},
 	{Name: "IMPI_REPORT", Default: "0", Group: "machine",
 		Kind: Choose, Choices: offOn, Scope: Local, Written: Before,
 		Meaning: "1: rank 0 prints on stderr, in MPI_Init, how ranks communicate, machine by machine: shared memory, " +

@@ -63,6 +63,23 @@ func Outside(maps io.Reader, returns []uintptr) (calls []Call) {
 	return calls
 }
 
+// Through reports whether a library of MPI's whose file name contains a word has made a call for the program. The
+// arguments are those of Find.
+func Through(maps io.Reader, returns []uintptr, word string) bool {
+	mapped := parse(maps)
+	for _, pc := range returns {
+		m, ok := mapped.of(uint64(pc))
+		name := filepath.Base(m.file)
+		if !ok || !strings.HasPrefix(name, "libmpi") {
+			return false
+		}
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
 // Line returns the line of a call. False: the code has no debug information, or its file is not there any more.
 func (c Call) Line() (Site, bool) { return lineIn(c.File, c.Offset, mostDebug) }
 

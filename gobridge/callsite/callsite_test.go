@@ -96,6 +96,22 @@ func TestTheCallFromOutsideCounts(t *testing.T) {
 	}
 }
 
+func TestTheLibraryThatCallsForAProgramIsKnown(t *testing.T) {
+	const maps = `1000-2000 r-xp 00000000 00:00 7 /usr/lib/libmpi_abi.so.1
+2000-3000 r-xp 00000000 00:00 8 /usr/lib/libmpichcxx.so.12
+3000-4000 r-xp 00000000 00:00 9 /home/user/cxx
+`
+	for _, c := range []struct {
+		returns []uintptr
+		want    bool
+	}{{[]uintptr{0x1100, 0x2100, 0x3100}, true}, {[]uintptr{0x1100, 0x3100, 0x2100}, false}, {[]uintptr{0x1100}, false},
+		{[]uintptr{0x9000, 0x2100}, false}, {nil, false}} {
+		if got := Through(strings.NewReader(maps), c.returns, "cxx"); got != c.want {
+			t.Errorf("%#x: %v", c.returns, got)
+		}
+	}
+}
+
 func TestCodeWithoutDebugInformationHasNoLine(t *testing.T) {
 	pc, maps := compiled(t)
 	deleted := strings.ReplaceAll(maps, "/program", "/program (deleted)")

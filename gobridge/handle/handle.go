@@ -88,8 +88,23 @@ func (t *Table[T]) Find(h uintptr) *T {
 	return object
 }
 
+// made is told of handles.
+var made atomic.Pointer[func(h uintptr)]
+
+// Observe makes f be told of each handle that is given to an object from now on.
+func Observe(f func(h uintptr)) { made.Store(&f) }
+
+func tell(h uintptr) uintptr {
+	if f := made.Load(); f != nil && h != 0 {
+		(*f)(h)
+	}
+	return h
+}
+
 // Add returns the handle of a new object; 0, which is no handle, if the table is full.
-func (t *Table[T]) Add(object *T) uintptr {
+func (t *Table[T]) Add(object *T) uintptr { return tell(t.add(object)) }
+
+func (t *Table[T]) add(object *T) uintptr {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i, ok := t.take()
@@ -148,7 +163,7 @@ func (t *Table[T]) Renew(h uintptr) uintptr {
 		!s.generation.CompareAndSwap(generation, generation+1) {
 		return 0
 	}
-	return h + 1<<32
+	return tell(h + 1<<32)
 }
 
 // FromInt is the handle that Int made this integer of; 0 if there is none.

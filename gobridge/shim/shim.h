@@ -26,7 +26,7 @@ enum { IMPI_FIRST_HANDLE = 4096 };
 
 /* What keeps a call from going straight to what it does: this is a child of fork(), where Go must not be entered; the
  * library observes its calls (observe.c). */
-enum { IMPI_FORKED = 1, IMPI_OBSERVED = 2 };
+enum { IMPI_FORKED = 1, IMPI_OBSERVED = 2, IMPI_THREADS = 4 /* with IMPI_OBSERVED: watch.go is told who calls */ };
 extern int impi_mode __attribute__((visibility("hidden")));
 void impi_note_init(void);
 

@@ -33,6 +33,8 @@ extern GoUintptr impi_section(GoUintptr layout, GoInt64 count, GoUintptr oldtype
 extern GoInt32 impi_sendrecv_rest(GoUintptr buf, GoInt64 count, GoUintptr datatype,
         GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status, GoInt32 replace);
 extern GoInt32 impi_startall_rest(GoInt32 count, GoUintptr array_of_requests, GoInt32 first);
+extern void impi_thread_enters(GoInt32 call);
+extern void impi_thread_leaves(void);
 extern void impi_window_wake(GoUintptr win);
 
 extern GoInt32 impi_Abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true,

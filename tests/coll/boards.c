@@ -29,9 +29,10 @@ enum { GAP = 2, FEW = 9, MOST = 1200, MANY_BLOCKS = 64 * MOST * GAP };
 
 /* Gather, Scatter, Allgather and Alltoall of n elements a block; with gaps between them on one side or both; in place
  * or not. */
+static MPI_Datatype gapped = MPI_DATATYPE_NULL;
+
 static void blocks(int i, int what, int root, int n, int gaps, int in_place)
 {
-    static MPI_Datatype gapped = MPI_DATATYPE_NULL;
     static long in[MANY_BLOCKS], out[MANY_BLOCKS];
     MPI_Comm comm = on[i].comm;
     int p = on[i].size, me = on[i].rank, from = 1 + gaps % 2, to = 1 + gaps / 2;
@@ -208,5 +209,6 @@ int main(int argc, char **argv)
         many();
         very_many();
     }
+    if (gapped != MPI_DATATYPE_NULL) MPI_Type_free(&gapped);
     return check_end();
 }

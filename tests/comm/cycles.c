@@ -33,7 +33,7 @@ static void cycle(int i)
         break;
     case 4: MPI_Comm_dup(half, &c); break;
     case 5: if (inter != MPI_COMM_NULL) MPI_Comm_dup(inter, &c); break;
-    case 6: if (inter != MPI_COMM_NULL) MPI_Intercomm_merge(inter, check_rank, &c); break;
+    case 6: if (inter != MPI_COMM_NULL) MPI_Intercomm_merge(inter, check_rank % 2, &c); break;
     case 7: if (inter != MPI_COMM_NULL) MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !(check_rank % 2), 3, &c); break;
     }
     if (c != MPI_COMM_NULL) MPI_Comm_free(&c);

@@ -115,6 +115,8 @@ static void alive(void)
     MPI_Group_free(&good.group);
     MPI_Type_free(&good.raw_type);
     MPI_Comm_free(&good.comm);
+    MPI_Errhandler h = (MPI_Errhandler)good.junk;
+    MPI_Errhandler_free(&h);
 }
 #endif
 

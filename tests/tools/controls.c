@@ -172,6 +172,18 @@ static void verification(void)
         CHECK_EQ(MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
         CHECK_EQ(y, check_size);
     }
+    /* All checks: two receives share memory. What was begun before is not known. */
+    MPI_Request before, r[2];
+    MPI_Irecv(&y, 1, MPI_INT, check_rank, 3, MPI_COMM_WORLD, &before);
+    becomes("IMPI_CHECK", 2);
+    CHECK_EQ(MPI_Irecv(&y, 1, MPI_INT, check_rank, 4, MPI_COMM_WORLD, &r[0]), MPI_SUCCESS);
+    CHECK(MPI_Irecv(&y, 1, MPI_INT, check_rank, 5, MPI_COMM_WORLD, &r[1]) != MPI_SUCCESS);
+    becomes("IMPI_CHECK", 0);
+    CHECK_EQ(MPI_Irecv(&y, 1, MPI_INT, check_rank, 5, MPI_COMM_WORLD, &r[1]), MPI_SUCCESS);
+    for (int tag = 3; tag < 6; tag++) MPI_Send(&x, 1, MPI_INT, check_rank, tag, MPI_COMM_WORLD);
+    CHECK_EQ(MPI_Wait(&before, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Waitall(2, r, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
     int n, bad = 17;
     MPI_T_cvar_handle h = tool_control("IMPI_CHECK", &n);
     CHECK_EQ(MPI_T_cvar_write(h, &bad), MPI_T_ERR_INVALID);
