@@ -206,11 +206,12 @@ func (c *communicator) closeBoard() {
 }
 
 // impi_board_wait returns when a word of a board is at least so large, or IMPI_IN_GO if a part does not come there: Go
-// makes the call then, which finds out why.
+// makes the call then, which finds out why. bytes are those of one contribution.
 //
 //export impi_board_wait
-func impi_board_wait(word uintptr, least int64, comm uintptr, function *C.char) int32 {
+func impi_board_wait(word uintptr, least int64, comm uintptr, function *C.char, bytes int32) int32 {
 	c := commOf(comm)
+	c.DoingCall(uintptr(unsafe.Pointer(function)), int64(bytes))
 	switch there, err := c.AwaitOnBoard(ref[uint64](word), uint64(least)); {
 	case err != nil:
 		return fail(C.GoString(function), c, err)

@@ -22,6 +22,7 @@ type check struct {
 	f   *openFile // or a file
 	err *libimpi.Error
 
+	bytes          int64   // the longest buffer, if all ranks have as much
 	user           *userOp // the operation of the program that the call makes use of; nil: none
 	numbers, kinds int     // how much has been taken of the communicator's lists (collective.go)
 }

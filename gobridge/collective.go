@@ -37,6 +37,11 @@ func (k *check) carryOut(f form, what coll.Routine, operation func(v libimpi.Col
 			k.c.Started(int(what))
 			defer k.c.Ended(int(what))
 		}
+		switch what {
+		case coll.OpGatherv, coll.OpScatterv, coll.OpAllgatherv, coll.OpAlltoallv, coll.OpAlltoallw, coll.OpNeighbors:
+			k.bytes = 0
+		}
+		k.c.Doing(k.fn, k.bytes)
 		return k.done(k.c.CarryOut(operation))
 	}
 	k.info(f.info)
@@ -81,7 +86,9 @@ type blocks struct {
 func (k *check) buf(b block, names [3]string) coll.Buf {
 	k.count(b.count, names[1])
 	t := k.typ(b.dt, names[2])
-	k.buffer(b.p, b.count, t, names[0])
+	if k.buffer(b.p, b.count, t, names[0]); t != nil {
+		k.bytes = max(k.bytes, b.count*t.Size())
+	}
 	return coll.Buf{Base: at(b.p), Count: b.count, Type: t}
 }
 

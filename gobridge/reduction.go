@@ -207,6 +207,9 @@ func (k *check) reduction(a vectors, result, inPlace bool) (send, recv coll.Buf,
 	t, to, of := k.bothTypes(a.dt, "datatype")
 	o = k.op(a.op, of, t)
 	recv = coll.Buf{Count: a.count, Type: to}
+	if to != nil {
+		k.bytes = a.count * to.Size()
+	}
 	if result {
 		k.buffer(a.recvbuf, a.count, to, "recvbuf")
 		recv.Base = at(a.recvbuf)

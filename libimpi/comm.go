@@ -49,6 +49,7 @@ type Comm struct {
 	neighborhood neighborhood
 	foreigners   foreigners
 
+	doing  doing // the blocking collective operation that the program has called last
 	ops    collective
 	freed  bool
 	uses   int // requests, matched messages and duplications under way that need the contexts

@@ -3,6 +3,7 @@ package libimpi
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/libimpi/libimpi/coll"
@@ -109,7 +110,35 @@ func (s *teller) thread(b *blocked) report.Thread {
 	default:
 		s.waits(&t, b)
 	}
+	c := b.cause.comm
+	if c == nil && b.cause.request != nil {
+		c = b.cause.request.comm
+	}
+	if t.For == report.ForMembers && c != nil && c.doing.is(b, t.Call) {
+		t.Bytes = c.doing.bytes
+	}
 	return t
+}
+
+// doing is a call of a collective operation: by its name, or as Caller.Call gives it.
+type doing struct {
+	name  string
+	call  uintptr
+	bytes int64 // of the longest buffer, or of a contribution; 0: not known, or not the same at all ranks
+}
+
+// Doing notes the blocking collective operation that a thread of the program begins.
+func (c *Comm) Doing(name string, bytes int64) { c.doing = doing{name: name, bytes: bytes} }
+
+// DoingCall is Doing for a call that only waits in Go.
+func (c *Comm) DoingCall(call uintptr, bytes int64) { c.doing = doing{call: call, bytes: bytes} }
+
+// is reports whether a blocked thread is in that call.
+func (d *doing) is(b *blocked, name string) bool {
+	if d.call != 0 {
+		return d.call == b.call
+	}
+	return d.name != "" && d.name == strings.TrimSuffix(name, "_c")
 }
 
 // waits tells of the requests that a thread waits for.

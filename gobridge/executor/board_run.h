@@ -47,7 +47,8 @@ RARE int await(const struct impi_board *b, const uint64_t *word, uint64_t least,
         if (raised(word, least)) return MPI_SUCCESS;
     }
     if (t->request) return IMPI_IN_GO;
-    return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, (char *)(uintptr_t)impi_call.names);
+    char *call = (char *)(uintptr_t)impi_call.names;
+    return impi_board_wait((uintptr_t)word, (int64_t)least, b->comm, call, t->take ? t->take : t->n);
 }
 
 /* Wakes the members that sleep, after something was stored that they may wait for. */

@@ -17,7 +17,8 @@ typedef double GoFloat64;
 extern GoInt32 impi_board_truncated(GoUintptr comm, char * function, GoInt32 rank, GoInt32 got,
         GoInt32 want);
 extern void impi_board_turn(void);
-extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char * function);
+extern GoInt32 impi_board_wait(GoUintptr word, GoInt64 least, GoUintptr comm, char * function,
+        GoInt32 bytes);
 extern void impi_deliver(void);
 extern void impi_error_action(GoInt32 code, struct impi_action * action);
 extern void impi_error_fatal(GoInt32 code, GoInt32 call, GoUintptr args, GoUintptr returns,

@@ -94,6 +94,7 @@ type Thread struct {
 	// Routine and Number say which collective operation it is: as Collective has them.
 	Routine string    `json:"routine,omitempty"`
 	Number  uint64    `json:"number,omitempty"`
+	Bytes   int64     `json:"bytes,omitempty"`  // of the longest buffer of a collective operation; 0: not known
 	Object  string    `json:"object,omitempty"` // the window or file
 	Waits   []Message `json:"waits,omitempty"`  // the requests that are not done
 	// WaitCount is how many these are, among the first Most, and Requests how many the call was given.

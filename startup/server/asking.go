@@ -23,7 +23,9 @@ func (m *machine) asks(c *conn, b []byte) {
 }
 
 // answers reports whether a client may be asked.
-func (c *conn) answers() bool { return c != nil && c.stage == joined && c.sameImpl && !c.fini && !c.dead }
+func (c *conn) answers() bool {
+	return c != nil && c.stage == joined && c.sameImpl && !c.fini && !c.dead
+}
 
 // owes reports whether an answer of a client is awaited.
 func (m *machine) owes(c *conn) bool {

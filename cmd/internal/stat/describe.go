@@ -115,7 +115,9 @@ func (r *Rank) act(t *report.Thread) act {
 	case report.ForEnd:
 		a.before = call + ", for messages that are still to leave or arrive"
 	default:
-		a.before = call + on + args
+		if a.before = call + on + args; t.Bytes > 0 && args == "" {
+			a.before += fmt.Sprintf(" (%d bytes)", t.Bytes)
+		}
 	}
 	return a
 }

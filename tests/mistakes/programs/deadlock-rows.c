@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-    int rank, x = 0;
+    int rank, x[9] = {0};
     MPI_Comm row, column;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -15,11 +15,11 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(row, "row");
     MPI_Comm_set_name(column, "column");
     if (rank == 0 || rank == 3) {
-        MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, row);
-        MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, column);
+        MPI_Allreduce(MPI_IN_PLACE, x, 9, MPI_INT, MPI_SUM, row);
+        MPI_Allreduce(MPI_IN_PLACE, x, 9, MPI_INT, MPI_SUM, column);
     } else {
-        MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, column);
-        MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, row);
+        MPI_Allreduce(MPI_IN_PLACE, x, 9, MPI_INT, MPI_SUM, column);
+        MPI_Allreduce(MPI_IN_PLACE, x, 9, MPI_INT, MPI_SUM, row);
     }
     MPI_Finalize();
     return 0;
