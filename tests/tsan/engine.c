@@ -455,7 +455,7 @@ void impi_window_wake(GoUintptr win)
 
 static GoInt32 await(const uint64_t *word, uint64_t least)
 {
-    return impi_board_wait((uintptr_t)word, (int64_t)least, 0, NULL);
+    return impi_board_wait((uintptr_t)word, (int64_t)least, 0, NULL, 0);
 }
 
 /* A fence that lasts: the number is stored once more. */
@@ -506,7 +506,7 @@ GoInt32 impi_Win_lock(GoInt32 lock_type, GoInt32 rank, GoInt32 assert, GoUintptr
     struct impi_window_member *m = t->words;
     const int exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
     t->ticket = __atomic_fetch_add(&m->next, 1, __ATOMIC_SEQ_CST);
-    impi_board_wait((uintptr_t)(exclusive ? &m->write : &m->read), (int64_t)t->ticket, (uintptr_t)assert, NULL);
+    impi_board_wait((uintptr_t)(exclusive ? &m->write : &m->read), (int64_t)t->ticket, (uintptr_t)assert, NULL, 0);
     if (!exclusive) __atomic_store_n(&m->read, t->ticket + 1, __ATOMIC_SEQ_CST);
     t->hold = exclusive ? IMPI_WINDOW_EXCLUSIVE : IMPI_WINDOW_SHARED;
     w->access = IMPI_WINDOW_IN_LOCKS;
