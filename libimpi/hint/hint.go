@@ -69,7 +69,7 @@ var rows = []row{
 		"and as recvbuf at the root of a scatter"},
 	{abi.MPI_ERR_BUFFER, "is NULL", "allocate the buffer before the call; a rank without data passes count 0"},
 	{abi.MPI_ERR_BUFFER, "where no memory is", "an integer was passed as an address, or arguments were exchanged"},
-	{abi.MPI_ERR_BUFFER, "", "compare the buffer with count and datatype"},
+	{abi.MPI_ERR_BUFFER, "", "compare the buffer with count and datatype, and with operations that are not complete"},
 
 	{abi.MPI_ERR_COUNT, "2^63-1", "the count is likely to be a variable that was never set"},
 	{abi.MPI_ERR_COUNT, "is negative", "a product of int may have become too large: the call with suffix _c " +
