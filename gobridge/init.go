@@ -33,6 +33,7 @@ import (
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/calling"
 	"github.com/libimpi/libimpi/gobridge/kernel"
+	"github.com/libimpi/libimpi/gobridge/recording"
 	_ "github.com/libimpi/libimpi/gobridge/shim"
 	"github.com/libimpi/libimpi/gobridge/vendor"
 	"github.com/libimpi/libimpi/libimpi"
@@ -78,12 +79,12 @@ type process struct {
 	main        int          // the thread that called MPI_Init
 	values      *predefinedValues
 
-	meeting     ports.Config // how processes of other jobs are met
-	connectTime patience     // how long, if the program does not say
-	recording   recording    // of calls (watch.go)
-	universe    int32        // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
-	spawnedBy   string       // the port of those who have spawned this job; "": nobody has
-	parent      uintptr      // the handle of the communicator with them; it may have gone
+	meeting     ports.Config         // how processes of other jobs are met
+	connectTime patience             // how long, if the program does not say
+	recording   *recording.Recording // of calls; nil: none
+	universe    int32                // MPI_UNIVERSE_SIZE; 0: what the launcher does not know
+	spawnedBy   string               // the port of those who have spawned this job; "": nobody has
+	parent      uintptr              // the handle of the communicator with them; it may have gone
 
 	gone *tcp.HostGone // why the process could not join; nil: another reason, or none
 
@@ -187,7 +188,7 @@ func initialize(fn string, level int32) int32 {
 			return fail(fn, nil, err)
 		}
 	}
-	if err := p.alignClocks(); err != nil {
+	if err := p.recording.AlignClocks(); err != nil {
 		return fail(fn, world, err)
 	}
 	initialized.Store(true)
@@ -201,6 +202,13 @@ func (p *process) allow(level int32) { p.levels.Store(max(p.levels.Load(), level
 func (p *process) severalCall() bool {
 	level := p.levels.Load() - 1
 	return level < 0 || level == abi.MPI_THREAD_MULTIPLE
+}
+
+// record begins to record calls if the user wants that.
+func (p *process) record() (err error) {
+	p.recording, err = recording.Begin(p.engine, environment("IMPI_TRACE"), environment("IMPI_SUMMARY"), p.spawnedBy != "",
+		standsFor)
+	return err
 }
 
 // enter joins the job, or comes back to it. The caller holds starting.
@@ -349,7 +357,7 @@ func impi_Finalize() int32 {
 	}
 	p.tellLeft()
 	endFiles()
-	err := p.endRecording()
+	err := p.recording.End(warn)
 	if err != nil {
 		return fail(fn, world, err)
 	}

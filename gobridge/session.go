@@ -160,7 +160,7 @@ func impi_process_ends(exit uintptr) {
 		return
 	}
 	p.segment.Return()
-	p.endRecording() // alone
+	p.recording.End(warn) // alone
 	if err := p.end(p.engine.Connected() && !p.engine.MayLeave()); err != nil {
 		lost(libimpi.AsError(err))
 	}

@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"unsafe"
 
 	"github.com/libimpi/libimpi/abi"
-	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/choose"
 	"github.com/libimpi/libimpi/coll/op"
 	"github.com/libimpi/libimpi/datatype"
@@ -24,11 +22,9 @@ import (
 	"github.com/libimpi/libimpi/gobridge/observe"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/libimpi/checks"
-	"github.com/libimpi/libimpi/libimpi/summary"
 	"github.com/libimpi/libimpi/libimpi/trace"
 	"github.com/libimpi/libimpi/mpit"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/transport"
 	"golang.org/x/sys/unix"
 )
 
@@ -359,155 +355,6 @@ func (k *check) keep(request uintptr, id uint64) {
 // watched says whether the engine counts.
 var watched atomic.Bool
 
-// Recording calls (package observe), which begins when the process joins its job. The clocks of the machines are
-// compared in MPI_Init and MPI_Finalize, and the page at the end is made in MPI_Finalize, by messages between the
-// processes of this client: those of others may have another library, or record nothing. So a process that uses
-// sessions alone has a trace with its own machine's clock, and is on no page.
-
-// recording is what a process of the world model needs for that.
-type recording struct {
-	*observe.Recorder
-	comm    *libimpi.Comm // of the client
-	summary string        // "1", or a file; "": none
-}
-
-// record begins to record if the user wants that.
-func (p *process) record() error {
-	folder, page := environment("IMPI_TRACE"), environment("IMPI_SUMMARY")
-	if page == "0" {
-		page = ""
-	}
-	if folder == "" && page == "" {
-		return nil
-	}
-	job := p.engine.Job()
-	c := observe.ParseTrace(folder)
-	c.Rank, c.Ranks, c.Client = job.Me, int32(len(job.Procs)), job.Procs[job.Me].Client
-	c.Job, c.Distances, c.Object = jobNumber(job), distances(job), standsFor
-	c.Machine, _ = os.Hostname()
-	c.Program, _ = os.Readlink("/proc/self/exe")
-	if p.spawnedBy != "" {
-		c.Suffix = fmt.Sprintf("%08x", uint32(c.Job))
-	}
-	for n := range abi.Calls() {
-		c.Calls = append(c.Calls, abi.CallNumbered(n).Name)
-	}
-	p.recording.summary = page
-	var err error
-	if p.recording.Recorder, err = observe.Start(c); err != nil {
-		return fmt.Errorf("IMPI_TRACE: %v", err)
-	}
-	if page != "" {
-		choose.Count(true)
-		p.engine.TimeSleeps()
-	}
-	p.recording.On()
-	return nil
-}
-
-// distances are how far processes are, as counters.Class has it.
-func distances(job *transport.Job) []uint8 {
-	me := &job.Procs[job.Me]
-	all := make([]uint8, len(job.Procs))
-	for r := range job.Procs {
-		switch its := &job.Procs[r]; {
-		case int32(r) == job.Me:
-			all[r] = uint8(summary.Self)
-		case its.Client != me.Client:
-			all[r] = uint8(summary.Abroad)
-		case its.HostID != me.HostID:
-			all[r] = uint8(summary.Client)
-		default:
-			all[r] = uint8(summary.Machine)
-		}
-	}
-	return all
-}
-
-// alignClocks compares the clocks of the client's machines. All its processes call it.
-func (p *process) alignClocks() error {
-	if p.recording.Recorder == nil {
-		return nil
-	}
-	job := p.engine.Job()
-	var mine []int32
-	for r := range job.Procs {
-		if job.Procs[r].Client == job.Procs[job.Me].Client {
-			mine = append(mine, int32(r))
-		}
-	}
-	c, err := p.engine.CreateFromGroup(libimpi.NewGroup(mine), "libimpi: recording")
-	if err != nil {
-		return err
-	}
-	p.recording.comm = c
-	return p.recording.Align(clientPeers{c})
-}
-
-// endRecording ends the trace, and makes the page. All processes of the client call it, in MPI_Finalize, or one that
-// has used sessions alone.
-func (p *process) endRecording() error {
-	r := &p.recording
-	if r.Recorder == nil {
-		return nil
-	}
-	rec := r.Recorder
-	r.Recorder = nil
-	if r.comm == nil {
-		rec.EndAlone()
-		return nil
-	}
-	peers := clientPeers{r.comm}
-	if err := rec.End(peers); err != nil {
-		return err
-	}
-	if r.summary == "" {
-		return r.comm.Free()
-	}
-	job := p.engine.Job()
-	s := rec.Summary(p.engine.Asleep())
-	s.Clients = int(job.Clients)
-	for _, o := range choose.Operations {
-		for _, a := range o.Algorithms {
-			if n := a.Used(); n > 0 {
-				s.Algorithms = append(s.Algorithms, summary.Algorithm{Operation: o.Name, Name: a.Name, Times: uint64(n)})
-			}
-		}
-	}
-	if err := observe.Gather(peers, s); err != nil {
-		return err
-	}
-	if r.comm.Rank() == 0 {
-		if err := observe.WritePage(s, r.summary, os.Stderr); err != nil {
-			warn(fmt.Sprintf("IMPI_SUMMARY: %v", err))
-		}
-	}
-	return r.comm.Free()
-}
-
-// clientPeers sends bytes of Go's between the processes of the client.
-type clientPeers struct{ *libimpi.Comm }
-
-var byteType = datatype.Named(abi.MPI_BYTE)
-
-func bufOf(b []byte) coll.Buf {
-	return coll.Buf{Base: unsafe.Pointer(unsafe.SliceData(b)), Count: int64(len(b)), Type: byteType}
-}
-
-func (c clientPeers) Send(to int, b []byte) error {
-	return c.Comm.Send(unsafe.Pointer(unsafe.SliceData(b)), int64(len(b)), byteType, to, 0, libimpi.Standard)
-}
-
-func (c clientPeers) Recv(from int, b []byte) error {
-	return c.Comm.Recv(unsafe.Pointer(unsafe.SliceData(b)), int64(len(b)), byteType, from, 0, nil)
-}
-
-func (c clientPeers) Bcast(b []byte) error { return c.Comm.Bcast(bufOf(b), 0) }
-
-func (c clientPeers) Allgather(own, all []byte) error {
-	return c.Comm.Allgather(bufOf(own), coll.Buf{Base: bufOf(all).Base, Count: int64(len(own)), Type: byteType})
-}
-
 // standsFor says what a handle of the program stands for.
 func standsFor(h uintptr) (o observe.Object) {
 	if c := commOf(h); c != nil {
@@ -556,13 +403,4 @@ func operationName(h uintptr) string {
 		return "an operation of the program's"
 	}
 	return op.Name(int(h))
-}
-
-// jobNumber is the same in all processes of a job, and most probably in no other.
-func jobNumber(job *transport.Job) uint64 {
-	h := fnv.New64a()
-	for i := range job.Procs {
-		fmt.Fprintf(h, "%x %d;", job.Procs[i].HostID, job.Procs[i].PID)
-	}
-	return h.Sum64()
 }
