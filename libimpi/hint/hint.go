@@ -173,7 +173,8 @@ var rows = []row{
 	{abi.MPI_ERR_LOCKTYPE, "", "arguments of MPI_Win_lock are lock_type, rank, assert, win"},
 	{abi.MPI_ERR_NAME, "", "publish the name before, at a server that both jobs know (impirun -nameserver)"},
 	{abi.MPI_ERR_SERVICE, "", "MPI_Publish_name takes names of up to MPI_MAX_PORT_NAME characters"},
-	{abi.MPI_ERR_PORT, "", "the server has to be in MPI_Comm_accept; its machine has to let connections in"},
+	{abi.MPI_ERR_PORT, "", "the other side has to be in MPI_Comm_accept or MPI_Comm_spawn, and its machine has to let " +
+		"connections in"},
 	{abi.MPI_ERR_NO_MEM, "", "ulimit -a, free and df /dev/shm tell what there is"},
 	{abi.MPI_ERR_NOT_SAME, "", "all members have to pass the same value: IMPI_CHECK=1 finds the first call that " +
 		"differs"},

@@ -456,7 +456,7 @@ func TestALoopbackThatIsDownIsSaidAtOnce(t *testing.T) {
 		"-n 1 " + program(t, "../processes/spawn"),
 	} {
 		r := start(line).wait()
-		if r.code == 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "(ip link set lo up)") {
+		if r.code == 0 || messages(r.stderr) != 1 || !strings.Contains(r.stderr, "(ip link set lo up)") {
 			t.Errorf("%s: code %d, %q", line, r.code, r.stderr)
 		}
 	}

@@ -42,7 +42,7 @@ func TestABadBufferIsNamed(t *testing.T) {
 					}
 				}
 				lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-				above := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ")
+				above := messages(r.stderr)
 				if !strings.HasPrefix(lines[0], "impirun: ") || len(lines) > 4 || above != 1 || r.code != 139 ||
 					!strings.Contains(r.stderr, "    hint: ") {
 					t.Errorf("code %d, stderr %q", r.code, r.stderr)

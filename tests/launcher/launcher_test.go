@@ -165,15 +165,16 @@ func (r result) expect(t *testing.T, code int, said string) {
 	if r.code != code {
 		t.Errorf("exit code %d, want %d; stderr: %s", r.code, code, r.stderr)
 	}
-	// What is indented belongs to the line above.
-	lines := strings.Count(r.stderr, "\n") - strings.Count(r.stderr, "\n    ")
 	switch {
 	case said == "" && r.stderr != "":
 		t.Errorf("stderr is not empty: %q", r.stderr)
-	case said != "" && (lines != 1 || !strings.Contains(r.stderr, said)):
+	case said != "" && (messages(r.stderr) != 1 || !strings.Contains(r.stderr, said)):
 		t.Errorf("stderr is %q, want one message with %q", r.stderr, said)
 	}
 }
+
+// messages counts those of a text: what is indented belongs to the line above.
+func messages(text string) int { return strings.Count(text, "\n") - strings.Count(text, "\n    ") }
 
 // watcher collects output and lets a test wait for a word in it.
 type watcher struct {
