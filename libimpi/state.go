@@ -128,10 +128,16 @@ type doing struct {
 }
 
 // Doing notes the blocking collective operation that a thread of the program begins.
-func (c *Comm) Doing(name string, bytes int64) { c.doing = doing{name: name, bytes: bytes} }
+func (c *Comm) Doing(name string, bytes int64) { c.does(doing{name: name, bytes: bytes}) }
 
 // DoingCall is Doing for a call that only waits in Go.
-func (c *Comm) DoingCall(call uintptr, bytes int64) { c.doing = doing{call: call, bytes: bytes} }
+func (c *Comm) DoingCall(call uintptr, bytes int64) { c.does(doing{call: call, bytes: bytes}) }
+
+func (c *Comm) does(d doing) {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	c.doing = d
+}
 
 // is reports whether a blocked thread is in that call.
 func (d *doing) is(b *blocked, name string) bool {
