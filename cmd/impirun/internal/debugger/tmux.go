@@ -67,8 +67,8 @@ func InsideTmux(plan *options.Plan) (done bool, err error) {
 // serverTime bounds the wait for the server of tmux, which ends by itself with its last session.
 const serverTime = 2 * time.Second
 
-// awaitServer returns when the server has ended, and what ran in its panes: nothing is left behind. They are children of
-// this process, as tmux's client, which has started them, has ended.
+// awaitServer returns when the server has ended, and what ran in its panes, so that nothing is left behind. They are
+// children of this process, as tmux's client, which has started them, has ended.
 func awaitServer() {
 	for end := time.Now().Add(serverTime); time.Now().Before(end); {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
