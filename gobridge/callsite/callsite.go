@@ -8,7 +8,6 @@ package callsite
 import (
 	"bufio"
 	"debug/dwarf"
-	"debug/elf"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -141,29 +140,11 @@ func (all mappings) of(pc uint64) (mapping, bool) {
 // lineIn returns the line of the instruction at an offset in a file, if that has at most so many bytes of debug
 // information.
 func lineIn(file string, offset, most uint64) (Site, bool) {
-	f, err := elf.Open(file)
+	p, err := open(file, most)
 	if err != nil {
 		return Site{}, false
 	}
-	defer f.Close()
-	size := uint64(0)
-	for _, s := range f.Sections {
-		if strings.HasPrefix(s.Name, ".debug_") {
-			size += s.Size
-		}
-	}
-	if size == 0 || size > most {
-		return Site{}, false
-	}
-	data, err := f.DWARF()
-	if err != nil {
-		return Site{}, false
-	}
-	pc, ok := address(f, offset)
-	if !ok {
-		return Site{}, false
-	}
-	return lineAt(data, pc)
+	return p.Line(offset)
 }
 
 // lineAt goes through all of a unit's lines: its sequences are in no order (LineReader.SeekPC wants the lowest first).

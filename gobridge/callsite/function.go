@@ -65,7 +65,7 @@ func (m *mapping) foreign() bool {
 func (c Call) Function() string {
 	if f, err := elf.Open(c.File); err == nil {
 		defer f.Close()
-		if pc, ok := address(f, c.Offset); ok {
+		if pc, ok := address(f.Progs, c.Offset); ok {
 			for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
 				symbols, _ := read()
 				for _, s := range symbols {
@@ -80,8 +80,8 @@ func (c Call) Function() string {
 }
 
 // address is where the linker has put what stands at an offset in a file.
-func address(f *elf.File, offset uint64) (uint64, bool) {
-	for _, p := range f.Progs {
+func address(parts []*elf.Prog, offset uint64) (uint64, bool) {
+	for _, p := range parts {
 		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
 			return offset - p.Off + p.Vaddr, true
 		}

@@ -9,12 +9,15 @@ import (
 
 // Program is the debug information of a program or library, for who looks many of its calls up: it is read once.
 type Program struct {
-	parts []elf.ProgHeader
+	parts []*elf.Prog
 	data  *dwarf.Data
 }
 
 // Open reads the debug information of a file.
-func Open(file string) (*Program, error) {
+func Open(file string) (*Program, error) { return open(file, mostDebug) }
+
+// open is Open of a file that has at most so many bytes of debug information.
+func open(file string, most uint64) (*Program, error) {
 	f, err := elf.Open(file)
 	if err != nil {
 		return nil, err
@@ -26,27 +29,21 @@ func Open(file string) (*Program, error) {
 			size += s.Size
 		}
 	}
-	if size == 0 || size > mostDebug {
+	if size == 0 || size > most {
 		return nil, fmt.Errorf("%s: %d bytes of debug information", file, size)
 	}
-	p := &Program{}
-	if p.data, err = f.DWARF(); err != nil {
+	data, err := f.DWARF()
+	if err != nil {
 		return nil, err
 	}
-	for _, part := range f.Progs {
-		if part.Type == elf.PT_LOAD {
-			p.parts = append(p.parts, part.ProgHeader)
-		}
-	}
-	return p, nil
+	return &Program{parts: f.Progs, data: data}, nil
 }
 
 // Line returns the line of the instruction at an offset in the file.
 func (p *Program) Line(offset uint64) (Site, bool) {
-	for _, part := range p.parts {
-		if part.Off <= offset && offset < part.Off+part.Filesz {
-			return lineAt(p.data, offset-part.Off+part.Vaddr)
-		}
+	pc, ok := address(p.parts, offset)
+	if !ok {
+		return Site{}, false
 	}
-	return Site{}, false
+	return lineAt(p.data, pc)
 }

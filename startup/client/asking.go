@@ -110,10 +110,15 @@ const sayTime = 30 * time.Second
 func (s *Session) say(b []byte) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.send(b, sayTime)
+}
+
+// send is say for who has locked writing. The server has so long to read the command.
+func (s *Session) send(b []byte, limit time.Duration) {
 	s.mu.Lock()
 	ended := s.ended
 	if !ended {
-		s.conn.SetWriteDeadline(time.Now().Add(sayTime))
+		s.conn.SetWriteDeadline(time.Now().Add(limit))
 	}
 	s.mu.Unlock()
 	if !ended {

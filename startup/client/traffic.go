@@ -43,13 +43,6 @@ func (s *Session) answer(b []byte) {
 	defer s.writing.Unlock()
 	s.mu.Lock()
 	s.asked = false
-	ended := s.ended
-	if !ended {
-		s.conn.SetWriteDeadline(time.Now().Add(answerTime))
-	}
 	s.mu.Unlock()
-	if !ended {
-		s.conn.Write(b)
-		s.conn.SetWriteDeadline(time.Time{})
-	}
+	s.send(b, answerTime)
 }
