@@ -15,19 +15,14 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/libimpi/libimpi/tests/browser"
 )
 
 // tester starts impi-conform and returns the address of its page.
 func tester(t *testing.T, words ...string) string {
 	t.Helper()
-	stage := os.Getenv("IMPI_STAGE")
-	if stage == "" {
-		t.Skip("IMPI_STAGE is not set: this test runs under make test")
-	}
-	if _, err := exec.LookPath("chromium"); err != nil {
-		t.Skip("chromium is not installed")
-	}
-	cmd := exec.Command(stage+"/bin/impi-conform", append(words, "-web", "-mpicc", stage+"/bin/mpicc")...)
+	cmd := exec.Command(browser.Program(t, "impi-conform"), append(words, "-web", "-mpicc",
+		browser.Program(t, "mpicc"))...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -58,238 +53,238 @@ func ours() []string {
 }
 
 // ended waits until the newest run is over.
-func (b *tab) ended() {
-	b.t.Helper()
-	b.until(`document.querySelector('#phase').textContent === 'ended'`)
+func ended(b *browser.Tab) {
+	b.T.Helper()
+	b.Until(`document.querySelector('#phase').textContent === 'ended'`)
 }
 
 // is waits until a case has a state.
-func (b *tab) is(name, state string) {
-	b.t.Helper()
-	b.until(fmt.Sprintf(`document.querySelector('[data-case=%q] .%s')`, name, state))
+func is(b *browser.Tab, name, state string) {
+	b.T.Helper()
+	b.Until(fmt.Sprintf(`document.querySelector('[data-case=%q] .%s')`, name, state))
 }
 
 func TestASessionOnThePage(t *testing.T) {
-	b := open(t, tester(t, ours()...))
-	b.says("h1", "Configure")
-	b.shot("configure")
-	b.named()
+	b := browser.Open(t, tester(t, ours()...))
+	b.Says("h1", "Configure")
+	b.Shot("configure")
+	b.Named(8)
 	startUpOnly(b)
 	serverUnderTest(b)
 	chapter(b)
 	edited(b)
 	records(b)
-	b.byKeyboard()
+	byKeyboard(b)
 	smallAndDark(b)
 }
 
 // startUpOnly configures a job, and watches its start-up.
-func startUpOnly(b *tab) {
-	b.fill("#f-clients", "2")
-	b.fill("#f-own", "2")
-	b.follow("form.configure button.main")
-	b.is("start-up/only", "pass")
-	if got := js[string](b, `document.querySelector('#f-clients').value`); got != "2" {
-		b.t.Errorf("the form has forgotten its values: %s clients", got)
+func startUpOnly(b *browser.Tab) {
+	b.Fill("#f-clients", "2")
+	b.Fill("#f-own", "2")
+	b.Follow("form.configure button.main")
+	is(b, "start-up/only", "pass")
+	if got := browser.JS[string](b, `document.querySelector('#f-clients').value`); got != "2" {
+		b.T.Errorf("the form has forgotten its values: %s clients", got)
 	}
-	b.until(`[...document.querySelectorAll('#columns .column')].some(e => e.textContent === 'process 3')`)
-	b.run(`document.querySelector('#scroll').scrollTop = 0`)
-	b.until(`document.querySelector('[data-at="2"] .label')`)
-	b.run(`document.querySelector('[data-at="2"]').scrollIntoView({block: 'center'})`)
-	b.click(`[data-at="2"]`)
-	b.until(`document.querySelector('#detail table')`)
-	b.says("#detail", "AUTH")
-	b.says("#detail", "mask")
-	b.shot("start-up")
-	b.named()
+	b.Until(`[...document.querySelectorAll('#columns .column')].some(e => e.textContent === 'process 3')`)
+	b.Run(`document.querySelector('#scroll').scrollTop = 0`)
+	b.Until(`document.querySelector('[data-at="2"] .label')`)
+	b.Run(`document.querySelector('[data-at="2"]').scrollIntoView({block: 'center'})`)
+	b.Click(`[data-at="2"]`)
+	b.Until(`document.querySelector('#detail table')`)
+	b.Says("#detail", "AUTH")
+	b.Says("#detail", "mask")
+	b.Shot("start-up")
+	b.Named(8)
 }
 
 // serverUnderTest is the same with the implementation's server.
-func serverUnderTest(b *tab) {
-	b.goTo("/")
-	b.click(`input[value=implementation]`)
-	b.click(`input[value=none]`)
-	b.follow("form.configure button.main")
-	b.until(`document.querySelector('#columns').textContent.includes('server(under test)')`)
-	b.is("start-up/only", "pass")
-	b.follow(`p a[href^="/case/start-up"]`)
-	b.until(`document.querySelector('.listing')`)
-	b.says(".listing", "members = [s.dial() for _ in range(CLIENTS)]")
+func serverUnderTest(b *browser.Tab) {
+	b.GoTo("/")
+	b.Click(`input[value=implementation]`)
+	b.Click(`input[value=none]`)
+	b.Follow("form.configure button.main")
+	b.Until(`document.querySelector('#columns').textContent.includes('server(under test)')`)
+	is(b, "start-up/only", "pass")
+	b.Follow(`p a[href^="/case/start-up"]`)
+	b.Until(`document.querySelector('.listing')`)
+	b.Says(".listing", "members = [s.dial() for _ in range(CLIENTS)]")
 }
 
 // chapter runs all cases of a chapter.
-func chapter(b *tab) {
-	b.goTo("/cases?by=chapter")
-	b.named()
-	b.click(`input[aria-label^="Pick all of 2.2 "]`)
-	n := js[int](b, `document.querySelectorAll('input[name=case]:checked').length`)
+func chapter(b *browser.Tab) {
+	b.GoTo("/cases?by=chapter")
+	b.Named(8)
+	b.Click(`input[aria-label^="Pick all of 2.2 "]`)
+	n := browser.JS[int](b, `document.querySelectorAll('input[name=case]:checked').length`)
 	if n < 3 {
-		b.t.Fatalf("the chapter has %d cases", n)
+		b.T.Fatalf("the chapter has %d cases", n)
 	}
-	b.says("#picked", fmt.Sprintf("(%d)", n))
-	b.follow("#run-picked")
-	b.until(fmt.Sprintf(`document.querySelectorAll('tr[data-is=pass]').length === %d`, n))
-	b.ended()
-	b.says(".status", fmt.Sprintf("%d of %d", n, n))
-	b.shot("cases")
-	b.follow(`tr[data-case="server/one-line"] a`)
-	b.until(`document.querySelector('h1').textContent === 'server/one-line'`)
-	b.says("#rule", "IMPI 0.0, 2.2.1")
-	b.named()
-	b.follow(`a[href="/spec/2.2.1"]`)
-	b.until(`document.querySelector('h1').textContent.startsWith('2.2.1 ')`)
-	b.says("main", "server/one-line")
-	b.shot("specification")
-	b.named()
+	b.Says("#picked", fmt.Sprintf("(%d)", n))
+	b.Follow("#run-picked")
+	b.Until(fmt.Sprintf(`document.querySelectorAll('tr[data-is=pass]').length === %d`, n))
+	ended(b)
+	b.Says(".status", fmt.Sprintf("%d of %d", n, n))
+	b.Shot("cases")
+	b.Follow(`tr[data-case="server/one-line"] a`)
+	b.Until(`document.querySelector('h1').textContent === 'server/one-line'`)
+	b.Says("#rule", "IMPI 0.0, 2.2.1")
+	b.Named(8)
+	b.Follow(`a[href="/spec/2.2.1"]`)
+	b.Until(`document.querySelector('h1').textContent.startsWith('2.2.1 ')`)
+	b.Says("main", "server/one-line")
+	b.Shot("specification")
+	b.Named(8)
 }
 
 // edited changes a script, which has an error first, and runs it.
-func edited(b *tab) {
-	b.goTo("/case/client/alone")
-	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('name = "client/alone"'))`)
-	b.follow(`a.button`)
-	b.until(`document.querySelector('#text').value.includes('client/alone')`)
+func edited(b *browser.Tab) {
+	b.GoTo("/case/client/alone")
+	b.Until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('name = "client/alone"'))`)
+	b.Follow(`a.button`)
+	b.Until(`document.querySelector('#text').value.includes('client/alone')`)
 	own := `case(name = "mine/start", rule = "2.3", about = "a start-up of mine", job = job(others = TWO),
     steps = ["barrier"], play = lambda j: j.comm().play(barrier(j.comm())))`
 	add := func(text string) {
-		b.run(fmt.Sprintf(`{const t = document.querySelector('#text'); t.value += %q;
+		b.Run(fmt.Sprintf(`{const t = document.querySelector('#text'); t.value += %q;
 			t.dispatchEvent(new Event('input'));}`, text))
-		b.fill("input[name=only]", "^mine/")
-		b.follow(`button[value=run]`)
+		b.Fill("input[name=only]", "^mine/")
+		b.Follow(`button[value=run]`)
 	}
-	lines := js[int](b, `document.querySelector('#text').value.split('\n').length`)
+	lines := browser.JS[int](b, `document.querySelector('#text').value.split('\n').length`)
 	add("\nmine = )")
-	b.until(`document.querySelector('.faults')`)
-	b.says(".faults", fmt.Sprintf("line %d, column 8", lines+1))
-	b.click(".goto")
-	b.says("#position", fmt.Sprintf("line %d, column 8", lines+1))
-	b.shot("script")
-	b.named()
-	b.run(`{const t = document.querySelector('#text'); t.value = t.value.replace('mine = )', '');}`)
+	b.Until(`document.querySelector('.faults')`)
+	b.Says(".faults", fmt.Sprintf("line %d, column 8", lines+1))
+	b.Click(".goto")
+	b.Says("#position", fmt.Sprintf("line %d, column 8", lines+1))
+	b.Shot("script")
+	b.Named(8)
+	b.Run(`{const t = document.querySelector('#text'); t.value = t.value.replace('mine = )', '');}`)
 	add(own)
-	b.is("mine/start", "pass")
-	b.follow(`tr[data-case="mine/start"] a`)
-	b.until(`document.querySelector('h1').textContent === 'mine/start'`)
-	b.until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('a start-up of mine'))`)
-	b.until(`document.querySelector('.row')`)
+	is(b, "mine/start", "pass")
+	b.Follow(`tr[data-case="mine/start"] a`)
+	b.Until(`document.querySelector('h1').textContent === 'mine/start'`)
+	b.Until(`[...document.querySelectorAll('.listing .here')].some(e => e.textContent.includes('a start-up of mine'))`)
+	b.Until(`document.querySelector('.row')`)
 }
 
 // records downloads a record, and compares it.
-func records(b *tab) {
-	b.goTo("/records")
-	b.named()
-	b.shot("records")
-	b.click(`a[href$="/record.json"]`)
-	path := b.downloaded(".json")
+func records(b *browser.Tab) {
+	b.GoTo("/records")
+	b.Named(8)
+	b.Shot("records")
+	b.Click(`a[href$="/record.json"]`)
+	path := b.Downloaded(".json")
 	text, err := os.ReadFile(path)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	worse := strings.Replace(string(text), `"verdict":"pass"`, `"verdict":"fail"`, 1)
-	other := filepath.Join(b.t.TempDir(), "earlier.json")
+	other := filepath.Join(b.T.TempDir(), "earlier.json")
 	if err := os.WriteFile(other, []byte(worse), 0o644); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	b.do(chromedp.SetUploadFiles(chromedp.CSS(`input[type=file]`), []string{other}))
-	b.follow(`form[enctype] button`)
-	b.until(`document.querySelector('h1').textContent === 'What changed'`)
-	b.says("main", "1 differ, 0 got worse")
-	b.says("main", "✓ better")
-	b.shot("compare")
-	b.named()
+	b.Do(chromedp.SetUploadFiles(chromedp.CSS(`input[type=file]`), []string{other}))
+	b.Follow(`form[enctype] button`)
+	b.Until(`document.querySelector('h1').textContent === 'What changed'`)
+	b.Says("main", "1 differ, 0 got worse")
+	b.Says("main", "✓ better")
+	b.Shot("compare")
+	b.Named(8)
 }
 
 // byKeyboard runs a case and opens an event of it with keys alone.
-func (b *tab) byKeyboard() {
-	b.goTo("/cases")
+func byKeyboard(b *browser.Tab) {
+	b.GoTo("/cases")
 	at := `document.activeElement`
-	b.press(kb.Tab)
-	b.says("a.jump:focus", "Skip to the content")
-	b.press(kb.Enter)
-	for js[string](b, at+`.id`) != "filter" {
-		b.press(kb.Tab)
+	b.Press(kb.Tab)
+	b.Says("a.jump:focus", "Skip to the content")
+	b.Press(kb.Enter)
+	for browser.JS[string](b, at+`.id`) != "filter" {
+		b.Press(kb.Tab)
 	}
-	b.press("client/smallest-job")
-	b.until(`document.querySelectorAll('tr[data-case]:not([hidden])').length === 1`)
-	for js[string](b, at+`.name ?? ''`) != "case" {
-		b.press(kb.Tab)
+	b.Press("client/smallest-job")
+	b.Until(`document.querySelectorAll('tr[data-case]:not([hidden])').length === 1`)
+	for browser.JS[string](b, at+`.name ?? ''`) != "case" {
+		b.Press(kb.Tab)
 	}
-	b.press(" ")
-	b.says("#picked", "(1)")
-	for js[string](b, at+`.id`) != "run-picked" {
-		b.press(kb.Shift + kb.Tab)
+	b.Press(" ")
+	b.Says("#picked", "(1)")
+	for browser.JS[string](b, at+`.id`) != "run-picked" {
+		b.Press(kb.Shift + kb.Tab)
 	}
-	b.press(kb.Enter)
-	b.is("client/smallest-job", "pass")
-	b.ended()
-	for js[string](b, at+`.textContent ?? ''`) != "client/smallest-job" {
-		b.press(kb.Tab)
+	b.Press(kb.Enter)
+	is(b, "client/smallest-job", "pass")
+	ended(b)
+	for browser.JS[string](b, at+`.textContent ?? ''`) != "client/smallest-job" {
+		b.Press(kb.Tab)
 	}
-	b.press(kb.Enter)
-	b.until(`document.querySelector('#rows [data-at="0"]')`)
-	for js[string](b, at+`.id`) != "rows" {
-		b.press(kb.Tab)
+	b.Press(kb.Enter)
+	b.Until(`document.querySelector('#rows [data-at="0"]')`)
+	for browser.JS[string](b, at+`.id`) != "rows" {
+		b.Press(kb.Tab)
 	}
-	b.press(kb.End)
-	b.until(`document.querySelector('#rows').getAttribute('aria-activedescendant')`)
-	b.press(kb.ArrowUp)
-	b.press(kb.Home)
-	b.press(kb.ArrowDown)
-	b.press(kb.Enter)
-	b.until(`document.querySelector('#detail h3')`)
-	if got := js[string](b, `document.querySelector('.row[aria-selected=true]').dataset.at`); got != "1" {
-		b.t.Errorf("row %s is active", got)
+	b.Press(kb.End)
+	b.Until(`document.querySelector('#rows').getAttribute('aria-activedescendant')`)
+	b.Press(kb.ArrowUp)
+	b.Press(kb.Home)
+	b.Press(kb.ArrowDown)
+	b.Press(kb.Enter)
+	b.Until(`document.querySelector('#detail h3')`)
+	if got := browser.JS[string](b, `document.querySelector('.row[aria-selected=true]').dataset.at`); got != "1" {
+		b.T.Errorf("row %s is active", got)
 	}
-	b.shot("case")
+	b.Shot("case")
 }
 
 // smallAndDark looks at all pages in a small window, and in the dark.
-func smallAndDark(b *tab) {
-	b.scheme("dark")
+func smallAndDark(b *browser.Tab) {
+	b.Media("dark", "")
 	for _, small := range []bool{false, true} {
 		kind := "-dark"
 		if small {
 			kind = "-small"
-			b.scheme("light")
-			b.size(360, 740)
+			b.Media("light", "")
+			b.Size(360, 740)
 		}
 		for name, path := range map[string]string{"configure": "/", "cases": "/cases", "case": "/case/client/smallest-job",
 			"records": "/records", "script": "/script", "hand": "/hand", "specification": "/spec/2.3.5"} {
-			b.goTo(path)
+			b.GoTo(path)
 			if strings.HasPrefix(name, "c") && name != "cases" {
-				b.until(`document.querySelector('.row')`)
+				b.Until(`document.querySelector('.row')`)
 			}
-			b.fits()
-			b.shot(name + kind)
+			b.Fits()
+			b.Shot(name + kind)
 		}
 	}
 }
 
 func TestABrokenImplementationOnThePage(t *testing.T) {
-	b := open(t, tester(t, append(broken(t), "-name", "broken", "-run",
+	b := browser.Open(t, tester(t, append(broken(t), "-name", "broken", "-run",
 		"^(client/smallest-job|server/count-impossible)$")...))
-	b.goTo("/cases")
-	b.follow(`button[value=all]`)
-	b.is("client/smallest-job", "fail")
-	b.ended()
-	b.says(`tr[data-case="client/smallest-job"]`, "✗ fail")
-	b.follow(`tr[data-case="client/smallest-job"] a`)
-	b.until(`document.querySelector('.problems a[data-row]')`)
-	b.click(`.problems a[data-row]`)
-	b.until(`document.querySelector('#detail mark')`)
-	b.says("#detail tr.wrong", "pk_lsrank")
-	b.says("#detail tr.wrong", "must be")
-	b.says("#detail .quote", "IMPI 0.0, ")
-	b.shot("broken")
-	b.scheme("dark")
-	b.shot("broken-dark")
-	b.scheme("light")
-	b.named()
+	b.GoTo("/cases")
+	b.Follow(`button[value=all]`)
+	is(b, "client/smallest-job", "fail")
+	ended(b)
+	b.Says(`tr[data-case="client/smallest-job"]`, "✗ fail")
+	b.Follow(`tr[data-case="client/smallest-job"] a`)
+	b.Until(`document.querySelector('.problems a[data-row]')`)
+	b.Click(`.problems a[data-row]`)
+	b.Until(`document.querySelector('#detail mark')`)
+	b.Says("#detail tr.wrong", "pk_lsrank")
+	b.Says("#detail tr.wrong", "must be")
+	b.Says("#detail .quote", "IMPI 0.0, ")
+	b.Shot("broken")
+	b.Media("dark", "")
+	b.Shot("broken-dark")
+	b.Media("light", "")
+	b.Named(8)
 	scrolls(b)
 }
 
 func TestAnImplementationThatIsStartedByHandOnThePage(t *testing.T) {
-	b := open(t, tester(t, "-listen", "127.0.0.1", "-run", "^client/(smallest-job|world-ranks)$"))
+	b := browser.Open(t, tester(t, "-listen", "127.0.0.1", "-run", "^client/(smallest-job|world-ranks)$"))
 	stage, dir := os.Getenv("IMPI_STAGE"), t.TempDir()
 	for _, words := range [][]string{{stage + "/bin/impi-conform", "-player", dir + "/player.c"},
 		{stage + "/bin/mpicc", "-o", dir + "/player", dir + "/player.c"}} {
@@ -297,44 +292,45 @@ func TestAnImplementationThatIsStartedByHandOnThePage(t *testing.T) {
 			t.Fatalf("%v: %v, %s", words, err, out)
 		}
 	}
-	b.goTo("/hand")
-	b.fill("#t-client", stage+"/bin/impirun -client {rank} {server} -n {n} {prog}")
-	b.follow(`form[action="/templates"] button.main`)
-	b.until(`document.querySelector('#t-client').value.startsWith('/')`)
-	b.named()
-	b.goTo("/cases")
-	b.follow(`button[value=all]`)
-	b.until(`!document.querySelector('#todo').hidden`)
-	b.follow("#todo a")
+	b.GoTo("/hand")
+	b.Fill("#t-client", stage+"/bin/impirun -client {rank} {server} -n {n} {prog}")
+	b.Follow(`form[action="/templates"] button.main`)
+	b.Until(`document.querySelector('#t-client').value.startsWith('/')`)
+	b.Named(8)
+	b.GoTo("/cases")
+	b.Follow(`button[value=all]`)
+	b.Until(`!document.querySelector('#todo').hidden`)
+	b.Follow("#todo a")
 	for i := range 2 {
-		b.until(fmt.Sprintf(`document.querySelector('#command-%d')`, i+1))
-		b.says("h2", "Start client")
-		b.shot("prompt")
-		b.named()
-		cmd := exec.Command("sh", "-c", js[string](b, fmt.Sprintf(`document.querySelector('#command-%d').textContent`, i+1)))
+		b.Until(fmt.Sprintf(`document.querySelector('#command-%d')`, i+1))
+		b.Says("h2", "Start client")
+		b.Shot("prompt")
+		b.Named(8)
+		command := fmt.Sprintf(`document.querySelector('#command-%d').textContent`, i+1)
+		cmd := exec.Command("sh", "-c", browser.JS[string](b, command))
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v, %s", cmd.Args, err, out)
 		}
 	}
 	// The page loads itself anew when there is no more to start, which would undo that we go to another.
-	b.until(`document.readyState === 'complete' && !document.querySelector('[id^=command-]')`)
-	b.goTo("/cases")
-	b.until(`document.querySelectorAll('tr[data-is=pass]').length === 2`)
-	b.ended()
+	b.Until(`document.readyState === 'complete' && !document.querySelector('[id^=command-]')`)
+	b.GoTo("/cases")
+	b.Until(`document.querySelectorAll('tr[data-is=pass]').length === 2`)
+	ended(b)
 }
 
 // scrolls looks at a trace of 10^5 events.
-func scrolls(b *tab) {
-	b.goTo("/case/server/count-impossible")
-	b.until(`document.querySelector('#trace-size').textContent === '100000 events.'`)
+func scrolls(b *browser.Tab) {
+	b.GoTo("/case/server/count-impossible")
+	b.Until(`document.querySelector('#trace-size').textContent === '100000 events.'`)
 	for _, part := range []float64{1, 0.5, 0.25} {
-		b.run(fmt.Sprintf(`document.querySelector('#scroll').scrollTop = %v * 100000 * 30`, part))
-		b.until(fmt.Sprintf(`document.querySelector('[data-at="%d"] .label')`, min(int(part*100_000), 99_999)))
+		b.Run(fmt.Sprintf(`document.querySelector('#scroll').scrollTop = %v * 100000 * 30`, part))
+		b.Until(fmt.Sprintf(`document.querySelector('[data-at="%d"] .label')`, min(int(part*100_000), 99_999)))
 	}
-	b.says("#rows", "of the flood")
-	if n := js[int](b, `document.querySelectorAll('.row').length`); n > 100 {
-		b.t.Errorf("%d rows are elements of the page", n)
+	b.Says("#rows", "of the flood")
+	if n := browser.JS[int](b, `document.querySelectorAll('.row').length`); n > 100 {
+		b.T.Errorf("%d rows are elements of the page", n)
 	}
-	b.shot("flood")
+	b.Shot("flood")
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/libimpi/libimpi/tests/browser"
 )
 
 // queries are asked of Perfetto about the job of skewed(): 4 ranks, 50 rounds, of which rank 2 computes longer.
@@ -42,18 +44,18 @@ func TestPerfettoFindsCallsWaitsAndMessages(t *testing.T) {
 	mux.HandleFunc("/trace", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) })
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	b := open(t, s.URL+"/#!/?url="+s.URL+"/trace")
-	b.until("globalThis.app && app.trace && app.trace.engine")
+	b := browser.Open(t, s.URL+"/#!/?url="+s.URL+"/trace")
+	b.Until("globalThis.app && app.trace && app.trace.engine")
 	list, _ := json.Marshal(queries)
-	b.run(`globalThis.answers = {}; (async () => {
+	b.Run(`globalThis.answers = {}; (async () => {
 		for (const q of Object.keys(` + string(list) + `)) {
 			const it = (await app.trace.engine.query(q)).iter({});
 			answers[q] = it.valid() ? String(it.get('v')) : 'nothing';
 		}
 		globalThis.answered = true;
 	})().catch((e) => { answers.error = String(e); answered = true; }); undefined`)
-	b.until("globalThis.answered")
-	if got := js[map[string]string](b, "answers"); !reflect.DeepEqual(got, queries) {
+	b.Until("globalThis.answered")
+	if got := browser.JS[map[string]string](b, "answers"); !reflect.DeepEqual(got, queries) {
 		for q, want := range queries {
 			if got[q] != want {
 				t.Errorf("%s: %s, want %s", q, got[q], want)
@@ -61,6 +63,6 @@ func TestPerfettoFindsCallsWaitsAndMessages(t *testing.T) {
 		}
 		t.Error(got["error"])
 	}
-	b.until(`document.body.innerText.includes('rank 3 on node1')`)
-	b.shot("trace-perfetto")
+	b.Until(`document.body.innerText.includes('rank 3 on node1')`)
+	b.Shot("trace-perfetto")
 }
