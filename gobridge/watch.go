@@ -248,7 +248,7 @@ func fromAnyThread(name string) bool {
 	return false
 }
 
-// hadSessions says whether the program has ever begun a session.
+// hadSessions: the program has begun a session.
 var hadSessions atomic.Bool
 
 // conceal hides from C what it must leave to the engine now.
@@ -278,7 +278,7 @@ func inspect(e *libimpi.Engine, s checks.Set) {
 	e.AdoptQuick()
 }
 
-// inspecting says whether operations of the program are noted, with what they do with its memory: package checks.
+// inspecting: operations of the program are noted, with what they do with its memory: package checks.
 //
 //	arguments    -> reads, writes
 //	an operation -> begins -> over

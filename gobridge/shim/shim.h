@@ -53,7 +53,7 @@ struct impi_seen {
     struct impi_recording record;
 };
 void impi_before(struct impi_seen *seen, int call, uint64_t *args);
-int impi_after(struct impi_seen *seen, int code); /* what the call answered, and answers */
+int impi_after(struct impi_seen *seen, int code); /* of the call; it returns that */
 
 static inline int impi_again(void)
 {

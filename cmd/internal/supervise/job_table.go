@@ -215,7 +215,7 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 }
 
 // blame makes the end of a rank the cause, unless there is one already that c does not outrank. The text is made of the
-// format. dooms says whether the other ranks must end. Ranks that have met the same error share a cause.
+// format. dooms: the other ranks must end. Ranks that have met the same error share a cause.
 func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
 	e := &l.entries[rank]
 	who := Origin{Rank: l.first + e.number, Of: l.of + l.name + e.of, Machine: l.host, PID: e.pid}

@@ -158,7 +158,7 @@ type ReportFrame struct {
 	Ranks  []stat.Rank
 }
 
-// RestFrame says whether all processes of a node's ranks are at rest.
+// RestFrame reports whether all processes of a node's ranks are at rest.
 type RestFrame struct{ All bool }
 
 // EndFrame says that the job is over, or how a node's ranks have ended.
