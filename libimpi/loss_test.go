@@ -297,3 +297,96 @@ func TestALossEndsAJobThatIsNotFaultTolerant(t *testing.T) {
 		}
 	})
 }
+
+// Operations on a board end, blocking ones, others and persistent ones, when a member is lost or the communicator is
+// revoked. A member that has given up lets nobody think that it has done its part.
+func TestOperationsOnABoardEndWithALossOrARevocation(t *testing.T) {
+	ends := map[int]func(e *Engine){
+		abi.MPIX_ERR_PROC_FAILED: func(e *Engine) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.Lost(2, errTest)
+		},
+		abi.MPIX_ERR_REVOKED: func(e *Engine) { e.World().Revoke() },
+	}
+	for class, end := range ends {
+		es := makeWorld(t, options{clients: []int{3}, tune: faultTolerant})
+		begun, given := make(chan bool, 2), make(chan bool)
+		together(t, es, func(e *Engine) {
+			c := onBoards(e)
+			must(t, c.Barrier()) // opens the board
+			in, out := []int32{1}, []int32{0}
+			sum := func(form coll.Form) *Task {
+				task, err := c.Later(form)
+				must(t, err)
+				must(t, task.Operations().Allreduce(intBuf(in), intBuf(out), op.Predefined(abi.MPI_SUM)))
+				return task
+			}
+			kept := sum(coll.Persistent).Keep()
+			if e.me == 2 {
+				<-begun
+				<-begun
+				end(es[0])
+				<-given
+				end(es[1])
+				return
+			}
+			once := sum(coll.Nonblocking).Start()
+			start := func() {
+				if err := e.Start(kept); err != nil {
+					t.Error(err)
+				}
+			}
+			start()
+			begun <- true
+			wantClass(t, c.Barrier(), class)
+			wantClass(t, e.Wait(&once, nil), class)
+			wantClass(t, e.Wait(&kept, nil), class)
+			start()
+			wantClass(t, e.Wait(&kept, nil), class)
+			must(t, e.FreeRequest(&kept))
+			wantClass(t, c.Bcast(intBuf(out), 1), class)
+			if e.me == 0 {
+				close(given)
+			}
+		})
+		noFailure(t, es)
+		for _, e := range es[:2] {
+			idle(t, e, 0)
+		}
+	}
+}
+
+// A communicator that is made when a member is lost already, or has been revoked by who was quicker, is none that
+// anybody waits on.
+func TestCommunicatorsMadeAfterALossOrARevocation(t *testing.T) {
+	es := makeWorld(t, options{fake: &fake.Options{Machines: []int{2, 2}, Seed: 3, Late: 9}, tune: faultTolerant})
+	together(t, es, func(e *Engine) {
+		c := e.World()
+		if e.me == 3 {
+			dies(e)
+			return
+		}
+		noticed(t, e, 3)
+		with, err := e.newComm(c.Group(), 1000)
+		must(t, err)
+		wantClass(t, with.Barrier(), abi.MPIX_ERR_PROC_FAILED)
+		wantClass(t, with.Recv(at(nil), 0, byteT, abi.MPI_ANY_SOURCE, 0, nil), abi.MPIX_ERR_PROC_FAILED)
+		without, err := e.newComm(NewGroup([]int32{0, 1, 2}), 1002)
+		must(t, err)
+		must(t, without.Barrier())
+		if without.Failed().Size() != 0 || with.Failed().Size() != 1 {
+			t.Errorf("rank %d: %d and %d members are lost", e.me, without.Failed().Size(), with.Failed().Size())
+		}
+		e.mu.Lock()
+		e.revokedAt(1004)
+		e.mu.Unlock()
+		revoked, err := e.newComm(NewGroup([]int32{0, 1, 2}), 1004)
+		must(t, err)
+		wantClass(t, revoked.Barrier(), abi.MPIX_ERR_REVOKED)
+		for _, c := range []*Comm{with, without, revoked} {
+			c.Discard()
+		}
+		finished(t, e, 3)
+	})
+}
