@@ -221,10 +221,12 @@ func (e *Engine) Lost(peer int32, err error) {
 	switch p := e.peer(peer); {
 	case p.lost != nil:
 	case e.isGuest(peer):
-		e.lose(p, errorf(e.classOfLoss(), "%v, a process of another job, is lost: %v", p.guest.Identity, err))
+		lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", p.guest.Identity, err)
+		lost.Class = e.classOfLoss()
+		e.lose(p, lost)
 	case e.job.FaultTolerant:
 		e.observeLoss(peer)
-		e.lose(p, errorf(e.classOfLoss(), "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
+		e.lose(p, errorf(abi.MPIX_ERR_PROC_FAILED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
 	default:
 		e.endJob(peer, err)
 	}
