@@ -375,6 +375,11 @@ func (c *Comm) letGo() {
 	}
 }
 
+// contexts are those of the communicator; nil where one has not been made.
+func (c *Comm) contexts() [5]*context {
+	return [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.ids.subgroups}
+}
+
 // forget drops the contexts of a freed communicator, with the messages in them: no receive can take those, since
 // the program has no handle and there is no receive left. Engine lock held.
 func (e *Engine) forget(c *Comm) {

@@ -279,3 +279,15 @@ func (t *contextTable) drop(cid uint64) {
 	}
 	delete(t.high, cid)
 }
+
+// all calls f with each context.
+func (t *contextTable) all(f func(*context)) {
+	for _, c := range t.low {
+		if c != nil {
+			f(c)
+		}
+	}
+	for _, c := range t.high {
+		f(c)
+	}
+}

@@ -149,6 +149,6 @@ var classes = [...]struct{ name, text string }{
 	abi.MPI_ERR_ERRHANDLER:            {"MPI_ERR_ERRHANDLER", "invalid error handler"},
 	abi.MPI_ERR_ABI:                   {"MPI_ERR_ABI", "error of the application binary interface"},
 	abi.MPIX_ERR_PROC_FAILED:          {"MPIX_ERR_PROC_FAILED", "a peer process has failed"},
-	abi.MPIX_ERR_PROC_FAILED_PENDING:  {"MPIX_ERR_PROC_FAILED_PENDING", "a possible sender has failed, request still pending"},
+	abi.MPIX_ERR_PROC_FAILED_PENDING:  {"MPIX_ERR_PROC_FAILED_PENDING", "a possible sender has failed"},
 	abi.MPIX_ERR_REVOKED:              {"MPIX_ERR_REVOKED", "the communicator has been revoked"},
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // The loss of a process ends what needs it, and the job goes on: that of a guest in every job, and in a job that is
-// fault tolerant (transport.Job.FaultTolerant) that of any process (docs/failure.md). These end with an error that names
-// it, whose class is MPIX_ERR_PROC_FAILED in a fault tolerant job and otherwise MPI_ERR_PROC_ABORTED:
+// fault tolerant (transport.Job.FaultTolerant) that of any process (docs/failure.md). These end with an error that
+// names it, whose class is MPIX_ERR_PROC_FAILED in a fault tolerant job and otherwise MPI_ERR_PROC_ABORTED:
 //
 //   - messages to it and from it;
 //   - on communicators that it belongs to, everything of collective operations, as other members may have waited for it
 //     and then given up, too. So do windows and files, which are made of these;
 //   - there, receives from any source, as it may be the one that would have sent. In a fault tolerant job a request for
-//     one stays, and pends: calls that wait for it raise MPIX_ERR_PROC_FAILED_PENDING until the program has acknowledged
-//     the loss (AckFailed, in revoke.go).
+//     one stays, and pends: calls that wait for it raise MPIX_ERR_PROC_FAILED_PENDING until the program has
+//     acknowledged the loss (AckFailed).
 //
 // Messages that are under way between others end as they would: their other ends count on it. A send of a collective
 // operation that its receiver may never ask for is cancelled.
@@ -30,7 +30,7 @@ import (
 // losses are what a communicator knows of members that are lost, of either group if there are two. Calls of collective
 // operations look at gone without the lock; the engine's lock guards the rest.
 type losses struct {
-	first        *Error                // what ends all that needs each member: one is lost, or it is revoked; nil: neither
+	first        *Error                // what ends all that needs each member; nil: nothing
 	gone         atomic.Pointer[Error] // the same
 	failed       []int32               // the members that are lost, by number, in the order in which this was noticed
 	acknowledged int                   // so many of them, the first, are known to the program
@@ -156,18 +156,6 @@ func (c *Comm) needs(err *Error) {
 	}
 }
 
-// all calls f with each context.
-func (t *contextTable) all(f func(*context)) {
-	for _, c := range t.low {
-		if c != nil {
-			f(c)
-		}
-	}
-	for _, c := range t.high {
-		f(c)
-	}
-}
-
 // hopeless returns the error of a request that can no longer complete, or must not be waited for; nil if it may be.
 func (e *Engine) hopeless(r *Request) *Error {
 	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
@@ -216,8 +204,8 @@ func (e *Engine) pends(r *Request) bool {
 // and then it stays with the transports. It is nil if the request may be done later.
 func (e *Engine) unfinished(r *Request) error {
 	if e.pends(r) {
-		return errorf(abi.MPIX_ERR_PROC_FAILED_PENDING, "a receive from any source may be from a process that is lost: %v",
-			r.comm.losses.first)
+		return errorf(abi.MPIX_ERR_PROC_FAILED_PENDING,
+			"a receive from any source may be from a process that is lost: %v", r.comm.losses.first)
 	}
 	return e.failure()
 }
@@ -295,11 +283,111 @@ func (c *Comm) without(source int32) error {
 	return e.failure()
 }
 
-// failure is the error of what needs all members: one is lost, the communicator is revoked, or the job has failed. It is
-// nil when all is well.
+// failure is the error of what needs all members: one is lost, the communicator is revoked, or the job has failed. It
+// is nil when all is well.
 func (c *Comm) failure() error {
 	if c.losses.first != nil {
 		return c.losses.first
 	}
 	return c.engine.failure()
+}
+
+// What a program does about members of a communicator that are lost (ULFM): it asks which they are, acknowledges them,
+// and revokes the communicator, so that members end what they wait for there who do not wait for one that is lost.
+//
+//	Revoke -> revoke -> endHopeless (above), loss.spread tells the other members
+//	a member's word -> revokedAt -> the same, or later: noticeLost (above)
+//
+// Messages in contexts that survive are about losses: they fail only if their peer is lost.
+
+// Revoke ends everything on the communicator, now and from now on, at all members (MPIX_Comm_revoke).
+func (c *Comm) Revoke() {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.revoke()
+}
+
+// revokedAt is Revoke at the word of another member, who knows the communicator by the id of its first context. One
+// that is not known here is still being made, and is revoked when it is, or has been freed; its id is not given again.
+func (e *Engine) revokedAt(cid uint64) {
+	if ctx := e.contexts.find(cid); ctx != nil {
+		ctx.comm.revoke()
+		return
+	}
+	if e.loss.early == nil {
+		e.loss.early = map[uint64]bool{}
+	}
+	e.loss.some, e.loss.early[cid] = true, true
+}
+
+// revoke is Revoke under the lock.
+func (c *Comm) revoke() {
+	e := c.engine
+	if c.losses.revoked != nil {
+		return
+	}
+	e.loss.some = true
+	revoked := errorf(abi.MPIX_ERR_REVOKED, "%s has been revoked", c.describe())
+	for _, one := range c.both() {
+		l := &one.losses
+		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
+		one.needs(revoked)
+		one.close()
+	}
+	e.endHopeless()
+	if e.loss.spread != nil {
+		e.loss.spread(c)
+	}
+}
+
+// close ends communication in the contexts of a communicator that is revoked, but for those that survive. Messages that
+// nobody has received are dropped, as those of a communicator that is freed are.
+func (c *Comm) close() {
+	for _, ctx := range c.contexts() {
+		if ctx == nil || ctx.survives {
+			continue
+		}
+		ctx.closed = true
+		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
+			if m.Self != nil {
+				c.engine.giveUp(m.Self, c.losses.revoked)
+				continue
+			}
+			ctx.take(m)
+			c.engine.giveBack(m)
+		}
+	}
+}
+
+// Revoked reports whether the communicator is revoked (MPIX_Comm_is_revoked).
+func (c *Comm) Revoked() bool {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return c.losses.revoked != nil
+}
+
+// Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).
+// What comes later is added at the end.
+func (c *Comm) Failed() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed))
+}
+
+// AckFailed acknowledges the first n members of Failed, or all of them if they are fewer, and returns how many have
+// been acknowledged by now (MPIX_Comm_ack_failed). When all are, receives from any source do not pend.
+func (c *Comm) AckFailed(n int) int {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	l := &c.losses
+	l.acknowledged = max(l.acknowledged, min(n, len(l.failed)))
+	return l.acknowledged
+}
+
+// Acknowledged are the members whose loss has been acknowledged (MPIX_Comm_failure_get_acked).
+func (c *Comm) Acknowledged() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed[:c.losses.acknowledged]))
 }
