@@ -118,7 +118,7 @@ func newHandle(c *libimpi.Comm, h *errhandler, of *session, out uintptr) *commun
 	b.handler.Store(h)
 	b.join(of)
 	b.handle = comms.Add(b)
-	b.openFast(engine())
+	b.openFast()
 	put(out, b.handle)
 	return b
 }
@@ -547,7 +547,7 @@ func (k *check) idup(with *info, newcomm, request uintptr) int32 {
 	b.handle = comms.Add(b)
 	put(newcomm, b.handle)
 	k.give(request, k.c.Idup(b.Comm, func() {
-		b.openFast(engine())
+		b.openFast()
 		b.pending.Store(false)
 	}))
 	return 0

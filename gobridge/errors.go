@@ -23,12 +23,12 @@ import (
 	"github.com/libimpi/libimpi/startup"
 )
 
-// Error codes. A predefined class is its own code; an error with particulars has the code class + k<<6, where k
+// Error codes. A predefined class is its own code; an error with particulars has the code class + k<<7, where k
 // names one of the last errors, so that MPI_Error_string of the code can tell them. Codes stay within
 // MPI_ERR_LASTCODE (MPI 5.0, 9.4); classes and codes that the program adds lie above it.
 
 const (
-	classBits   = 6
+	classBits   = 7
 	classMask   = 1<<classBits - 1
 	errorSlots  = abi.MPI_ERR_LASTCODE >> classBits // k is 1 .. errorSlots
 	toolErrors  = abi.MPI_T_ERR_CANNOT_INIT >> classBits

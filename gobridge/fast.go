@@ -118,7 +118,7 @@ func fastSlot(h uintptr) uintptr {
 
 // openFast makes a communicator known to C, if there is a place for it. Of an intercommunicator C knows the ranks that
 // messages come from and go to.
-func (c *communicator) openFast(e *libimpi.Engine) {
+func (c *communicator) openFast() {
 	slot := fastSlot(c.handle)
 	if slot >= C.IMPI_FAST_COMMS {
 		return
@@ -127,7 +127,7 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 	n := c.Ranks()
 	reserveLocal(f, n)
 	f.size = C.int32_t(n)
-	c.fillLocal(f, e)
+	c.WithRanks(func() { c.fillLocal(f) })
 	f.cid, f.rank, f.members = C.uint64_t(c.CID()), C.int32_t(c.Rank()), C.int32_t(c.Size())
 	f.native, f.inter, f.board = 0, 0, nil
 	if c.Native() {
@@ -138,23 +138,25 @@ func (c *communicator) openFast(e *libimpi.Engine) {
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
 	c.appear(slot)
+	c.WithRanks(c.showLocal) // a member may have been lost just before
 }
 
 // fillLocal tells C by which indexes it reaches the members: none, where data is converted on its way.
-func (c *communicator) fillLocal(f *C.struct_impi_fast_comm, e *libimpi.Engine) {
+// Engine lock held.
+func (c *communicator) fillLocal(f *C.struct_impi_fast_comm) {
 	local := unsafe.Slice((*int32)(unsafe.Pointer(f.local)), int(f.size))
 	for i := range local {
 		local[i] = -1
 		if c.Native() {
-			local[i] = int32(e.FastRank(c.RemoteGroup().World(i))) // of the only group, if there are not two
+			local[i] = int32(c.FastRank(i)) // of the only group, if there are not two
 		}
 	}
 }
 
 // showLocal does so again, when that has changed. Engine lock held.
-func (c *communicator) showLocal(e *libimpi.Engine) {
+func (c *communicator) showLocal() {
 	if f := c.fast(); f != nil {
-		c.fillLocal(f, e)
+		c.fillLocal(f)
 	}
 }
 

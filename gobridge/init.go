@@ -181,8 +181,8 @@ func initialize(fn string, level int32) int32 {
 	p.world.Store(world)
 	self := newCommunicator(p.engine.Self(), abi.MPI_COMM_SELF)
 	p.self.Store(self)
-	world.openFast(p.engine)
-	self.openFast(p.engine)
+	world.openFast()
+	self.openFast()
 	if p.spawnedBy != "" {
 		if err := p.meetParent(p.spawnedBy); err != nil {
 			return fail(fn, nil, err)

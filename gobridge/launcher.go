@@ -128,7 +128,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
-				b.showLocal(p.engine)
+				b.showLocal()
 			}
 		},
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },

@@ -121,7 +121,7 @@ func (c *Comm) NoBoard() {
 	for _, t := range slices.Clone(e.collectives.onBoards) {
 		if t.comm == c && t.form != coll.Persistent { // a peer is lost
 			t.leaveBoard(e)
-			t.end(e, e.failure())
+			t.end(e, c.failure())
 		}
 	}
 	b.Counters, b.none = BoardCounters{}, true
@@ -191,15 +191,17 @@ func (b *boardEngine) Await(word *uint64, least uint64, inVain board.Condition) 
 	e := b.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || inVain.Holds() }, anyPeer,
-		cause{what: report.ForMembers, comm: (*Comm)(b), word: word})
-	if raised = atomic.LoadUint64(word) >= least; raised || inVain.Holds() {
+	c := (*Comm)(b)
+	e.waitFor(func() bool {
+		return atomic.LoadUint64(word) >= least || inVain.Holds() || c.losses.first != nil
+	}, anyPeer, cause{what: report.ForMembers, comm: c, word: word})
+	if raised = atomic.LoadUint64(word) >= least; raised || inVain.Holds() && c.losses.first == nil {
 		return raised, nil
 	}
-	return false, e.failure()
+	return false, c.failure()
 }
 
 // WaitFor implements board.Engine.
 func (b *boardEngine) WaitFor(c board.Condition) {
-	b.engine.waitFor(func() bool { return c.Holds() }, anyPeer, forMembers((*Comm)(b)))
+	b.engine.waitFor(func() bool { return c.Holds() || b.losses.first != nil }, anyPeer, forMembers((*Comm)(b)))
 }

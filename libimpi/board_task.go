@@ -24,8 +24,9 @@ type boardOperation interface {
 	begin() error
 	// advance goes on with it as far as the contributions of others are there, and reports whether it is over.
 	advance() (over bool, err error)
-	// leave ends what it has on the board after begin.
+	// leave ends what it has on the board after begin, and abandon does without telling the others.
 	leave()
+	abandon()
 	// longest is how many bytes its longest contribution has.
 	longest() int64
 }
@@ -90,6 +91,9 @@ func (r *recorded) longest() (n int64) {
 }
 
 func (r *recorded) begin() error {
+	if lost := r.t.comm.losses.first; lost != nil {
+		return lost
+	}
 	r.t.schedule.Begin()
 	r.begun, r.first, r.err = false, true, nil
 	if r.inLane {
@@ -192,9 +196,24 @@ func (t *Task) advanceOnBoard(e *Engine) bool {
 	return over
 }
 
-// leaveBoard gives the operation of a task on a board up.
+func (r *recorded) abandon() {
+	if !r.inLane {
+		r.place.Abandon()
+	}
+}
+
+// leaveBoard gives the operation of a task on a board up, and abandonBoard does where a member is lost.
 func (t *Task) leaveBoard(e *Engine) {
 	t.board.leave()
+	t.goneFromBoard(e)
+}
+
+func (t *Task) abandonBoard(e *Engine) {
+	t.board.abandon()
+	t.goneFromBoard(e)
+}
+
+func (t *Task) goneFromBoard(e *Engine) {
 	if i := slices.Index(e.collectives.onBoards, t); i >= 0 {
 		e.collectives.onBoards = slices.Delete(e.collectives.onBoards, i, i+1)
 	}

@@ -226,7 +226,9 @@ func (v Collectives) persistent() bool { return v.task != nil && v.task.form == 
 // for the other members: not by a nonblocking one.
 func (v Collectives) opened() (*commBoard, error) {
 	c, b := v.c, &v.c.board
-	switch {
+	switch lost := c.losses.gone.Load(); {
+	case lost != nil:
+		return nil, lost
 	case c.engine.collectives.noBoards.Load():
 		return nil, nil
 	case b.Is():

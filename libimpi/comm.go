@@ -48,6 +48,7 @@ type Comm struct {
 	seats        seats
 	neighborhood neighborhood
 	foreigners   foreigners
+	losses       losses
 
 	doing  doing // the blocking collective operation that the program has called last
 	ops    collective
@@ -89,11 +90,7 @@ type seats struct {
 }
 
 // foreigners are the members from other jobs.
-type foreigners struct {
-	known []*peer
-	lost  *Error                // one of them is gone; the engine's lock guards it
-	gone  atomic.Pointer[Error] // the same, for who does not have the lock
-}
+type foreigners struct{ known []*peer }
 
 // idSupply is where the context ids of communicators come from that will be made of this one.
 type idSupply struct {
@@ -203,16 +200,15 @@ func (e *Engine) describeMembers(c *Comm) {
 
 // openHere is the rest of open. Engine lock held.
 func (e *Engine) openHere(c *Comm, cid uint64) {
-	if guests, lost := e.guestsOf(c.group); guests != nil {
+	if guests, _ := e.guestsOf(c.group); guests != nil {
 		c.foreigners.known = guests
-		if e.need(guests); lost != nil {
-			c.lose(lost)
-		}
+		e.need(guests)
 	}
 	c.p2p = e.newContext(cid, c, c.Ranks())
 	c.coll = e.newContext(cid+1, c, c.Ranks())
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
+	e.noticeLost(c)
 }
 
 // Crowded reports whether the members are on one machine, and more than its cores.
@@ -307,10 +303,10 @@ func (c *Comm) Compare(o *Comm) int {
 	return abi.MPI_CONGRUENT
 }
 
-// Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5).
-// Messages that are still under way keep what they need.
+// Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5), unless a member is
+// lost and the job goes on. Messages that are still under way keep what they need.
 func (c *Comm) Free() error {
-	if err := c.part(); err != nil {
+	if err := c.part(); err != nil && !(c.engine.job.FaultTolerant && isLoss(AsError(err))) {
 		return err
 	}
 	c.Discard()
@@ -324,7 +320,7 @@ func (c *Comm) Disconnect() error {
 	e.waitFor(func() bool { return !e.requests.underWay(c) }, anyPeer, cause{what: report.ForRequests, comm: c})
 	e.mu.Unlock()
 	if err := c.Barrier(); err != nil {
-		if e.failure() == nil { // a guest is lost: there is nobody to wait for
+		if e.failure() == nil { // a member is lost: there is nobody to wait for
 			c.Discard()
 		}
 		return err
@@ -366,7 +362,7 @@ func (c *Comm) drop() {
 	defer e.mu.Unlock()
 	if c.freed = true; c.uses == 0 {
 		e.forget(c)
-	} else if c.foreigners.lost != nil { // what uses it may have been given up
+	} else if c.losses.first != nil { // what uses it may have been given up
 		e.spare(c.foreigners.known)
 		c.foreigners.known = nil
 	}
@@ -379,6 +375,11 @@ func (c *Comm) letGo() {
 	}
 }
 
+// contexts are those of the communicator; nil where one has not been made.
+func (c *Comm) contexts() [5]*context {
+	return [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.ids.subgroups}
+}
+
 // forget drops the contexts of a freed communicator, with the messages in them: no receive can take those, since
 // the program has no handle and there is no receive left. Engine lock held.
 func (e *Engine) forget(c *Comm) {
@@ -386,7 +387,7 @@ func (e *Engine) forget(c *Comm) {
 	c.leaveLine()
 	e.spare(c.foreigners.known)
 	c.foreigners.known = nil
-	for _, ctx := range [...]*context{c.p2p, c.coll, c.parts.offers, c.parts.data, c.ids.subgroups} {
+	for _, ctx := range c.contexts() {
 		if ctx == nil {
 			continue
 		}
@@ -422,7 +423,7 @@ func (e *Engine) newContext(cid uint64, c *Comm, n int) *context {
 	}
 	ctx := e.contexts.spare[last]
 	e.contexts.spare = e.contexts.spare[:last]
-	ctx.cid, ctx.comm, ctx.serve = cid, c, nil
+	ctx.cid, ctx.comm, ctx.serve, ctx.closed, ctx.survives = cid, c, nil, false, false
 	ctx.space.Open(n)
 	return ctx
 }
@@ -452,16 +453,26 @@ func (e *Engine) LocalRank(world int32) int {
 	return e.peer(world).local
 }
 
-// FastRank is the index by which the bridge's fast path reaches a process: its local rank, or what the transport gives
-// a guest on this machine; -1 if there is none.
-func (e *Engine) FastRank(world int32) int {
-	if !e.isGuest(world) {
+// FastRank is the index by which the bridge's fast path reaches whom a rank names: a local rank, or what the transport
+// gives a guest on this machine; -1 if there is none, or C must not use it. Engine lock held.
+func (c *Comm) FastRank(rank int) int {
+	e, world := c.engine, c.group.World(rank)
+	p := e.peer(world)
+	switch {
+	case p.lost != nil, c.losses.revoked != nil:
+	case !e.isGuest(world):
 		return e.LocalRank(world)
-	}
-	if p := e.peer(world); e.guests.indexer != nil && p.guest.near && p.guest.lost == nil {
+	case e.guests.indexer != nil && p.guest.near:
 		return e.guests.indexer.Local(world)
 	}
 	return -1
+}
+
+// WithRanks calls f under the engine's lock, so that FastRank stays as it is meanwhile.
+func (c *Comm) WithRanks(f func()) {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	f()
 }
 
 // Colors are IMPI's attributes of a communicator (IMPI 0.0, 2.5): how many clients its processes belong to, the

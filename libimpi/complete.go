@@ -110,9 +110,11 @@ func (e *Engine) collect(r *Request, id *uint64, st *CStatus) error {
 		*id = nullRequest
 	}
 	if err != nil {
-		e := *AsError(err)
-		e.Comm = comm
-		return &e
+		raised := *AsError(err)
+		if raised.Comm = comm; raised.Class == abi.MPIX_ERR_PROC_FAILED_PENDING {
+			*id = r.id // it stays
+		}
+		return &raised
 	}
 	return nil
 }
@@ -167,7 +169,7 @@ func (e *Engine) test(id uint64, st *CStatus) (r *Request, done bool, err error)
 	case !r.state.done:
 		e.look()
 		if !r.state.done {
-			return nil, false, e.failure()
+			return nil, false, e.unfinished(r)
 		}
 	}
 	return r, true, nil
@@ -234,7 +236,7 @@ func (e *Engine) testAll(ids []uint64) (bool, error) {
 
 func (e *Engine) allDone(ids []uint64) bool {
 	for _, id := range ids {
-		if r := e.active(id); r != nil && !r.state.done {
+		if r := e.active(id); r != nil && !r.state.done && !e.pends(r) {
 			return false
 		}
 	}
@@ -363,7 +365,7 @@ func (e *Engine) anyDone(ids []uint64) (at int, active bool) {
 		if r == nil {
 			continue
 		}
-		if r.state.done {
+		if r.state.done || e.pends(r) {
 			return i, true
 		}
 		active = true
@@ -423,7 +425,7 @@ func (e *Engine) collectSome(ids []uint64, done []int32, st []CStatus) (int, err
 	n, failed := 0, 0
 	for i := range ids {
 		r := e.active(ids[i])
-		if r == nil || !r.state.done {
+		if r == nil || !r.state.done && !e.pends(r) {
 			continue
 		}
 		done[n] = int32(i)

@@ -17,6 +17,9 @@ type context struct {
 	comm  *Comm // whose space it is
 	space match.Space[Request, message]
 	serve server // hears of messages that no receive has waited for; nil: nobody does
+
+	closed   bool // the communicator is revoked: nothing is sent here, and what comes is dropped
+	survives bool // what is said here is about losses: it goes on when the communicator is revoked, or members are lost
 }
 
 // server takes messages of its context as requests: all of a window's, or some.
@@ -73,7 +76,7 @@ func (c *context) findSelf(r *Request) *message {
 
 // keepEarly keeps the first packet of a message whose context is not known.
 func (e *Engine) keepEarly(h *transport.Header, payload []byte) {
-	if e.isGuest(h.Src) && e.peer(h.Src).tr == nil {
+	if h.Src != e.me && e.peer(h.Src).tr == nil {
 		return // from a process that is gone: no communicator with it will be made
 	}
 	m := e.copyOf(h, payload)

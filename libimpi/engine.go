@@ -151,11 +151,14 @@ type predefined struct {
 	buffer      attachedBuffer // of MPI_Buffer_attach
 }
 
-// loss is that of a peer, which ends the job.
+// loss is that of peers.
 type loss struct {
-	failed atomic.Pointer[Error] // set once: a peer was lost
+	failed atomic.Pointer[Error] // set once: a peer was lost, which ends the job
+	some   bool                  // a process is lost and the job goes on, or a communicator is revoked (loss.go)
+	early  map[uint64]bool       // contexts that are not known and belong to communicators that are revoked
 	onLost func(*Error)          // tells the job; called without the lock
 	onGone func(*Comm)           // Config.OnGone
+	spread func(*Comm)           // tells the other members that a communicator is revoked; nil: they are not told
 }
 
 // carrier is a transport with all that it can do; what it cannot do is nil.
@@ -222,7 +225,7 @@ const sentRequest = 1<<32 | 1
 // peer is one process of MPI_COMM_WORLD as a message's destination.
 type peer struct {
 	protocol.Peer
-	tr      transport.Transport // nil for this process itself, and for a guest that is not there
+	tr      transport.Transport // nil for this process itself, and for one that is not there
 	rep     datatype.Rep        // what IMPI mandates; Comm.rep and windowEngine.Rep say what holds
 	local   int                 // rank in this machine's segment, -1 if the peer is elsewhere
 	stream  transport.Streamer  // takes continuations without a copy; nil if its transport does not
@@ -231,6 +234,7 @@ type peer struct {
 	hold    transport.Holder    // tells and hears who keeps too much; nil if the peer would not understand
 	shutter transport.Shutter   // may leave what the peer sends unacknowledged; nil if its transport cannot
 	guest   *guest              // what is known of a process of another job; nil for the own job's
+	lost    *Error              // nil: it is there
 
 	unmatched unexpected.Kept[Request]
 }
@@ -274,4 +278,16 @@ func (t *contextTable) drop(cid uint64) {
 		return
 	}
 	delete(t.high, cid)
+}
+
+// all calls f with each context.
+func (t *contextTable) all(f func(*context)) {
+	for _, c := range t.low {
+		if c != nil {
+			f(c)
+		}
+	}
+	for _, c := range t.high {
+		f(c)
+	}
 }

@@ -69,7 +69,7 @@ func AsError(err error) *Error {
 
 // ClassName is the name of a predefined error class, such as MPI_ERR_RANK.
 func ClassName(class int) string {
-	if class >= 0 && class < len(classes) {
+	if class >= 0 && class < len(classes) && classes[class].name != "" {
 		return classes[class].name
 	}
 	return fmt.Sprintf("error class %d", class)
@@ -148,4 +148,7 @@ var classes = [...]struct{ name, text string }{
 	abi.MPI_ERR_SESSION:               {"MPI_ERR_SESSION", "invalid session"},
 	abi.MPI_ERR_ERRHANDLER:            {"MPI_ERR_ERRHANDLER", "invalid error handler"},
 	abi.MPI_ERR_ABI:                   {"MPI_ERR_ABI", "error of the application binary interface"},
+	abi.MPIX_ERR_PROC_FAILED:          {"MPIX_ERR_PROC_FAILED", "a peer process has failed"},
+	abi.MPIX_ERR_PROC_FAILED_PENDING:  {"MPIX_ERR_PROC_FAILED_PENDING", "a possible sender has failed"},
+	abi.MPIX_ERR_REVOKED:              {"MPIX_ERR_REVOKED", "the communicator has been revoked"},
 }

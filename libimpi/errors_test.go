@@ -21,6 +21,9 @@ func TestErrorTextsAreTheGoldenOnes(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d %v\n", class, &Error{Class: class})
 	}
+	for class := abi.MPIX_ERR_PROC_FAILED; class <= abi.MPIX_ERR_REVOKED; class++ {
+		fmt.Fprintf(&b, "%d %v\n", class, &Error{Class: class})
+	}
 	fmt.Fprintf(&b, "particulars: %v\n", errorf(abi.MPI_ERR_RANK, "argument %s is %d", "dest", 7))
 	fmt.Fprintf(&b, "of the system: %v\n", AsError(os.ErrNotExist))
 	const file = "testdata/errors.txt"
@@ -32,7 +35,8 @@ func TestErrorTextsAreTheGoldenOnes(t *testing.T) {
 	if b.String() != string(want) {
 		t.Errorf("the texts are not those of %s (-update writes it anew):\n%s", file, b.String())
 	}
-	if ClassText(-1) != "" || ClassText(abi.MPI_ERR_ABI+1) != "" || ClassText(abi.MPI_ERR_LASTCODE) != "" {
+	if ClassText(-1) != "" || ClassText(abi.MPI_ERR_ABI+1) != "" || ClassText(abi.MPI_ERR_LASTCODE) != "" ||
+		ClassText(abi.MPIX_ERR_PROC_FAILED-1) != "" || ClassName(abi.MPIX_ERR_PROC_FAILED-1) == "" {
 		t.Error("texts of no class")
 	}
 }

@@ -24,7 +24,7 @@ import (
 //
 //	meet.go   admits them       -> communicators are made of them (Comm.guests), and count on them
 //	the last communicator goes  -> seeOff: their links end in order
-//	guest_loss.go               -> or they are lost, which ends what needs them and nothing else
+//	loss.go                     -> or they are lost, which ends what needs them and nothing else
 //
 // The engine's lock guards everything but the table's list, which is read without it.
 
@@ -36,7 +36,6 @@ type guest struct {
 	near    bool             // the process shares memory with this one
 	needed  int              // by so many communicators and meetings
 	leaving bool             // stands in Engine.leaving
-	lost    *Error           // nil: it is there
 }
 
 // guestTable finds guests by their numbers, counted from the size of MPI_COMM_WORLD; nil where they have gone. A
@@ -77,7 +76,8 @@ func (e *Engine) isGuest(number int32) bool { return uint(number) >= uint(len(e.
 
 // nobody is a process of another job that has gone.
 func nobody() peer {
-	p := peer{guest: &guest{lost: errorf(abi.MPI_ERR_PROC_ABORTED, "a process of another job is not connected any more")}}
+	p := peer{guest: &guest{}, lost: errorf(abi.MPI_ERR_PROC_ABORTED,
+		"a process of another job is not connected any more")}
 	p.Rank = noPeer
 	p.stand(-1)
 	return p
@@ -214,7 +214,7 @@ func (e *Engine) seeOff() bool {
 	e.guests.leaving = slices.DeleteFunc(e.guests.leaving, func(p *peer) bool {
 		g := p.guest
 		switch {
-		case g.needed > 0 && g.lost == nil:
+		case g.needed > 0 && p.lost == nil:
 			g.leaving = false
 			return true
 		case p.Waits():
@@ -235,8 +235,8 @@ func (e *Engine) part(p *peer) {
 	}
 	e.dropEarly(p)
 	p.tr = nil
-	if g.lost == nil {
-		g.lost = e.guests.nobody.guest.lost
+	if p.lost == nil {
+		p.lost = e.guests.nobody.lost
 	}
 	g.by, g.parter, g.leaving = nil, nil, false
 	if g.needed <= 0 { // else communicators have it still
@@ -285,8 +285,8 @@ func (e *Engine) guestsOf(g *Group) (list []*peer, lost *Error) {
 	for i := range g.Size() {
 		if w := g.World(i); e.isGuest(w) {
 			p := e.peer(w)
-			if list = append(list, p); p.guest.lost != nil {
-				lost = p.guest.lost
+			if list = append(list, p); p.lost != nil {
+				lost = p.lost
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func (m *encounter) Introduce() (me meeting.Introduction, known map[meeting.Iden
 		TagUB: e.predefined.tagUB}
 	known = map[meeting.Identity]int32{}
 	e.guests.all(func(p *peer) {
-		if g := p.guest; g.by != nil && g.lost == nil && !(g.leaving && g.needed == 0) {
+		if g := p.guest; g.by != nil && p.lost == nil && !(g.leaving && g.needed == 0) {
 			me.Guests = append(me.Guests, g.Identity)
 			known[g.Identity] = p.Rank
 			m.pinned = append(m.pinned, p)
@@ -129,8 +129,8 @@ func (m *encounter) Reach(links []transport.Guest) error {
 		e.reach(m.admitted[i], l)
 	}
 	for _, p := range m.admitted {
-		if p.guest.lost != nil {
-			return p.guest.lost
+		if p.lost != nil {
+			return p.lost
 		}
 	}
 	return nil

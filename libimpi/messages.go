@@ -160,7 +160,7 @@ func (e *Engine) seek(ctx *context, source, tag int32, find func() bool) {
 	}
 	e.waiting.probes = append(e.waiting.probes, probe{ctx, source})
 	e.invite(ctx, source)
-	e.waitFor(func() bool { return find() || ctx.comm.foreigners.lost != nil && ctx.comm.without(source) != nil }, anyPeer,
+	e.waitFor(func() bool { return find() || ctx.comm.losses.first != nil && ctx.comm.without(source) != nil }, anyPeer,
 		cause{what: report.ForMessage, comm: ctx.comm, source: source, tag: tag})
 	i := slices.Index(e.waiting.probes, probe{ctx, source})
 	e.waiting.probes = slices.Delete(e.waiting.probes, i, i+1)

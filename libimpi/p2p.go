@@ -60,7 +60,7 @@ func (c *Comm) send(ctx *context, base datatype.Pointer, count int64, t *datatyp
 // sendShort sends a short message that is one run of bytes, if nothing is before it and there is room.
 func (e *Engine) sendShort(ctx *context, base datatype.Pointer, count int64, t *datatype.Type, dest, tag int32) bool {
 	p := e.peer(dest)
-	if p.tr == nil || p.Waits() || e.withhold(p, ctx) {
+	if p.tr == nil || p.Waits() || ctx.closed || e.withhold(p, ctx) {
 		return false
 	}
 	data, n, single := t.Span(base, count)
@@ -114,7 +114,7 @@ func (c *Comm) recv(ctx *context, base datatype.Pointer, count int64, t *datatyp
 	r := e.newRecv(ctx, base, count, t, source, tag)
 	e.postRecv(r)
 	e.wait(r)
-	got, err := e.finish(r)
+	got, err := e.finishBlocking(r)
 	e.mu.Unlock()
 	if st != nil {
 		*st = got
@@ -310,11 +310,10 @@ func (e *Engine) failure() error {
 }
 
 // finish takes the result of a request that has been waited for and gives the request back; a persistent one
-// becomes inactive. If it is not done the job has failed, and the request stays with the transports.
+// becomes inactive. If it is not done it pends, or the job has failed, and it stays with the transports.
 func (e *Engine) finish(r *Request) (Status, error) {
 	if !r.state.done {
-		r.state.detached = !r.state.persistent
-		return emptyStatus, e.failure()
+		return emptyStatus, e.unfinished(r)
 	}
 	st := r.status
 	var err error
@@ -344,7 +343,7 @@ func (c *Comm) Sendrecv(sbuf datatype.Pointer, scount int64, stype *datatype.Typ
 	e.wait(r)
 	e.wait(s)
 	_, sendErr := e.finish(s)
-	got, err := e.finish(r)
+	got, err := e.finishBlocking(r)
 	*st = got
 	if err != nil {
 		return err

@@ -146,7 +146,7 @@ func (ch *channel) receive(e *Engine, ctx *context, base datatype.Pointer, count
 
 // partDone implements compound.
 func (ch *channel) partDone(e *Engine, message *Request) {
-	if err := message.failure(); err != nil && message.part < 0 && err.Class == abi.MPI_ERR_PROC_ABORTED {
+	if err := message.failure(); err != nil && message.part < 0 && isLoss(err) {
 		ch.end(e, err)
 		return
 	}

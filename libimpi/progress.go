@@ -133,11 +133,11 @@ func (e *Engine) pollAll() bool {
 	return e.followUp() || did
 }
 
-// wait returns when r is done. Engine lock held, given up while waiting.
+// wait returns when r is done, or pends (loss.go). Engine lock held, given up while waiting.
 func (e *Engine) wait(r *Request) {
 	e.settle()
 	if !r.state.done {
-		e.waitAmong(func() bool { return r.state.done }, r.env.peer, forRequest(r), nil)
+		e.waitAmong(func() bool { return r.state.done || e.pends(r) }, r.env.peer, forRequest(r), nil)
 	}
 }
 
@@ -145,7 +145,7 @@ func (e *Engine) wait(r *Request) {
 func (e *Engine) waitOf(r *Request, ids []uint64) {
 	e.settle()
 	if !r.state.done {
-		e.waitAmong(func() bool { return r.state.done }, r.env.peer, forRequest(r), ids)
+		e.waitAmong(func() bool { return r.state.done || e.pends(r) }, r.env.peer, forRequest(r), ids)
 	}
 }
 
@@ -452,12 +452,14 @@ func (e *Engine) bringOn(r *Request) {
 }
 
 // awaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
-// process's bell. Errors: a peer is lost.
-func (e *Engine) awaitWord(word *uint64, least uint64, why cause) error {
+// process's bell. Errors: a member is lost.
+func (c *Comm) awaitWord(word *uint64, least uint64, why cause) error {
+	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.waitFor(func() bool { return atomic.LoadUint64(word) >= least }, anyPeer, why); atomic.LoadUint64(word) < least {
-		return e.failure()
+	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || c.losses.first != nil }, anyPeer, why)
+	if atomic.LoadUint64(word) < least {
+		return c.failure()
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (e *Engine) adoptQuick() {
 		for n := q.From[i].Head; n != 0; n = q.Slots[n-1].Next {
 			r := e.adopt(n)
 			left--
-			if r.ctx.comm.foreigners.lost != nil && e.inVain(r) {
+			if r.ctx.comm.losses.first != nil && e.inVain(r) {
 				continue
 			}
 			r.ctx.post(r)

@@ -50,6 +50,9 @@ func (e *Engine) arrive(h *transport.Header, payload []byte) {
 		e.accept(r, source, h, payload)
 		return
 	}
+	if ctx.closed {
+		return // the sender hears of that, too
+	}
 	m := e.copyOf(h, payload)
 	m.Source, m.External = source, ctx.rep(h.Src) != datatype.Native
 	e.keep(ctx, m)
@@ -135,10 +138,10 @@ func (e *Engine) take(r *Request, kind transport.Kind, srqid, addr uint64, piece
 	}
 }
 
-// lostOf is why a process of another job is gone; nil if it is not, or is of this job.
+// lostOf is why a process is gone; nil if it is not.
 func (e *Engine) lostOf(number int32) *Error {
-	if e.isGuest(number) && e.peer(number).tr == nil {
-		return e.peer(number).guest.lost
+	if p := e.peer(number); p.tr == nil {
+		return p.lost
 	}
 	return nil
 }
@@ -148,7 +151,7 @@ func (e *Engine) postRecv(r *Request) {
 	e.adoptQuick()
 	m := r.ctx.space.Find(r.env.source, r.env.tag)
 	if m == nil {
-		if r.ctx.comm.foreigners.lost != nil && e.inVain(r) {
+		if r.ctx.comm.losses.first != nil && e.inVain(r) {
 			return
 		}
 		r.ctx.post(r)
@@ -213,25 +216,40 @@ func (e *Engine) LostClient() *int32 {
 	return nil
 }
 
-// Lost implements transport.Receiver: a peer is gone, and with it the job, unless it is of another one.
+// Lost implements transport.Receiver: a peer is gone, and with it the job, unless that goes on.
 func (e *Engine) Lost(peer int32, err error) {
-	if e.isGuest(peer) {
-		if p := e.peer(peer); p != &e.guests.nobody {
-			e.guestLost(p, err)
-		}
-		return
+	switch p := e.peer(peer); {
+	case p.lost != nil:
+	case e.isGuest(peer):
+		lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", p.guest.Identity, err)
+		lost.Class = e.classOfLoss()
+		e.lose(p, lost)
+	case e.job.FaultTolerant:
+		e.observeLoss(peer)
+		e.lose(p, errorf(abi.MPIX_ERR_PROC_FAILED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
+	default:
+		e.endJob(peer, err)
 	}
+}
+
+// endJob ends the job, of which a process is lost.
+func (e *Engine) endJob(peer int32, err error) {
 	lost := errorf(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err)
 	if c := e.job.Procs[peer].Client; c != e.job.Procs[e.me].Client {
 		lost.Client = &c
 	}
 	if e.loss.failed.CompareAndSwap(nil, lost) {
-		if e.watch.observes(PeerLost) {
-			e.watch.observer(PeerLost, nil, [5]int64{int64(peer)})
-		}
+		e.observeLoss(peer)
 		e.ring()
 		if e.loss.onLost != nil {
 			go e.loss.onLost(lost)
 		}
+	}
+}
+
+// observeLoss tells a tool that a process of the job is lost.
+func (e *Engine) observeLoss(peer int32) {
+	if e.watch.observes(PeerLost) {
+		e.watch.observer(PeerLost, nil, [5]int64{int64(peer)})
 	}
 }

@@ -14,11 +14,11 @@ import (
 
 // start begins a send that has its comm, ctx, peer, tag, mode and buffer.
 func (e *Engine) start(r *Request) {
-	if r.env.peer == e.me {
-		e.sendSelf(r)
+	if r.comm.losses.first != nil && e.inVain(r) {
 		return
 	}
-	if r.comm.foreigners.lost != nil && e.inVain(r) {
+	if r.env.peer == e.me {
+		e.sendSelf(r)
 		return
 	}
 	r.setWire(r.ctx.rep(r.env.peer))

@@ -34,7 +34,7 @@ type Config struct {
 	Started   *PersistentTable  // the persistent requests that the fast path starts; may be nil
 	OpenBoard func(*Comm) error // calls Comm.OpenBoard and UseBoard, if there is a board; nil: boards are not used
 	OnLost    func(*Error)      // a peer is lost: ends the job
-	OnGone    func(*Comm)       // a guest is lost that belongs to a communicator: FastRank has changed. Engine lock held
+	OnGone    func(*Comm)       // a member is lost and the job goes on, or revoked: FastRank has changed. Engine lock held
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
@@ -314,7 +314,7 @@ const finishTime = 30 * time.Second
 // Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
 // waits for room, then the links to guests, and the connections.
 func (e *Engine) Finish() error {
-	if err := e.predefined.world.Barrier(); err != nil {
+	if err := e.predefined.world.Barrier(); err != nil && !e.survives() {
 		return err
 	}
 	return e.leave(func() bool { return false }) // what nobody has received by now nobody will

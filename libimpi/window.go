@@ -163,7 +163,7 @@ func (w *windowEngine) Await(word *uint64, least uint64) error {
 			}
 		}
 	}
-	return e.awaitWord(word, least, cause{what: report.ForWindow, comm: w.comm, word: word})
+	return w.comm.awaitWord(word, least, cause{what: report.ForWindow, comm: w.comm, word: word})
 }
 
 // Wake wakes a member.
@@ -190,7 +190,7 @@ func (w *windowEngine) Ring()   { w.e.ring() }
 
 // WaitFor waits for a condition.
 func (w *windowEngine) WaitFor(c onesided.Condition) {
-	w.e.waitFor(func() bool { return c.Holds() || w.comm.foreigners.lost != nil }, anyPeer,
+	w.e.waitFor(func() bool { return c.Holds() || w.comm.losses.first != nil }, anyPeer,
 		cause{what: report.ForWindow, comm: w.comm, condition: c})
 }
 
@@ -203,7 +203,7 @@ func (w *windowEngine) Poll() {
 
 // Failure is the loss of a member.
 func (w *windowEngine) Failure() error {
-	if lost := w.comm.foreigners.gone.Load(); lost != nil {
+	if lost := w.comm.losses.gone.Load(); lost != nil {
 		return lost
 	}
 	return w.e.failure()

@@ -16,6 +16,8 @@ type Job struct {
 	HiWater    uint32 // minimum over all hosts
 	XSize      int32  // collectives: crossover in bytes, -1 resolved to the default
 	MaxLinear  int32  // collectives: largest number of masters for linear algorithms, -1 resolved
+
+	FaultTolerant bool // the loss of a process ends what needs it, and the job goes on (not in IMPI 0.0)
 }
 
 // Proc is one MPI process, named as its client published it (IMPI 0.0, 3.2).

@@ -244,7 +244,8 @@ func TestOwnValuesMeetNoValueOfTheABI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v <= 4095 {
+		// The low 7 bits of a code are its class (gobridge/errors.go); the ABI has classes up to 62.
+		if class := c.Kind == "error class int"; class && (v < 100 || v > 127) || !class && v <= 4095 {
 			t.Errorf("%s = %d lies in the range of the ABI", c.Name, v)
 		}
 		if old := values[c.Value]; old != "" {
@@ -252,7 +253,7 @@ func TestOwnValuesMeetNoValueOfTheABI(t *testing.T) {
 		}
 		values[c.Value] = c.Name
 	}
-	if len(values) != 10 {
-		t.Errorf("%d own values, want 10", len(values))
+	if len(values) != 13 {
+		t.Errorf("%d own values, want 13", len(values))
 	}
 }

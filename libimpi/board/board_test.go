@@ -173,12 +173,19 @@ func TestContributionsThatDoNotComeAreNoticed(t *testing.T) {
 	}
 }
 
+// Who gives up does not say that it has done its part: others would take that for an operation that has gone wrong.
 func TestALostPeerEndsAWait(t *testing.T) {
-	all, _ := members(2)
-	all[0].engine.(*engine).lost.Store(true)
-	o, _ := allgather(all[0], 1, 8)
-	if err := o.Do(&all[0].Blocking); !errors.Is(err, errLost) {
-		t.Errorf("got %v", err)
+	all, m := members(2)
+	b := all[0]
+	b.engine.(*engine).lost.Store(true)
+	var later Place
+	later.Enter(b, []board.Operation{*new(board.Operation).Barrier(b)})
+	if later.Abandon(); *b.Tasks != 0 || *m.Done(0) != 0 {
+		t.Errorf("%d operations are under way, and %d are said to be done", *b.Tasks, *m.Done(0))
+	}
+	o, _ := allgather(b, 1, 8)
+	if err := o.Do(&b.Blocking); !errors.Is(err, errLost) || *m.Done(0) != 0 {
+		t.Errorf("got %v, and %d operations are said to be done", err, *m.Done(0))
 	}
 }
 

@@ -32,7 +32,9 @@ func (p *Place) awaitFrom(rank int, word *uint64, there uint64) (comes bool, err
 		return true, nil
 	}
 	p.awaited = rank
-	return p.engine.Await(word, there, p)
+	comes, err = p.engine.Await(word, there, p)
+	p.broken = p.broken || err != nil
+	return comes, err
 }
 
 // Holds implements Condition: it is in vain to wait for the contribution that is awaited.

@@ -22,6 +22,7 @@ type Place struct {
 	awaited int    // the member whose contribution is awaited
 	slots   []slot // of several operations
 	done    int    // how many of these are over
+	broken  bool   // a member is lost: the others are not told that it is over, but hear of the loss
 
 	// each says that each member chooses the size of its own slot: what stands in a longer one is named in this one.
 	each   bool
@@ -60,6 +61,12 @@ func (p *Place) Next() {
 
 // Leave ends the operation.
 func (p *Place) Leave() { p.leave(p) }
+
+// Abandon is Leave where a member is lost.
+func (p *Place) Abandon() {
+	p.broken = true
+	p.leave(p)
+}
 
 // Begin implements coll/board.Board. Only one thread of a member begins operations at a time.
 func (p *Place) Begin(n int64) {
@@ -109,6 +116,7 @@ func (p *Place) Put(n int64) ([]byte, error) {
 	case *p.Known >= p.free:
 	case p.waits:
 		if err := p.allDone(p.free); err != nil {
+			p.broken = true
 			return nil, err
 		}
 	case !p.haveDone(p.free):
@@ -199,6 +207,9 @@ func (p *Place) Get(rank int) ([]byte, error) {
 
 // End implements coll/board.Board.
 func (p *Place) End() {
+	if p.broken {
+		return
+	}
 	done := *p.Begun
 	if len(p.underWay) > 0 {
 		done = p.underWay[0].number - 1

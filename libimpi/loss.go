@@ -1,0 +1,393 @@
+package libimpi
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/libimpi/libimpi/abi"
+)
+
+// The loss of a process ends what needs it, and the job goes on: that of a guest in every job, and in a job that is
+// fault tolerant (transport.Job.FaultTolerant) that of any process (docs/failure.md). These end with an error that
+// names it, whose class is MPIX_ERR_PROC_FAILED in a fault tolerant job and otherwise MPI_ERR_PROC_ABORTED:
+//
+//   - messages to it and from it;
+//   - on communicators that it belongs to, everything of collective operations, as other members may have waited for it
+//     and then given up, too. So do windows and files, which are made of these;
+//   - there, receives from any source, as it may be the one that would have sent. In a fault tolerant job a request for
+//     one stays, and pends: calls that wait for it raise MPIX_ERR_PROC_FAILED_PENDING until the program has
+//     acknowledged the loss (AckFailed).
+//
+// Messages that are under way between others end as they would: their other ends count on it. A send of a collective
+// operation that its receiver may never ask for is cancelled.
+//
+//	Lost (recv.go) -> lose -> Comm.lose: which communicators have lost a member
+//	                       -> without -> endHopeless: requests and operations on boards that wait in vain
+//	start, postRecv, seek, opened -> hopeless, without: those that would
+//
+// All functions run under the engine's lock.
+
+// losses are what a communicator knows of members that are lost, of either group if there are two. Calls of collective
+// operations look at gone without the lock; the engine's lock guards the rest.
+type losses struct {
+	first        *Error                // what ends all that needs each member; nil: nothing
+	gone         atomic.Pointer[Error] // the same
+	failed       []int32               // the members that are lost, by number, in the order in which this was noticed
+	acknowledged int                   // so many of them, the first, are known to the program
+	revoked      *Error                // nil: it is not
+}
+
+// classOfLoss is the class of what needs a process that is lost.
+func (e *Engine) classOfLoss() int {
+	if e.job.FaultTolerant {
+		return abi.MPIX_ERR_PROC_FAILED
+	}
+	return abi.MPI_ERR_PROC_ABORTED
+}
+
+// isLoss reports whether an error says that a process is lost, or the communicator revoked.
+func isLoss(err *Error) bool {
+	switch err.Class {
+	case abi.MPI_ERR_PROC_ABORTED, abi.MPIX_ERR_PROC_FAILED, abi.MPIX_ERR_REVOKED:
+		return true
+	}
+	return false
+}
+
+// survives reports whether processes are lost and the job goes on nevertheless.
+func (e *Engine) survives() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.job.FaultTolerant && e.loss.some && e.loss.failed.Load() == nil
+}
+
+// lose notes that a process is gone.
+func (e *Engine) lose(p *peer, lost *Error) {
+	e.contexts.all(func(ctx *context) {
+		if c := ctx.comm; c.sourceOf(p.Rank) >= 0 {
+			c.lose(p.Rank, lost)
+		}
+	})
+	e.without(p, lost)
+}
+
+// noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
+// more: what still waits for such a one waits in vain.
+func (e *Engine) noticeParted() {
+	e.guests.all(func(p *peer) {
+		if g := p.guest; p.lost == nil && g.parter != nil && g.parter.Parted(p.Rank) {
+			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
+				g.Identity))
+		}
+	})
+}
+
+// noticeLost looks for members of a new communicator that are gone, or have revoked it already.
+func (e *Engine) noticeLost(c *Comm) {
+	if !e.loss.some && !e.foreignJobs(c.group) {
+		return
+	}
+	for _, world := range c.group.Worlds() {
+		if p := e.peer(world); p.lost != nil {
+			c.lose(world, p.lost)
+		}
+	}
+	if e.loss.early[c.p2p.cid] {
+		delete(e.loss.early, c.p2p.cid)
+		c.revoke()
+	}
+}
+
+// without goes on without a process.
+func (e *Engine) without(p *peer, lost *Error) {
+	e.loss.some = true
+	p.lost, p.tr = lost, nil
+	p.DropControls()
+	e.pressure.Reopen(&p.Pressure)
+	e.endHopeless()
+	if g := p.guest; g != nil && !g.leaving {
+		g.leaving = true
+		e.guests.leaving = append(e.guests.leaving, p)
+	}
+}
+
+// endHopeless ends what waits in vain.
+func (e *Engine) endHopeless() {
+	e.adoptQuick()
+	e.endOnBoards()
+	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon
+		if r := e.requests.slots[i]; r != nil && r.kind != noRequest && r.state.active && !r.state.done {
+			if err := e.hopeless(r); err != nil {
+				e.giveUp(r, err)
+			}
+		}
+	}
+	e.ring()
+}
+
+// lose notes that a member of the communicator is gone.
+func (c *Comm) lose(world int32, err *Error) {
+	for _, one := range c.both() {
+		if l := &one.losses; !slices.Contains(l.failed, world) {
+			l.failed = append(l.failed, world)
+			one.needs(err)
+		}
+	}
+}
+
+// both are the communicator, and that of the other group that it is made of or is part of.
+func (c *Comm) both() (all []*Comm) {
+	for _, one := range [...]*Comm{c, c.inter.local, c.inter.beside} {
+		if one != nil {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// needs makes an error the one of what needs all members, if there is none yet.
+func (c *Comm) needs(err *Error) {
+	if c.losses.first == nil {
+		c.losses.first = err
+		c.losses.gone.Store(err)
+	}
+	if c.Bridge != nil && c.engine.loss.onGone != nil {
+		c.engine.loss.onGone(c)
+	}
+}
+
+// hopeless returns the error of a request that can no longer complete, or must not be waited for; nil if it may be.
+func (e *Engine) hopeless(r *Request) *Error {
+	if r.kind != sendRequest && r.kind != recvRequest || r.ctx == nil {
+		return nil
+	}
+	peer := r.env.peer
+	if peer == noPeer && r.kind == recvRequest && r.env.source >= 0 {
+		peer = r.comm.group.World(int(r.env.source))
+	}
+	var lost *Error
+	if peer != noPeer {
+		lost = e.peer(peer).lost
+	}
+	c := r.comm
+	coming := r.kind == recvRequest && r.wire.Expects() && lost == nil // its sender is at it
+	switch l := &c.losses; {
+	case l.revoked != nil && !r.ctx.survives && !coming:
+		return l.revoked
+	case lost != nil:
+		return lost
+	case l.first == nil, r.ctx.survives, coming:
+	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer && !c.mayPend(r):
+		return l.first
+	}
+	return nil
+}
+
+// mayPend reports whether a receive from any source stays although a member is lost.
+func (c *Comm) mayPend(r *Request) bool {
+	return c.engine.job.FaultTolerant && (r.of == nil || !c.unknown())
+}
+
+// unknown reports whether members are lost of whom the program may not know.
+func (c *Comm) unknown() bool { return c.losses.acknowledged < len(c.losses.failed) }
+
+// pends reports whether a call must not wait for a request that is not done: a receive from any source which, for all
+// that the program knows, may be from a process that is lost. It stands in its queue as before.
+func (e *Engine) pends(r *Request) bool {
+	if !e.loss.some || !e.job.FaultTolerant || r.kind != recvRequest || r.comm == nil {
+		return false
+	}
+	return r.env.peer == noPeer && r.env.source < 0 && r.isPosted() && r.comm.unknown()
+}
+
+// unfinished is the error of a request that is not done, after it has been waited for: it pends, or the job has failed,
+// and then it stays with the transports. It is nil if the request may be done later.
+func (e *Engine) unfinished(r *Request) error {
+	if e.pends(r) {
+		return errorf(abi.MPIX_ERR_PROC_FAILED_PENDING,
+			"a receive from any source may be from a process that is lost: %v", r.comm.losses.first)
+	}
+	return e.failure()
+}
+
+// finishBlocking is finish for a receive that the program has no request for. So it does not pend.
+func (e *Engine) finishBlocking(r *Request) (Status, error) {
+	if e.pends(r) && !r.state.done {
+		e.giveUp(r, r.comm.losses.first)
+	}
+	return e.finish(r)
+}
+
+// inVain ends a message that is hopeless from the start, and reports whether it is.
+func (e *Engine) inVain(r *Request) bool {
+	lost := e.hopeless(r)
+	if lost != nil {
+		r.status.Err = lost
+		e.complete(r)
+	}
+	return lost != nil
+}
+
+// giveUp ends a message that is hopeless.
+func (e *Engine) giveUp(r *Request, lost *Error) {
+	p := &e.guests.nobody
+	if r.env.peer != noPeer {
+		p = e.peer(r.env.peer)
+	}
+	if r.kind == sendRequest && r.env.peer != e.me && p.tr != nil && !e.protocol.TakeBack(&r.wire) {
+		// It has left, to one who is there and will answer.
+		if r.status.Err, r.wire.GivenUp = lost, true; r.wire.Unmatched() {
+			e.cancelSend(r)
+		}
+		return
+	}
+	switch {
+	case r.kind == sendRequest && r.env.peer == e.me:
+		if m := r.ctx.findSelf(r); m != nil {
+			r.ctx.take(m)
+			e.giveBack(m)
+		}
+	case r.isPosted():
+		r.ctx.space.Withdraw(&r.waits)
+	}
+	e.protocol.Drop(&r.wire)
+	r.status.Err = lost
+	e.complete(r)
+}
+
+// endOnBoards ends the nonblocking operations on boards of communicators that have lost a member.
+func (e *Engine) endOnBoards() {
+	for _, t := range slices.Clone(e.collectives.onBoards) {
+		if lost := t.comm.losses.first; lost != nil {
+			t.abandonBoard(e)
+			t.end(e, lost)
+		}
+	}
+}
+
+// without is the error of what waits for a message of a source of a communicator, or does something collective there,
+// when it waits in vain; nil if it does not.
+func (c *Comm) without(source int32) error {
+	e, l := c.engine, &c.losses
+	switch {
+	case l.first == nil:
+	case l.revoked != nil:
+		return l.revoked
+	case source >= 0:
+		if lost := e.peer(c.group.World(int(source))).lost; lost != nil {
+			return lost
+		}
+	case !e.job.FaultTolerant || c.unknown():
+		return l.first
+	}
+	return e.failure()
+}
+
+// failure is the error of what needs all members: one is lost, the communicator is revoked, or the job has failed. It
+// is nil when all is well.
+func (c *Comm) failure() error {
+	if c.losses.first != nil {
+		return c.losses.first
+	}
+	return c.engine.failure()
+}
+
+// What a program does about members of a communicator that are lost (ULFM): it asks which they are, acknowledges them,
+// and revokes the communicator, so that members end what they wait for there who do not wait for one that is lost.
+//
+//	Revoke -> revoke -> endHopeless (above), loss.spread tells the other members
+//	a member's word -> revokedAt -> the same, or later: noticeLost (above)
+//
+// Messages in contexts that survive are about losses: they fail only if their peer is lost.
+
+// Revoke ends everything on the communicator, now and from now on, at all members (MPIX_Comm_revoke).
+func (c *Comm) Revoke() {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.revoke()
+}
+
+// revokedAt is Revoke at the word of another member, who knows the communicator by the id of its first context. One
+// that is not known here is still being made, and is revoked when it is, or has been freed; its id is not given again.
+func (e *Engine) revokedAt(cid uint64) {
+	if ctx := e.contexts.find(cid); ctx != nil {
+		ctx.comm.revoke()
+		return
+	}
+	if e.loss.early == nil {
+		e.loss.early = map[uint64]bool{}
+	}
+	e.loss.some, e.loss.early[cid] = true, true
+}
+
+// revoke is Revoke under the lock.
+func (c *Comm) revoke() {
+	e := c.engine
+	if c.losses.revoked != nil {
+		return
+	}
+	e.loss.some = true
+	revoked := errorf(abi.MPIX_ERR_REVOKED, "%s has been revoked", c.describe())
+	for _, one := range c.both() {
+		l := &one.losses
+		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
+		one.needs(revoked)
+		one.close()
+	}
+	e.endHopeless()
+	if e.loss.spread != nil {
+		e.loss.spread(c)
+	}
+}
+
+// close ends communication in the contexts of a communicator that is revoked, but for those that survive. Messages that
+// nobody has received are dropped, as those of a communicator that is freed are.
+func (c *Comm) close() {
+	for _, ctx := range c.contexts() {
+		if ctx == nil || ctx.survives {
+			continue
+		}
+		ctx.closed = true
+		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
+			if m.Self != nil {
+				c.engine.giveUp(m.Self, c.losses.revoked)
+				continue
+			}
+			ctx.take(m)
+			c.engine.giveBack(m)
+		}
+	}
+}
+
+// Revoked reports whether the communicator is revoked (MPIX_Comm_is_revoked).
+func (c *Comm) Revoked() bool {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return c.losses.revoked != nil
+}
+
+// Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).
+// What comes later is added at the end.
+func (c *Comm) Failed() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed))
+}
+
+// AckFailed acknowledges the first n members of Failed, or all of them if they are fewer, and returns how many have
+// been acknowledged by now (MPIX_Comm_ack_failed). When all are, receives from any source do not pend.
+func (c *Comm) AckFailed(n int) int {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	l := &c.losses
+	l.acknowledged = max(l.acknowledged, min(n, len(l.failed)))
+	return l.acknowledged
+}
+
+// Acknowledged are the members whose loss has been acknowledged (MPIX_Comm_failure_get_acked).
+func (c *Comm) Acknowledged() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed[:c.losses.acknowledged]))
+}
