@@ -56,7 +56,8 @@ type entry struct {
 	number int    // its rank among those of the launcher, or of its set if that was added, as messages say it
 	of     string // its program, in messages, such as " (worker)"
 	phase  phase
-	lives  int // how often it has entered MPI_Init
+	formed bool // its client, or set, has formed (lost.go)
+	lives  int  // how often it has entered MPI_Init
 	ended  bool
 	status syscall.WaitStatus // if it has ended
 	own    bool               // it leads a process group of its own
@@ -79,7 +80,6 @@ type jobTable struct {
 	of      string                 // follows a rank in messages as long as we do not know first, such as " of client 1"
 	name    string                 // follows a rank in messages, such as " of spawned job 2"
 	trial   bool                   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
-	formed  bool                   // the ranks know of each other (lost.go)
 	lost    func(rank int, l Loss) // SetConfig.Lost
 	entries []entry
 }

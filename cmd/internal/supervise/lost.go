@@ -3,7 +3,7 @@ package supervise
 import "fmt"
 
 // A fault-tolerant job (Config.Recovery) goes on without ranks that end abnormally. A rank is lost, and ends nobody
-// else, if it ends so between MPI_Init and MPI_Finalize, and its set has formed: the ranks know of each other. Before
+// else, if it ends so between MPI_Init and MPI_Finalize, and its job has formed: the ranks know of each other. Before
 // that, others wait in MPI_Init for every rank, and its end is theirs. A rank that ends badly after MPI_Finalize, or in
 // a set of which nobody calls MPI_Init, ends nobody either, and its code is that of the job. MPI_Abort ends all.
 //
@@ -17,7 +17,7 @@ type Loss struct {
 }
 
 // loses reports whether the end of a rank, as it stands, is a loss.
-func (l *jobTable) loses(e *entry) bool { return l.spare && l.formed && !l.doomed && e.phase == inside }
+func (l *jobTable) loses(e *entry) bool { return l.spare && e.formed && !l.doomed && e.phase == inside }
 
 // dooms reports whether the others have to end with a rank that has ended abnormally, and is not lost.
 func (l *jobTable) dooms(e *entry) bool {
@@ -61,8 +61,14 @@ func leftMPI(pid int) string {
 	return fmt.Sprintf("process %d, which was in MPI as this rank, has ended without MPI_Finalize", pid)
 }
 
-// Formed notes that the ranks of a set know of each other, and can go on without one.
-func (s *Set) Formed() { s.job.note(func(*jobTable) { s.table.formed = true }) }
+// Formed notes that n ranks of a set, from first on, know of each other, and can go on without one.
+func (s *Set) Formed(first, n int) {
+	s.job.note(func(*jobTable) {
+		for i := first; i < first+n; i++ {
+			s.table.entries[i].formed = true
+		}
+	})
+}
 
 // Abandoned notes that a program of a rank, which is not the rank's process, has ended in MPI.
 func (s *Set) Abandoned(rank, pid int) {

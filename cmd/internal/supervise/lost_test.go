@@ -57,8 +57,8 @@ func TestAFaultTolerantJobGoesOnWithoutARank(t *testing.T) {
 			for r := range 2 {
 				l.started(r, 100+r)
 				l.initialized(r)
+				l.entries[r].formed = true
 			}
-			l.formed = true
 			c.facts(l)
 			for _, tell := range l.news {
 				tell()
@@ -102,9 +102,9 @@ func TestAnAnswerToALossIsNoRiddle(t *testing.T) {
 	j := &Job{table: newJobTable("here", 2, true), living: map[int]member{}}
 	j.initial = &Set{job: j, table: j.table}
 	j.sets = []*Set{j.initial}
-	j.table.formed = true
 	for r := range 2 {
 		j.table.initialized(r)
+		j.table.entries[r].formed = true
 	}
 	told := 0
 	j.table.lost = func(rank int, _ Loss) { told += 1 + rank }
@@ -122,9 +122,9 @@ func TestAnAnswerToALossIsNoRiddle(t *testing.T) {
 func TestAJobWithoutSurvivorsHasTheCodeOfItsFirstLoss(t *testing.T) {
 	for _, last := range []bool{true, false} {
 		j := &Job{table: newJobTable("here", 2, true)}
-		j.table.formed = true
 		for r := range 2 {
 			j.table.initialized(r)
+			j.table.entries[r].formed = true
 		}
 		end(j.table, 1, killed(syscall.SIGSEGV))
 		if !last {

@@ -187,8 +187,9 @@ func (s *Set) Connected(numbers []int) bool {
 			return false
 		}
 	}
-	s.table.trial, s.table.formed = false, true
+	s.table.trial = false
 	for i, n := range numbers {
+		s.table.entries[i].formed = n >= 0
 		s.table.entries[i].number, s.table.entries[i].dropped = n, n < 0
 	}
 	return true
