@@ -8,16 +8,15 @@ import (
 // Ranks without which a fault-tolerant job goes on, for the others:
 //
 //	launcher                       rank
-//	lost {ranks, text, job}     ->
+//	lost {ranks, text}          ->
 //
 // The welcome says whether a job is fault tolerant. A rank that hears of losses says so in its hello. It is told after
 // it has the job's tables, of those before that, too, and until it has finalized.
 
 // Lost is ranks that are lost.
 type Lost struct {
-	Ranks []int32 `json:"ranks"`         // in MPI_COMM_WORLD
-	Text  string  `json:"text"`          // why, as it follows the words "rank 3 is lost: "
-	Job   string  `json:"job,omitempty"` // the id of their job; "": it is the receiver's own
+	Ranks []int32 `json:"ranks"` // in MPI_COMM_WORLD
+	Text  string  `json:"text"`  // why, after the words "rank 3 is lost: "
 }
 
 // maxLost bounds the ranks of one message.
@@ -45,7 +44,7 @@ func (l *Link) lose(m message) error {
 	if !l.ft {
 		return errors.New("it says that ranks are lost, and the job is not fault tolerant")
 	}
-	if len(b.Ranks) == 0 || len(b.Ranks) > maxLost || len(b.Job) > maxJobID {
+	if len(b.Ranks) == 0 || len(b.Ranks) > maxLost {
 		return errors.New("it says that ranks are lost, and not which")
 	}
 	for _, r := range b.Ranks {
@@ -68,5 +67,12 @@ func (l *Link) lose(m message) error {
 // not hear of losses, or has ended.
 func (l *LauncherEnd) Lost(n Lost) bool {
 	n.Text = cut(n.Text)
-	return l.hears.Load() && l.tabled.Load() && l.port.send(msgLost, n, time.Now().Add(sendTime)) == nil
+	if !l.hears.Load() || !l.tabled.Load() {
+		return false
+	}
+	err := l.port.send(msgLost, n, time.Now().Add(sendTime))
+	if err != nil {
+		l.hears.Store(false) // half a message may be under way
+	}
+	return err == nil
 }

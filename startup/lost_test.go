@@ -16,7 +16,7 @@ func TestARankHearsOfLossesInTheirOrder(t *testing.T) {
 		t.Error("the welcome does not say that the job is fault tolerant")
 	}
 	r.Watch(func(err error) { t.Error(err) })
-	sent := []Lost{{Ranks: []int32{1}, Text: "was killed"}, {Ranks: []int32{4, 5}, Text: "machine b", Job: "x"},
+	sent := []Lost{{Ranks: []int32{1}, Text: "was killed"}, {Ranks: []int32{4, 5}, Text: "machine b"},
 		{Ranks: []int32{7}}}
 	heard := make(chan Lost, len(sent))
 	if !l.Lost(sent[0]) || !l.Lost(sent[1]) {
@@ -62,7 +62,6 @@ func TestLossesThatMakeNoSenseEndTheLink(t *testing.T) {
 		"not fault tolerant": {false, Lost{Ranks: []int32{1}}, "not fault tolerant"},
 		"no rank":            {true, Lost{Text: "x"}, "not which"},
 		"below 0":            {true, Lost{Ranks: []int32{3, -1}}, "below 0"},
-		"a long job":         {true, Lost{Ranks: []int32{1}, Job: strings.Repeat("j", maxJobID+1)}, "not which"},
 		"no body":            {true, nil, "says nothing"},
 	} {
 		w := local

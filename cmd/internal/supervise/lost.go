@@ -13,6 +13,7 @@ import "fmt"
 type Loss struct {
 	Origin
 	Did     string   // "was killed by signal 9 ..."
+	Code    int      // that of the job if nobody survives
 	Failure *Failure // what Did says in parts, and more; nil: that is all
 }
 
@@ -43,7 +44,7 @@ func (l *jobTable) lose(rank int, c Cause, did string) {
 		l.firstLost = &c
 	}
 	if l.lost != nil {
-		l.news = append(l.news, func() { l.lost(rank, Loss{who, did, c.Failure}) })
+		l.news = append(l.news, func() { l.lost(rank, Loss{who, did, c.Code, c.Failure}) })
 	}
 }
 

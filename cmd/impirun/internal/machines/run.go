@@ -56,7 +56,7 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 	h.printing.Unlock()
 	close(h.served)
 	h.asks.Close()
-	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild))
+	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild, h.noSurvivor()))
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}

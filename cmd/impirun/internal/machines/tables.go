@@ -73,7 +73,7 @@ func (h *head) tell(o joinResult) {
 			if errors.As(err, &lost) {
 				select {
 				case h.lost <- lost:
-				default: // one is enough
+				case <-h.served:
 				}
 			}
 		})
@@ -87,7 +87,9 @@ func (h *head) tell(o joinResult) {
 	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
 	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
+		return
 	}
+	h.tables = o.tables
 }
 
 // publish shows all processes to a parallel debugger that has started us, if one has. They are in MPI_Init, and wait
