@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -222,6 +223,17 @@ func (r *bootRank) do(verb, rest string) error {
 	case "exit":
 		code, _ := strconv.Atoi(rest)
 		os.Exit(code)
+	case "dies": // a rank: that one
+		if os.Getenv(startup.EnvRank) == rest {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	case "orphans": // a rank: that one and those of its launcher
+		if os.Getenv(startup.EnvRank) == rest {
+			syscall.Kill(os.Getppid(), syscall.SIGKILL)
+			time.Sleep(time.Hour)
+		}
+	case "lost": // waits until so many ranks are lost
+		r.hear(rest)
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "sleep":
@@ -232,6 +244,21 @@ func (r *bootRank) do(verb, rest string) error {
 		return errors.New("no such step")
 	}
 	return nil
+}
+
+// hear waits until n ranks are lost, and says which, and why.
+func (r *bootRank) hear(n string) {
+	news := make(chan startup.Lost, 64)
+	r.link.Losses(func(lost startup.Lost) { news <- lost })
+	var said []string
+	for want, _ := strconv.Atoi(n); len(said) < want; {
+		for lost := <-news; len(lost.Ranks) > 0; lost.Ranks = lost.Ranks[1:] {
+			said = append(said, fmt.Sprintf("%d lost: %s", lost.Ranks[0], lost.Text))
+		}
+	}
+	r.link.Losses(func(startup.Lost) {})
+	slices.Sort(said)
+	fmt.Println(strings.Join(said, "; "))
 }
 
 func reasonOf(err error) error {

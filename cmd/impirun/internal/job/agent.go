@@ -105,15 +105,13 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	p.mu.Lock()
 	p.agent = a
 	p.mu.Unlock()
+	p.formed()
 	for i := range p.N {
 		mine := *tables
 		mine.Me = int32(first + i)
-		if p.link(i).Job(&mine, theirs[i]) != nil {
+		if p.link(i).Job(&mine, theirs[i]) != nil && !p.ft {
 			return nil // the rank has ended: the job is over
 		}
-	}
-	p.formed()
-	for i := range p.N {
 		p.catchUp(i)
 	}
 	return nil

@@ -41,18 +41,16 @@ func (p *Part) joinDirect() error {
 		return err
 	}
 	local := p.worldRanks(first)
+	p.formed()
 	for i := range p.N {
 		mine := *tables
 		mine.Me = local[i]
-		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil {
+		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil && !p.ft {
 			return nil // the rank has ended: the job is over
 		}
-	}
-	p.tablesTold()
-	p.formed()
-	for i := range p.N {
 		p.catchUp(i)
 	}
+	p.tablesTold()
 	return nil
 }
 
