@@ -236,8 +236,8 @@ var table = slices.Concat([]option{
 		"report-state-on-timeout"),
 	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-}, webOptions(), diagnosisOptions(), placementOptions(), debugOptions(), outputOptions(), failureOptions(), otherOptions(),
-	valueOptions())
+}, webOptions(), diagnosisOptions(), placementOptions(), debugOptions(), outputOptions(), failureOptions(),
+	otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {

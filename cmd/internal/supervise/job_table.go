@@ -75,11 +75,12 @@ type entry struct {
 
 type jobTable struct {
 	*jobState
-	host    string
-	first   int                    // world rank of the launcher's rank 0
-	of      string                 // follows a rank in messages as long as we do not know first, such as " of client 1"
-	name    string                 // follows a rank in messages, such as " of spawned job 2"
-	trial   bool                   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
+	host  string
+	first int    // world rank of the launcher's rank 0
+	of    string // follows a rank in messages as long as we do not know first, such as " of client 1"
+	name  string // follows a rank in messages, such as " of spawned job 2"
+	trial bool   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
+
 	lost    func(rank int, l Loss) // SetConfig.Lost
 	entries []entry
 }

@@ -87,7 +87,10 @@ func TestAFaultTolerantJobThatHasNotFormedEndsWithARank(t *testing.T) {
 		"in MPI_Init":                    {func(l *jobTable) { l.initialized(0); end(l, 0, killed(syscall.SIGKILL)) }, true},
 		"before it, another waits":       {func(l *jobTable) { l.initialized(0); end(l, 1, killed(syscall.SIGKILL)) }, true},
 		"before it, another comes later": {func(l *jobTable) { end(l, 1, killed(syscall.SIGKILL)); l.initialized(0) }, true},
-		"nobody calls it":                {func(l *jobTable) { end(l, 1, killed(syscall.SIGKILL)); end(l, 0, exited(0)) }, false},
+		"nobody calls it": {func(l *jobTable) {
+			end(l, 1, killed(syscall.SIGKILL))
+			end(l, 0, exited(0))
+		}, false},
 	} {
 		l := newJobTable("here", 2, true)
 		tt.facts(l)

@@ -19,8 +19,8 @@ type losses struct {
 	say     func(startup.Lost, outcome.Loss)
 }
 
-// Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. It may be
-// called by several goroutines.
+// Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. Several
+// goroutines may call it.
 func (p *Part) Tolerate(say func(startup.Lost, outcome.Loss)) { p.ft, p.losses.say = true, say }
 
 // formed notes that the ranks know of each other, and can go on without one.

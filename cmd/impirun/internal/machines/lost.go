@@ -13,8 +13,8 @@ import (
 )
 
 // A fault-tolerant job goes on without ranks that are lost: a node tells its own ranks, and the launcher, which tells
-// the user and all other nodes. The loss of a machine, as soon as its ranks have the job's tables, and of another client
-// is that of its ranks. These functions run on the goroutine of head.serve, except for those of nodes.
+// the user and all other nodes. The loss of a machine, as soon as its ranks have the job's tables, and that of another
+// client are those of their ranks. These functions run on the goroutine of head.serve, except for those of nodes.
 
 // graves are the ranks of a client that are lost.
 type graves struct {
@@ -43,7 +43,8 @@ func (h *head) bury(except *nodeLink, n startup.Lost, l *outcome.Loss) {
 		return // the job is ending
 	}
 	if h.graves.ranks == nil {
-		h.graves.ranks, h.graves.first = map[int32]bool{}, &supervise.Cause{Code: max(1, l.Code&0xff), Text: l.Text, Failure: l.Failure}
+		h.graves.ranks = map[int32]bool{}
+		h.graves.first = &supervise.Cause{Code: max(1, l.Code&0xff), Text: l.Text, Failure: l.Failure}
 	}
 	for _, r := range n.Ranks {
 		h.graves.ranks[r] = true

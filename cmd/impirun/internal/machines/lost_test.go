@@ -18,7 +18,10 @@ func tolerant(recovery bool) *head {
 	h := &head{plan: &options.Plan{Recovery: recovery, Quiet: true, Programs: []options.Program{{N: 4}}}, first: 2,
 		nodes: []*nodeLink{{Member: tree.Member{Name: "a", Ranks: []int{0, 2}}, ended: true},
 			{Member: tree.Member{Name: "b", Ranks: []int{1, 3}}, ended: true}},
-		tables: &transport.Job{Procs: []transport.Proc{{}, {}, {Client: 1}, {Client: 1}, {Client: 1}, {Client: 1}, {Client: 2}}}}
+		tables: &transport.Job{}}
+	for _, c := range []int32{0, 0, 1, 1, 1, 1, 2} {
+		h.tables.Procs = append(h.tables.Procs, transport.Proc{Client: c})
+	}
 	h.spawner = spawn.New(h.plan, nil, "", 0, nil)
 	return h
 }
@@ -67,7 +70,8 @@ func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 
 func TestANodeCannotLoseTheRanksOfAnother(t *testing.T) {
 	h := tolerant(true)
-	if h.mourn(h.nodes[0], dead("x", 3)); h.cause == nil || !strings.Contains(h.cause.Text, "machine a: it says that rank 3") {
+	h.mourn(h.nodes[0], dead("x", 3))
+	if h.cause == nil || !strings.Contains(h.cause.Text, "machine a: it says that rank 3") {
 		t.Errorf("cause %+v", h.cause)
 	}
 }
