@@ -74,6 +74,18 @@ func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 	}
 }
 
+// The server tells of a rank of a client that goes on.
+func TestOtherClientsHearOfALostRank(t *testing.T) {
+	steps := does("init", "dies 1", "lost 1", "fini") // IMPI_RANK counts within the client
+	s, address := server(t, with(key), "2")
+	first := startWith(t, with(key), words("-client 0", address, "-via direct -with-ft ulfm -n 1", steps)...)
+	second := startWith(t, with(key), words("-client 1", address, "-via direct -with-ft ulfm -n 2", steps)...)
+	first.wait().survived(t, "the other client", 1, "2 lost: ranks of client 1 are lost: "+killed9,
+		"impirun: ranks of client 1 are lost: "+killed9+"; the job goes on without rank 2\n")
+	second.wait().survived(t, "its client", 1, "2 lost: "+killed9, killed9+"; the job goes on without it\n")
+	s.wait().expect(t, 0, "")
+}
+
 // MPI_Abort ends all; so does the end of a rank for which others wait in MPI_Init. The code is that of a survivor, or
 // of the first loss if there is none.
 func TestWhatEndsAFaultTolerantJob(t *testing.T) {

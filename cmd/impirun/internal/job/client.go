@@ -90,9 +90,12 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	p.begins(first, tables)
 	session.Watch(func(err error) {
 		var lost *client.LostError
+		var gone *client.RanksError
 		switch {
 		case errors.As(err, &lost):
 			p.lostClient(lost)
+		case errors.As(err, &gone):
+			p.lostRanks(gone)
 		default:
 			m.Report(err)
 		}

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
@@ -14,9 +16,9 @@ import (
 
 // losses are what the ranks of a part are to be told.
 type losses struct {
-	list    []startup.Lost // guarded by the part's mu
-	clients map[int32]bool // likewise: those that are lost
-	say     func(startup.Lost, outcome.Loss)
+	list  []startup.Lost // guarded by the part's mu
+	known map[int32]bool // likewise: the ranks in it
+	say   func(startup.Lost, outcome.Loss)
 }
 
 // Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. Several
@@ -38,16 +40,33 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 		q.TellLost(n)
 	}
 	p.losses.say(n, outcome.OfRank(l))
+	p.mu.Lock()
+	session, first := p.session, p.base
+	p.mu.Unlock()
+	if session != nil {
+		session.Gone([]int32{int32(rank - first)}, n.Text)
+	}
 }
 
-// TellLost tells the ranks of others that are lost. It does not wait for them: one may be stopped.
-func (p *Part) TellLost(n startup.Lost) {
+// TellLost tells the ranks of others that are lost, and returns those of which they had not been told. It does not wait
+// for them: one may be stopped.
+func (p *Part) TellLost(n startup.Lost) startup.Lost {
 	p.mu.Lock()
-	p.losses.list = append(p.losses.list, n)
+	n.Ranks = slices.DeleteFunc(slices.Clone(n.Ranks), func(r int32) bool { return p.losses.known[r] })
+	if p.losses.known == nil {
+		p.losses.known = map[int32]bool{}
+	}
+	for _, r := range n.Ranks {
+		p.losses.known[r] = true
+	}
+	if len(n.Ranks) > 0 {
+		p.losses.list = append(p.losses.list, n)
+	}
 	p.mu.Unlock()
 	for i := range p.N {
 		go p.catchUp(i)
 	}
+	return n
 }
 
 // catchUp tells rank i of losses of which it has not heard, if it has the job's tables, and has not finalized.
@@ -78,23 +97,40 @@ func (p *Part) catchUp(i int) {
 
 // lostClient notes that another client is lost: that ends the job, or is the loss of its ranks.
 func (p *Part) lostClient(lost *client.LostError) {
-	if !p.ft {
-		p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: lost.Error(), Blamed: &lost.Client})
-		return
-	}
 	p.mu.Lock()
-	again, ranks := p.losses.clients[lost.Client], RanksOf(p.tables, lost.Client)
-	if p.losses.clients == nil {
-		p.losses.clients = map[int32]bool{}
-	}
-	p.losses.clients[lost.Client] = true
+	ranks := RanksOf(p.tables, lost.Client)
 	p.mu.Unlock()
-	if n := len(ranks); n == 0 || again {
+	p.lostOthers(lost.Client, startup.Lost{Ranks: ranks, Text: lost.Error()})
+}
+
+// lostRanks notes that another client goes on without some of its ranks.
+func (p *Part) lostRanks(gone *client.RanksError) {
+	p.mu.Lock()
+	n := LostRanks(p.tables, gone)
+	p.mu.Unlock()
+	p.lostOthers(gone.Client, n)
+}
+
+func (p *Part) lostOthers(c int32, n startup.Lost) {
+	if !p.ft {
+		p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: n.Text, Blamed: &c})
 		return
 	}
-	n := startup.Lost{Ranks: ranks, Text: lost.Error()}
-	p.TellLost(n)
-	p.losses.say(n, LossOf(n))
+	if n = p.TellLost(n); len(n.Ranks) > 0 {
+		p.losses.say(n, LossOf(n))
+	}
+}
+
+// LostRanks are ranks of another client that are lost, in the world. Those that it does not have are passed over.
+func LostRanks(tables *transport.Job, gone *client.RanksError) (n startup.Lost) {
+	all := RanksOf(tables, gone.Client)
+	for _, r := range gone.Ranks {
+		if int(r) < len(all) {
+			n.Ranks = append(n.Ranks, all[r])
+		}
+	}
+	n.Text = gone.Error()
+	return n
 }
 
 // RanksOf are the world ranks of a client.

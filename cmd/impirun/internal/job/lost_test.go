@@ -79,13 +79,15 @@ func TestTheLossOfAClientIsThatOfItsRanksOnce(t *testing.T) {
 	var said []outcome.Loss
 	p.Tolerate(func(_ startup.Lost, l outcome.Loss) { said = append(said, l) })
 	p.begins(0, &transport.Job{Procs: []transport.Proc{{}, {}, {Client: 1}, {Client: 2}, {Client: 1}}})
+	p.lostRanks(&client.RanksError{Client: 1, Ranks: []int32{1, 7}, Text: "killed"})
 	for range 2 {
 		p.lostClient(&client.LostError{Client: 1, Text: "it has hung up"})
 	}
-	if len(said) != 1 || !slices.Equal(said[0].Ranks, []int{2, 4}) || said[0].Text != "client 1 is lost: it has hung up" {
+	if len(said) != 2 || !slices.Equal(said[0].Ranks, []int{4}) || !slices.Equal(said[1].Ranks, []int{2}) ||
+		said[0].Text != "ranks of client 1 are lost: killed" || said[1].Text != "client 1 is lost: it has hung up" {
 		t.Errorf("said %+v", said)
 	}
-	if len(p.losses.list) != 1 {
+	if len(p.losses.list) != 2 {
 		t.Errorf("told %+v", p.losses.list)
 	}
 }

@@ -52,7 +52,7 @@ type head struct {
 	session  *client.Session
 	joining  bool // join is running, and has not answered on joined yet
 	joined   chan joinResult
-	lost     chan *client.LostError
+	lost     chan error     // what the server says of other clients
 	tables   *transport.Job // as soon as the nodes have them
 	graves   graves
 	spawner  *spawn.Spawner
@@ -242,7 +242,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			h.joining = false
 			h.tell(o)
 		case err := <-h.lost:
-			h.loseClient(err)
+			h.loseOthers(err)
 		case s := <-signals:
 			if h.cause == nil {
 				c := outcome.Interrupted(s)

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,11 +53,24 @@ func (h *head) bury(except *nodeLink, n startup.Lost, l *outcome.Loss) {
 	if !h.plan.Quiet {
 		h.print(tree.Frame{Errors: l.Bytes(h.plan.JSON, h.machineOf)})
 	}
+	if mine := h.own(n.Ranks); h.session != nil && len(mine) > 0 {
+		h.session.Gone(mine, n.Text)
+	}
 	for _, r := range h.nodes {
 		if r != except && !r.ended && len(n.Ranks) > 0 {
 			r.send(tree.Frame{Dead: &tree.DeadFrame{Lost: n}})
 		}
 	}
+}
+
+// own are those ranks that are of our client, counted within it.
+func (h *head) own(ranks []int32) (mine []int32) {
+	for _, r := range ranks {
+		if i := int(r) - h.first; i >= 0 && i < h.plan.Size() {
+			mine = append(mine, int32(i))
+		}
+	}
+	return mine
 }
 
 // loseMachines goes on without machines that say no more, if the job can. Each has the ranks that it had.
@@ -80,18 +94,30 @@ func (h *head) loseMachines(gone []*nodeLink, text string) bool {
 	return true
 }
 
-// loseClient ends the job with another client, or goes on without its ranks.
-func (h *head) loseClient(lost *client.LostError) {
+// loseOthers ends the job with another client, or with ranks of one, or goes on without them. The end of the server
+// ends nothing.
+func (h *head) loseOthers(err error) {
+	var lost *client.LostError
+	var gone *client.RanksError
+	n := startup.Lost{Text: err.Error()}
+	blamed := int32(0)
+	switch {
+	case errors.As(err, &lost):
+		n.Ranks, blamed = job.RanksOf(h.tables, lost.Client), lost.Client
+	case errors.As(err, &gone):
+		n, blamed = job.LostRanks(h.tables, gone), gone.Client
+	default:
+		return
+	}
 	if !h.plan.Recovery {
-		h.fail(&supervise.Cause{Code: 1, Text: lost.Error(), Blamed: &lost.Client, Answer: true})
+		h.fail(&supervise.Cause{Code: 1, Text: n.Text, Blamed: &blamed, Answer: true})
 		return
 	}
-	n := startup.Lost{Ranks: job.RanksOf(h.tables, lost.Client), Text: lost.Error()}
-	if len(n.Ranks) == 0 || h.graves.ranks[n.Ranks[0]] {
-		return
+	n.Ranks = slices.DeleteFunc(n.Ranks, func(r int32) bool { return h.graves.ranks[r] })
+	if len(n.Ranks) > 0 {
+		l := job.LossOf(n)
+		h.bury(nil, n, &l)
 	}
-	l := job.LossOf(n)
-	h.bury(nil, n, &l)
 }
 
 // noSurvivor is the loss of the first rank, as a cause, if all of ours were lost; else nil.

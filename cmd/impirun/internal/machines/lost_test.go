@@ -57,14 +57,24 @@ func TestAMachineIsMissedByAllBeforeTheTablesAreThere(t *testing.T) {
 func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 	h := tolerant(true)
 	for range 2 {
-		h.loseClient(&client.LostError{Client: 2, Text: "x"})
+		h.loseOthers(&client.LostError{Client: 2, Text: "x"})
 	}
 	if h.cause != nil || len(h.graves.ranks) != 1 || !h.graves.ranks[6] || h.noSurvivor() != nil {
 		t.Errorf("cause %+v, lost %v", h.cause, h.graves.ranks)
 	}
 	h = tolerant(false)
-	if h.loseClient(&client.LostError{Client: 2, Text: "x"}); h.cause == nil || *h.cause.Blamed != 2 || !h.cause.Answer {
+	if h.loseOthers(&client.LostError{Client: 2, Text: "x"}); h.cause == nil || *h.cause.Blamed != 2 || !h.cause.Answer {
 		t.Errorf("cause %+v", h.cause)
+	}
+}
+
+func TestTheLossOfSomeRanksOfAClient(t *testing.T) {
+	h := tolerant(true)
+	h.first = 0
+	h.loseOthers(&client.RanksError{Client: 1, Ranks: []int32{3, 9}, Text: "x"})
+	h.loseOthers(client.ErrServerLost)
+	if h.cause != nil || len(h.graves.ranks) != 1 || !h.graves.ranks[5] {
+		t.Errorf("cause %+v, lost %v", h.cause, h.graves.ranks)
 	}
 }
 

@@ -36,7 +36,7 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 		return err
 	}
 	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan joinResult, 1),
-		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
+		lost: make(chan error, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
 	if plan.Exits {
 		h.exits = job.Exits{}

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
@@ -69,12 +68,9 @@ func (h *head) tell(o joinResult) {
 		o.session.Report(h.traffic)
 		h.joinPlan.Peers.Joined(o.session, int(o.tables.Clients))
 		o.session.Watch(func(err error) {
-			var lost *client.LostError
-			if errors.As(err, &lost) {
-				select {
-				case h.lost <- lost:
-				case <-h.served:
-				}
+			select {
+			case h.lost <- err:
+			case <-h.served:
 			}
 		})
 	}
