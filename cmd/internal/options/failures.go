@@ -11,7 +11,7 @@ import (
 
 var (
 	toleranceOn  = []string{"ulfm", "mpi"} // two words for the same
-	toleranceOff = []string{"none", "no", "false"}
+	toleranceOff = []string{"none", "no", "false", "0"}
 )
 
 func failureOptions() []option {
