@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -227,10 +228,9 @@ func (r *bootRank) do(verb, rest string) error {
 		if os.Getenv(startup.EnvRank) == rest {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-	case "orphans": // a rank: that one and those of its launcher
+	case "orphans": // a rank: its machine is lost
 		if os.Getenv(startup.EnvRank) == rest {
-			syscall.Kill(os.Getppid(), syscall.SIGKILL)
-			time.Sleep(time.Hour)
+			loseMachine()
 		}
 	case "lost": // waits until so many ranks are lost
 		r.hear(rest)
@@ -244,6 +244,24 @@ func (r *bootRank) do(verb, rest string) error {
 		return errors.New("no such step")
 	}
 	return nil
+}
+
+// loseMachine kills our launcher, and first its guard, which would kill the ranks of all machines, which are this one.
+// The kernel kills the launcher's ranks, of which we are one.
+func loseMachine() {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getppid()))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			pid, _ := strconv.Atoi(word)
+			line, _ := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
+			if bytes.Contains(line, []byte("\x00--guard\x00")) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+	syscall.Kill(os.Getppid(), syscall.SIGKILL)
+	time.Sleep(time.Hour)
 }
 
 // hear waits until n ranks are lost, and says which, and why.
