@@ -32,6 +32,7 @@ const (
 	msgAnswer    = "answer"
 	msgTraffic   = "traffic"
 	msgReport    = "report"
+	msgLost      = "lost"
 )
 
 // message is one message as it travels.
@@ -54,6 +55,7 @@ type welcomeBody struct {
 	Tables    []byte            `json:"tables,omitempty"`
 	Parent    string            `json:"parent,omitempty"`
 	Universe  int32             `json:"universe,omitempty"`
+	FT        bool              `json:"ft,omitempty"`
 }
 
 type hostBody struct {

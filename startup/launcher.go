@@ -31,6 +31,8 @@ type LauncherEnd struct {
 	reports atomic.Bool // it answers AskTraffic
 	tabled  atomic.Bool // it has the job's tables
 	tells   atomic.Bool // it answers AskReport
+	listens atomic.Bool // it would hear Lost
+	hears   atomic.Bool // and does: the job is fault tolerant
 }
 
 // rankState is what a rank has said so far, which decides what it may say next.
@@ -178,6 +180,8 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 	l.tabled.Store(false)
 	l.reports.Store(h.Reports)
 	l.tells.Store(h.Tells)
+	l.hears.Store(false)
+	l.listens.Store(h.Hears)
 	return h, nil
 }
 
@@ -186,7 +190,7 @@ func (l *LauncherEnd) hello(m message) (Message, error) {
 func (l *LauncherEnd) Welcome(w Welcome) error {
 	b := welcomeBody{Version: Version, LocalRank: w.LocalRank, LocalSize: w.LocalSize, JobID: w.JobID,
 		Settings: w.Settings, Shared: w.Shared >= 0, IMPI: w.IMPI, Agent: w.Agent, Bind: w.Bind, Ports: w.Ports,
-		Parent: w.Parent, Universe: w.Universe}
+		Parent: w.Parent, Universe: w.Universe, FT: w.FT}
 	if (w.Job != nil) == w.IMPI {
 		return errors.New("the tables of an IMPI job come after Host, those of any other with its welcome")
 	}
@@ -194,6 +198,7 @@ func (l *LauncherEnd) Welcome(w Welcome) error {
 		b.Tables = EncodeJob(w.Job)
 	}
 	l.impi.Store(w.IMPI)
+	l.hears.Store(w.FT && l.listens.Load())
 	err := l.port.send(msgWelcome, b, time.Now().Add(sendTime), w.Shared)
 	l.tabled.Store(err == nil && !w.IMPI)
 	return err

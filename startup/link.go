@@ -31,6 +31,7 @@ type Welcome struct {
 	Job       *transport.Job    // not IMPI: the tables, Me included
 	Parent    string            // the port of those who have spawned this job, which rank 0 dials; "": it was not spawned
 	Universe  int32             // MPI_UNIVERSE_SIZE; 0: not known
+	FT        bool              // the job goes on without ranks that are lost: Link.Losses says which
 }
 
 // welcomeTime is how long a rank waits for its welcome: the launcher sends it when all ranks of the machine have
@@ -64,6 +65,11 @@ type Link struct {
 	state    func() []byte // Tell; nil: nothing is known
 	telling  bool          // an answer is on its way
 	question uint32        // the last
+
+	ft      bool       // Welcome.FT
+	hearing sync.Mutex // guards what follows, and is held while losses runs
+	losses  func(Lost) // Losses; nil: nobody hears of any
+	unheard []Lost     // those of which it has not heard
 }
 
 // Attach finds the launcher that started this process, says hello, and waits for its welcome. It is to be called
@@ -159,7 +165,7 @@ func (r refusal) Error() string { return string(r) }
 
 // greet is hello and welcome.
 func (l *Link) greet(deadline time.Time) (Welcome, error) {
-	hello := Hello{Version: Version, PID: os.Getpid(), Reports: true, Tells: true}
+	hello := Hello{Version: Version, PID: os.Getpid(), Reports: true, Tells: true, Hears: true}
 	if err := l.port.send(msgHello, hello, deadline); err != nil {
 		return Welcome{}, err
 	}
@@ -187,7 +193,8 @@ func (l *Link) greet(deadline time.Time) (Welcome, error) {
 // welcome checks a welcome and takes the descriptor that came with it.
 func (l *Link) welcome(b welcomeBody) (Welcome, error) {
 	w := Welcome{LocalRank: b.LocalRank, LocalSize: b.LocalSize, JobID: b.JobID, Settings: b.Settings, Shared: -1,
-		IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports, Parent: b.Parent, Universe: b.Universe}
+		IMPI: b.IMPI, Agent: b.Agent, Bind: b.Bind, Ports: b.Ports, Parent: b.Parent, Universe: b.Universe, FT: b.FT}
+	l.ft = b.FT
 	switch {
 	case b.Version != Version:
 		return Welcome{}, fmt.Errorf("it speaks version %d and we speak %d: launcher and library are of different releases",
@@ -335,8 +342,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notice takes what may come while the job runs: answers to requests, and to Finalized, and questions about traffic and
-// about what the process does.
+// notice takes what may come while the job runs: answers to requests, and to Finalized, questions about traffic and
+// about what the process does, and losses.
 func (l *Link) notice(m message) error {
 	if m.Type == msgAnswer {
 		return l.answered(m)
@@ -347,6 +354,9 @@ func (l *Link) notice(m message) error {
 	}
 	if m.Type == msgReport {
 		return l.tell(m)
+	}
+	if m.Type == msgLost {
+		return l.lose(m)
 	}
 	if m.Type != msgAck {
 		return fmt.Errorf("it sent %.20q", m.Type)

@@ -90,7 +90,7 @@ func welcomed(t testing.TB, w Welcome) (*LauncherEnd, *Link, Welcome) {
 	t.Helper()
 	l, env := pair(t)
 	c := attachInBackground(t, env)
-	if h := next[Hello](t, l); h != (Hello{Version, os.Getpid(), true, true}) {
+	if h := next[Hello](t, l); h != (Hello{Version, os.Getpid(), true, true, true}) {
 		t.Errorf("%+v", h)
 	}
 	if err := l.Welcome(w); err != nil {

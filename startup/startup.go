@@ -18,6 +18,7 @@
 //	                              <-  answer {id, ...}
 //	                              <-  traffic {}, after job (traffic.go)
 //	traffic {rows}                ->
+//	                              <-  lost {ranks, text}, after job, if the job is fault tolerant (lost.go)
 //	at the end of MPI_Finalize:
 //	finalized                     ->
 //	                              <-  ack
@@ -29,6 +30,7 @@
 //	door.go      links of processes that have not inherited one
 //	spawn.go     what a rank asks for while it runs: processes and names
 //	traffic.go   what a rank has exchanged with other hosts
+//	lost.go      ranks without which the job goes on
 //	summon.go    a launcher for a process that has none
 //	launcher.go  the launcher's end
 //	frame.go     messages as bytes: a length of 4 bytes, big-endian, and that much JSON
@@ -114,6 +116,7 @@ type Hello struct {
 
 	Reports bool `json:"reports,omitempty"` // it answers questions about its traffic
 	Tells   bool `json:"tells,omitempty"`   // it answers questions about what it does
+	Hears   bool `json:"hears,omitempty"`   // it hears of losses
 }
 
 // Host asks for the tables of an IMPI job, and says what the launcher needs to contribute for this rank.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/netip"
@@ -99,12 +100,22 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 	}
 	spawner := spawn.New(plan, os.Environ(), jobID, hosts.Universe(plan), machines.Here{})
 	defer spawner.Close()
+	say := func(_ startup.Lost, l outcome.Loss) {
+		if !plan.Quiet {
+			l.Say(plan.JSON, machineOf(plan))
+		}
+	}
+	if plan.Recovery {
+		spawner.Tolerate(say)
+	}
 	parts := make([]*job.Part, len(shares))
 	for i, s := range shares {
 		if parts[i], err = job.New(s, jobID, joins[i], ranks); err != nil {
 			return err
 		}
-		spawner.Serve(parts[i], plan)
+		if spawner.Serve(parts[i], plan); plan.Recovery {
+			parts[i].Tolerate(say)
+		}
 	}
 	end, err := debugger.Prepare(plan, ranks, debugger.Job{Name: jobID, Env: os.Environ()})
 	if err != nil {
@@ -121,7 +132,7 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		return err
 	}
 	asks.Close()
-	cause = spawner.Finish(cause)
+	cause = spawner.Finish(cmp.Or(cause, running.NoSurvivor()))
 	job.FinishAll(parts, cause)
 	if plan.Exits {
 		ends := job.Exits{}

@@ -370,6 +370,12 @@ func TestAClientThatEndsBadlyTellsTheOthersWhy(t *testing.T) {
 	}
 	heard := make(chan error, 1)
 	sessions[0].Watch(func(err error) { heard <- err })
+	sessions[1].Gone([]int32{0}, "another was killed") // and it goes on
+	var gone *client.RanksError
+	if err := <-heard; !errors.As(err, &gone) || gone.Client != 1 || gone.Text != "another was killed" ||
+		len(gone.Ranks) != 1 {
+		t.Error(err)
+	}
 	sessions[1].Fail("rank 1 was killed", nil)
 	var lost *client.LostError
 	if err := <-heard; !errors.As(err, &lost) || lost.Client != 1 || lost.Text != "rank 1 was killed" {

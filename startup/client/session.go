@@ -48,7 +48,8 @@ type LostError struct {
 func (e *LostError) Error() string { return fmt.Sprintf("client %d is lost: %s", e.Client, e.Text) }
 
 // Watch starts a goroutine that calls lost for every other client of which the server says that it has ended before its
-// FINI (a *LostError), and once if the server's connection ends before Fini or Close. It can be called once.
+// FINI (a *LostError), or goes on without some ranks (a *RanksError), and once if the server's connection ends before
+// Fini or Close. It can be called once.
 func (s *Session) Watch(lost func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +90,7 @@ func (s *Session) hear(lost func(error)) error {
 		var b bytes.Buffer
 		into := io.Discard
 		if cmd.Cmd == wire.CmdLost && cmd.Len <= wire.LostHead+wire.LostMax ||
+			cmd.Cmd == wire.CmdGone && s.own && cmd.Len <= wire.GoneMax ||
 			cmd.Cmd == wire.CmdWatch && cmd.Len == wire.WatchSize ||
 			cmd.Cmd == wire.CmdAsk && s.own && cmd.Len <= wire.AskHead+wire.AskMax ||
 			cmd.Cmd == wire.CmdTold && s.own && cmd.Len <= wire.AskHead+wire.ToldMax {
@@ -115,6 +117,10 @@ func (s *Session) heard(c wire.Command, b []byte, lost func(error)) {
 	case wire.CmdTold:
 		if from, number, answer, ok := wire.ParseAsking(b); ok {
 			s.inquiry.took(s.rank, from, number, answer)
+		}
+	case wire.CmdGone:
+		if rank, ranks, text, ok := wire.ParseGone(b); ok && !s.over() {
+			lost(&RanksError{rank, ranks, text})
 		}
 	default:
 		if rank, text, ok := wire.ParseLost(b); ok && !s.over() {

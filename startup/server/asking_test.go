@@ -46,3 +46,17 @@ func TestTheServerPassesQuestionsAndAwaitedAnswersOn(t *testing.T) {
 	b.in(0, wire.AppendAsk(nil, 0, 2, nil))
 	b.want(0, "without a client that has gone", wire.AppendTold(nil, 0, 2, wire.AppendClients(nil, 0b100)))
 }
+
+func TestTheServerPassesLostRanksOn(t *testing.T) {
+	b := talking(t, 4)
+	b.in(1, wire.AppendGone(nil, 7, []int32{3, 4}, "killed"))
+	told := wire.AppendGone(nil, 1, []int32{3, 4}, "killed")
+	b.want(0, "one of ours", told)
+	b.want(2, "one of ours", told)
+	b.want(1, "itself")
+	b.want(3, "of another library")
+	b.in(3, wire.AppendGone(nil, 3, []int32{0}, ""))
+	b.in(1, wire.AppendGone(nil, 1, nil, "no rank"))
+	b.in(1, wire.AppendGone(nil, 1, make([]int32, wire.GoneMost+1), "too many"))
+	b.want(0, "what makes no sense")
+}

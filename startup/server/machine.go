@@ -334,6 +334,8 @@ func (m *machine) unit(c *conn, b []byte) {
 			m.asks(c, b)
 		case wire.CmdTold:
 			m.told(c, b)
+		case wire.CmdGone:
+			m.losesRanks(c, b)
 		case wire.CmdLost:
 			switch {
 			case c.stage == atImpi && m.phase == gathering:
@@ -385,7 +387,8 @@ func (m *machine) header(c *conn) {
 		}
 	case c.cmd.Cmd == wire.CmdTraffic && c.asked && n <= wire.TrafficMaxBytes:
 		c.expect = aPayload
-	case c.cmd.Cmd == wire.CmdAsk && c.sameImpl && n <= wire.AskHead+wire.AskMax,
+	case c.cmd.Cmd == wire.CmdGone && c.answers() && n <= wire.GoneMax,
+		c.cmd.Cmd == wire.CmdAsk && c.sameImpl && n <= wire.AskHead+wire.AskMax,
 		c.cmd.Cmd == wire.CmdTold && m.owes(c) && n <= wire.AskHead+wire.ToldMax:
 		c.expect = aPayload
 	case c.cmd.Cmd == wire.CmdColl && !c.done:

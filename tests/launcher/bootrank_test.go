@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -222,6 +224,16 @@ func (r *bootRank) do(verb, rest string) error {
 	case "exit":
 		code, _ := strconv.Atoi(rest)
 		os.Exit(code)
+	case "dies": // a rank: that one
+		if os.Getenv(startup.EnvRank) == rest {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	case "orphans": // a rank: its machine is lost
+		if os.Getenv(startup.EnvRank) == rest {
+			loseMachine()
+		}
+	case "lost": // waits until so many ranks are lost
+		r.hear(rest)
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "sleep":
@@ -232,6 +244,39 @@ func (r *bootRank) do(verb, rest string) error {
 		return errors.New("no such step")
 	}
 	return nil
+}
+
+// loseMachine kills our launcher, and first its guard, which would kill the ranks of all machines, which are this one.
+// The kernel kills the launcher's ranks, of which we are one.
+func loseMachine() {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getppid()))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			pid, _ := strconv.Atoi(word)
+			line, _ := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
+			if bytes.Contains(line, []byte("\x00--guard\x00")) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+	syscall.Kill(os.Getppid(), syscall.SIGKILL)
+	time.Sleep(time.Hour)
+}
+
+// hear waits until n ranks are lost, and says which, and why.
+func (r *bootRank) hear(n string) {
+	news := make(chan startup.Lost, 64)
+	r.link.Losses(func(lost startup.Lost) { news <- lost })
+	var said []string
+	for want, _ := strconv.Atoi(n); len(said) < want; {
+		for lost := <-news; len(lost.Ranks) > 0; lost.Ranks = lost.Ranks[1:] {
+			said = append(said, fmt.Sprintf("%d lost: %s", lost.Ranks[0], lost.Text))
+		}
+	}
+	r.link.Losses(func(startup.Lost) {})
+	slices.Sort(said)
+	fmt.Println(strings.Join(said, "; "))
 }
 
 func reasonOf(err error) error {

@@ -14,6 +14,7 @@ const (
 
 	CmdLost Command = 0x4C4F5354 // our own: lost.go
 	CmdWill Command = 0x57494C4C // likewise
+	CmdGone Command = 0x474F4E45 // our own: gone.go
 
 	CmdWatch   Command = 0x57544348 // our own: traffic.go
 	CmdTraffic Command = 0x54524146 // likewise
@@ -38,6 +39,8 @@ func (c Command) String() string {
 		return "LOST"
 	case CmdWill:
 		return "WILL"
+	case CmdGone:
+		return "GONE"
 	case CmdWatch:
 		return "WATCH"
 	case CmdTraffic:

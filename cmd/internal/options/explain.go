@@ -82,7 +82,7 @@ func (p *Plan) String() string {
 	say(p.DeadlockAfter != defaultDeadlock, "deadlock after %v", p.DeadlockAfter)
 	say(p.ABI != ABIAuto, "programs for the ABI of %s", p.ABI)
 	say(p.Grace != defaultGrace, "grace %v", p.Grace)
-	say(p.Recovery, "recovery")
+	say(p.Recovery, "fault tolerant")
 	say(p.Verbose, "verbose")
 	say(p.Quiet, "quiet")
 	say(p.Exits, "exit codes of all ranks")

@@ -92,7 +92,7 @@ type Plan struct {
 	StdinRank int           // Stdin == StdinOne: the rank that gets it
 	Timeout   time.Duration // 0: none
 	Grace     time.Duration // from SIGTERM to SIGKILL
-	Recovery  bool          // leave the others alone when a rank dies
+	Recovery  bool          // the job is fault tolerant: the others go on when a rank dies
 	Verbose   bool
 	Quiet     bool
 	Exits     bool     // say at the end how each rank has ended

@@ -56,7 +56,7 @@ func TestCommandLinesMeanWhatTheGoldenFileSays(t *testing.T) {
 
 func TestEveryOptionWorksWithOneDashAndTwoAndWithEqualsOrSpace(t *testing.T) {
 	samples := map[string]string{
-		"SIGNAL": "USR1", "ACTION": "abort",
+		"SIGNAL": "USR1", "ACTION": "abort", "KIND": "ulfm",
 		"NAME[=VALUE]": "A=1", "NAME": "A", "VALUE": "b", "HOST:PORT": "h:1", "RANK": "0",
 		"WHO": "0", "SECONDS": "3", "N": "1", "K": "1", "PORT[-PORT]": "5", "HOW": "agent", "COMMAND": "rsh", "LIST": "1",
 		"UNIT[:MODIFIERS]": "core", "UNIT": "core", "CPUS": "0-1", "WHAT": "map", "MANAGER": "none",

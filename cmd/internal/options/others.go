@@ -19,8 +19,6 @@ func otherOptions() []option {
 			apply: func(p *parser, v []string) error { p.local.prog.Search = v[0]; return nil }},
 		{names: []string{"default-hostfile"}, values: []string{"FILE"},
 			apply: func(p *parser, v []string) error { p.hostFile = v[0]; return nil }},
-		{names: []string{"disable-recovery"},
-			apply: func(p *parser, _ []string) error { p.plan.Recovery = false; return nil }},
 		{names: []string{"info"}, apply: func(p *parser, _ []string) error { p.mode(Version); return nil }},
 
 		noEffect(0, "enable-x", "disable-x", "profile", "disable-hostname-propagation", "pmi-port", "noprefix", "novm",
@@ -33,7 +31,7 @@ func otherOptions() []option {
 		refused(0, "-host or -hostfile without this machine does it", "nolocal", "skip-launch-node"),
 		refused(0, "start it around the launcher, as in totalview impirun -a -n 4 ./program (docs/diagnosis.md)", "tv"),
 		refused(1, "the debugger follows the ranks, as in -debug all gdb -- ./program", "debugger"),
-		refused(0, "jobs need no daemons here, and impirun ends with the job", "dvm", "continuous"),
+		refused(0, "jobs need no daemons here, and impirun ends with the job", "dvm"),
 		refused(1, "jobs need no daemons here", "hnp"),
 		refused(1, "for names of several jobs start impirun -names, and say -nameserver HOST:PORT", "ompi-server"),
 		refused(0, "-output json is what programs can read", "xml"),

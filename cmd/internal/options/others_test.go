@@ -50,7 +50,7 @@ func TestEveryOptionOfOtherLaunchersIsUnderstoodPassedOverOrRefusedWithAReason(t
 // valuesOf are the values that some options take; others take any word.
 var valuesOf = map[string]string{"n": "2", "np": "2", "c": "2", "ppn": "2", "N": "2", "npernode": "2", "stdin": "0",
 	"timeout": "5", "usize": "4", "nameserver": "h:1", "output": "tag", "x": "A", "debug": "0",
-	"xterm": "0"}
+	"xterm": "0", "with-ft": "ulfm"}
 
 func becomesOf(t *testing.T, option string, values int) (kind, reason string) {
 	words := []string{"-" + option, "A", "b"}[:1+values]

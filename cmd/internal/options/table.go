@@ -218,8 +218,6 @@ var table = slices.Concat([]option{
 			p.plan.Grace, err = seconds(v[0])
 			return err
 		}},
-	{names: []string{"disable-auto-cleanup", "enable-recovery"}, help: "do not end the other ranks when one dies",
-		apply: func(p *parser, v []string) error { p.plan.Recovery = true; return nil }},
 
 	{names: []string{"explain"}, help: "print what would be started, and do not start it",
 		apply: func(p *parser, v []string) error { p.plan.Explain = true; return nil }},
@@ -238,8 +236,8 @@ var table = slices.Concat([]option{
 		"report-state-on-timeout"),
 	noEffect(1, "rankmap", "prefix"),
 	noEffect(2, "mca", "gmca", "prtemca", "pmixmca"),
-}, webOptions(), diagnosisOptions(), placementOptions(), debugOptions(), outputOptions(), otherOptions(),
-	valueOptions())
+}, webOptions(), diagnosisOptions(), placementOptions(), debugOptions(), outputOptions(), failureOptions(),
+	otherOptions(), valueOptions())
 
 // byName finds an option by any of its names. Filled from the table once, at start.
 var byName = func() map[string]*option {

@@ -39,7 +39,9 @@ type Config struct {
 	Late func()
 	// Kept is a signal that is not sent on to the ranks; 0: none.
 	Kept     syscall.Signal
-	Recovery bool
+	Recovery bool // the job is fault tolerant (lost.go)
+	// Lost is that of SetConfig, for the initial set.
+	Lost func(rank int, l Loss)
 	// Streams, if not nil, says where what a rank writes to "stdout" or "stderr" goes.
 	Streams func(rank int, name string) Stream
 	// Output is where lines with a stamp go, for stdout and stderr; nil: the launcher's own. A call of Write gets
@@ -136,6 +138,7 @@ func Start(config Config, processes []Process) (*Job, error) {
 		j.table.entries[i].number = r
 	}
 	first := &Set{job: j, table: j.table, config: SetConfig{Streams: config.Streams, Drain: config.Drain}}
+	first.table.lost = config.Lost
 	j.initial, j.sets = first, []*Set{first}
 	j.listen()
 	j.startGuard() // before the ranks: we may be killed as soon as one of them runs
@@ -278,10 +281,10 @@ func (j *Job) First(rank int) { j.note(func(l *jobTable) { l.first, l.of = rank,
 func (j *Job) Fail(c Cause) { j.note(func(l *jobTable) { l.failed(c) }) }
 
 // PeerLost ends the job because another client is lost, for which the n ranks from first on may be waiting. It does
-// nothing if all of these have finalized, or with Config.Recovery.
+// nothing if all of these have finalized.
 func (j *Job) PeerLost(first, n int, c Cause) {
 	j.note(func(l *jobTable) {
-		if !l.spare && slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
+		if slices.ContainsFunc(l.entries[first:first+n], func(e entry) bool { return e.phase != finalized }) {
 			c.Answer = true
 			l.failed(c)
 		}

@@ -18,7 +18,8 @@ import (
 //
 // The rule: the first rank that ends abnormally is the cause. Abnormal is: killed by a signal; a code other than 0;
 // MPI_Abort; an end between MPI_Init and MPI_Finalize; an end without MPI_Init while others have called it. A rank that
-// ends abnormally dooms the job, unless it had finalized: then nobody can be waiting for it.
+// ends abnormally dooms the job, unless it had finalized: then nobody can be waiting for it. lost.go has the rule of
+// fault-tolerant jobs.
 //
 // A consequence is an end that another end has caused: the rank has told us that it lost another one, or it was alive
 // and well when we sent it SIGTERM. A consequence is shown as the cause only until a real cause is known. The end of a
@@ -55,7 +56,8 @@ type entry struct {
 	number int    // its rank among those of the launcher, or of its set if that was added, as messages say it
 	of     string // its program, in messages, such as " (worker)"
 	phase  phase
-	lives  int // how often it has entered MPI_Init
+	formed bool // its client, or set, has formed (lost.go)
+	lives  int  // how often it has entered MPI_Init
 	ended  bool
 	status syscall.WaitStatus // if it has ended
 	own    bool               // it leads a process group of its own
@@ -68,15 +70,18 @@ type entry struct {
 
 	answered bool // has said that it has lost another
 	told     bool // was well when it was sent SIGTERM or SIGKILL
+	lost     bool // the job goes on without it (lost.go)
 }
 
 type jobTable struct {
 	*jobState
-	host    string
-	first   int    // world rank of the launcher's rank 0
-	of      string // follows a rank in messages as long as we do not know first, such as " of client 1"
-	name    string // follows a rank in messages, such as " of spawned job 2"
-	trial   bool   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
+	host  string
+	first int    // world rank of the launcher's rank 0
+	of    string // follows a rank in messages as long as we do not know first, such as " of client 1"
+	name  string // follows a rank in messages, such as " of spawned job 2"
+	trial bool   // nobody is connected with these ranks yet: their ends are nobody's business but the spawner's
+
+	lost    func(rank int, l Loss) // SetConfig.Lost
 	entries []entry
 }
 
@@ -85,7 +90,11 @@ type jobState struct {
 	cause  *Cause
 	doomed bool
 	fatal  bool // it is doomed for a reason, and not because it is over
-	spare  bool // --enable-recovery: the death of a rank does not doom the others
+	spare  bool // the job is fault tolerant: the loss of a rank does not doom the others (lost.go)
+
+	firstLost *Cause   // the loss of a rank, as a cause; nil: none was lost
+	survivors int      // ranks that have ended, and were not lost
+	news      []func() // tell of losses of which nobody was told yet
 }
 
 func (s *jobState) doom() { s.doomed, s.fatal = true, true }
@@ -154,14 +163,31 @@ func (l *jobTable) aborted(rank, code int, text string, answer bool, blamed *int
 		first, _, _ := strings.Cut(text, "\n")
 		l.blame(rank, c.with(told), true, "gave up: %s", first)
 	}
-	l.doom() // MPI_Abort means everybody, with --enable-recovery too
+	l.doom() // MPI_Abort means everybody, in a fault-tolerant job too
 }
 
 func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 	e := &l.entries[rank]
 	e.ended = true
-	dooms := e.phase != finalized
-	answer := e.answered || e.told
+	if e.lost {
+		return
+	}
+	c, did := e.outcome(status)
+	if did != "" && l.loses(e) {
+		l.lose(rank, c, did)
+		return
+	}
+	l.survivors++
+	if did != "" {
+		l.blame(rank, c, l.dooms(e), "%s", did)
+	} else if other := l.anyInside(e.lives); e.phase != inside && other >= 0 {
+		l.blameMissing(rank, other, c.Answer)
+	}
+}
+
+// outcome is how a rank has ended; did is empty if that was well.
+func (e *entry) outcome(status syscall.WaitStatus) (c Cause, did string) {
+	c.Answer = e.answered || e.told
 	switch {
 	case status.Signaled():
 		s := status.Signal()
@@ -169,22 +195,20 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		if status.CoreDump() {
 			core = ", core dumped"
 		}
-		c := Cause{Code: 128 + int(s), Answer: answer}
+		c.Code = 128 + int(s)
 		if e.crash != nil && e.crash.Signal == int(s) {
 			c = c.with(e.crash)
 		}
-		l.blame(rank, c, dooms, "was killed by signal %d (%s, %v%s)%s", int(s), unix.SignalName(s), s, core,
+		return c, fmt.Sprintf("was killed by signal %d (%s, %v%s)%s", int(s), unix.SignalName(s), s, core,
 			c.Failure.where())
 	case status.ExitStatus() != 0:
-		code := status.ExitStatus()
-		l.blame(rank, Cause{Code: code, Answer: answer}, dooms, "exited with code %d%s", code, meaning(e.phase, code))
+		c.Code = status.ExitStatus()
+		return c, fmt.Sprintf("exited with code %d%s", c.Code, meaning(e.phase, c.Code))
 	case e.phase == inside:
-		l.blame(rank, Cause{Code: 1, Answer: answer}, true, "exited without calling MPI_Finalize")
-	default:
-		if other := l.anyInside(e.lives); other >= 0 {
-			l.blameMissing(rank, other, answer)
-		}
+		c.Code = 1
+		return c, "exited without calling MPI_Finalize"
 	}
+	return c, ""
 }
 
 // meaning is what an exit code says, as shells and the loader have it, of a process that has not called MPI_Init.
@@ -217,8 +241,7 @@ func (l *jobTable) interrupted(s syscall.Signal) {
 // blame makes the end of a rank the cause, unless there is one already that c does not outrank. The text is made of the
 // format. dooms: the other ranks must end. Ranks that have met the same error share a cause.
 func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...any) {
-	e := &l.entries[rank]
-	who := Origin{Rank: l.first + e.number, Of: l.of + l.name + e.of, Machine: l.host, PID: e.pid}
+	who := l.origin(&l.entries[rank])
 	did := fmt.Sprintf(format, args...)
 	if c.Failure != nil {
 		c.Failure.Origins, c.Failure.Did = []Origin{who}, did
@@ -229,9 +252,13 @@ func (l *jobTable) blame(rank int, c Cause, dooms bool, format string, args ...a
 	} else {
 		l.cause.Join(&c)
 	}
-	if dooms && !l.spare {
+	if dooms {
 		l.doom()
 	}
+}
+
+func (l *jobTable) origin(e *entry) Origin {
+	return Origin{Rank: l.first + e.number, Of: l.of + l.name + e.of, Machine: l.host, PID: e.pid}
 }
 
 // anyInside is a rank that is in MPI, and was there more often than lives; -1: there is none.

@@ -68,6 +68,7 @@ func (v *outcome) mayBeAnswer() bool { w := v.weight(); return w > 0 && w != 4 }
 
 // judge moves outcomes into the job table, in the order of their weights, unless a dying rank has to be waited for.
 func (j *Job) judge(atOnce bool) {
+	defer j.tellLosses()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	d := &j.outcomes
@@ -103,7 +104,8 @@ func (j *Job) mustWait() bool {
 		return false
 	}
 	if !slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return !v.answer }) {
-		return true // we do not know yet which rank was lost; it may be another client's, and we never will
+		// We may not know yet which rank was lost; it may be another client's, and we never will.
+		return j.table.firstLost == nil
 	}
 	for pid, m := range j.living {
 		spoke := slices.ContainsFunc(j.outcomes.pending, func(v outcome) bool { return v.set == m.set && v.rank == m.rank })

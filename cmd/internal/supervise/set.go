@@ -34,6 +34,7 @@ type SetConfig struct {
 	Drain   func(rank int)             // as that of Config
 	Ended   func(rank int, how string) // a process has ended during the trial: how, as in "exited with code 3"
 	Over    func()                     // no process is left
+	Lost    func(rank int, l Loss)     // the job goes on without a rank; it is told at once
 }
 
 // member is a process of a set.
@@ -94,7 +95,7 @@ var ErrOver = errors.New("the job is ending")
 func (j *Job) Add(config SetConfig, processes []Process) (s *Set, failed []error, err error) {
 	s = &Set{job: j, config: config}
 	s.table = tableUnder(j.table.jobState, j.config.Host, len(processes))
-	s.table.trial, s.table.name = true, config.Name
+	s.table.trial, s.table.name, s.table.lost = true, config.Name, config.Lost
 	for i := range config.Names {
 		s.table.entries[i].of = config.Names[i]
 	}
@@ -188,6 +189,7 @@ func (s *Set) Connected(numbers []int) bool {
 	}
 	s.table.trial = false
 	for i, n := range numbers {
+		s.table.entries[i].formed = n >= 0
 		s.table.entries[i].number, s.table.entries[i].dropped = n, n < 0
 	}
 	return true

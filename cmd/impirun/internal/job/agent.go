@@ -62,8 +62,8 @@ func (p *Part) joinAgent() error {
 		return err
 	}
 	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.Silence, Warn: warn,
-		Lost: func(client int32, err error) {
-			p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(client, tables, me)})
+		Lost: func(c int32, err error) {
+			p.lostHost(other(c, tables, me), err)
 		}})
 }
 
@@ -105,14 +105,27 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	p.mu.Lock()
 	p.agent = a
 	p.mu.Unlock()
+	p.formed()
 	for i := range p.N {
 		mine := *tables
 		mine.Me = int32(first + i)
-		if p.link(i).Job(&mine, theirs[i]) != nil {
+		if p.link(i).Job(&mine, theirs[i]) != nil && !p.ft {
 			return nil // the rank has ended: the job is over
 		}
+		p.catchUp(i)
 	}
 	return nil
+}
+
+// lostHost notes that the agent has lost a host of another client, or of its own (nil). In a fault-tolerant job the
+// first launcher tells of the latter.
+func (p *Part) lostHost(c *int32, err error) {
+	switch {
+	case !p.ft:
+		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: c})
+	case c != nil:
+		p.lostClient(&client.LostError{Client: *c, Text: err.Error()})
+	}
 }
 
 // finishAgent ends the agent, in order if all went well. p.mu is held.

@@ -41,12 +41,14 @@ func (p *Part) joinDirect() error {
 		return err
 	}
 	local := p.worldRanks(first)
+	p.formed()
 	for i := range p.N {
 		mine := *tables
 		mine.Me = local[i]
-		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil {
+		if p.link(i).Job(&mine, [2]int{-1, -1}, local...) != nil && !p.ft {
 			return nil // the rank has ended: the job is over
 		}
+		p.catchUp(i)
 	}
 	p.tablesTold()
 	return nil
@@ -68,7 +70,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		tables, first, err := m.ViaHead(hosts)
 		if err == nil {
 			p.job.First(first)
-			p.begins(first)
+			p.begins(first, tables)
 		}
 		return tables, first, err
 	}
@@ -84,11 +86,16 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 	p.mu.Unlock()
 	session.Report(p.Traffic)
 	m.Peers.Joined(session, int(tables.Clients))
+	first = join.FirstRank(tables, m.Rank)
+	p.begins(first, tables)
 	session.Watch(func(err error) {
 		var lost *client.LostError
+		var gone *client.RanksError
 		switch {
 		case errors.As(err, &lost):
-			p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: err.Error(), Blamed: &lost.Client})
+			p.lostClient(lost)
+		case errors.As(err, &gone):
+			p.lostRanks(gone)
 		default:
 			m.Report(err)
 		}
@@ -103,17 +110,15 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 			}
 		}
 	}
-	first = join.FirstRank(tables, m.Rank)
 	p.job.First(first - p.First)
-	p.begins(first)
 	return tables, first, nil
 }
 
-// begins notes the world rank of the client's first rank.
-func (p *Part) begins(first int) {
+// begins notes the world rank of the client's first rank, and the tables.
+func (p *Part) begins(first int, tables *transport.Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.base = first
+	p.base, p.tables = first, tables
 }
 
 // Joined reports whether this client has joined the others.

@@ -52,6 +52,9 @@ type seat struct {
 	guests []*startup.LauncherEnd // those that have come through the door
 	heard  sync.WaitGroup         // those that are being read
 	gone   bool                   // the rank has ended: nobody is let in any more
+	told   int                    // of how many losses it has heard
+
+	telling sync.Mutex // held while it is told, so that it hears all in their order
 }
 
 // onlyOnce returns why the ranks of a part may have one life only.
@@ -91,8 +94,7 @@ func (p *Part) admit(i int, end *startup.LauncherEnd) {
 	defer s.heard.Done()
 	p.read(i, end)
 	if pid, was := p.abandoned(i, end); was {
-		p.set.Aborted(p.First+i, 1, fmt.Sprintf("process %d, which was in MPI as this rank, has ended without MPI_Finalize",
-			pid), true, nil, nil)
+		p.set.Abandoned(p.First+i, pid)
 	}
 }
 
@@ -145,6 +147,9 @@ func (p *Part) arrive(i int, end *startup.LauncherEnd, hello startup.Hello) (now
 		p.trial.wake()
 	case p.greeted == p.N:
 		p.closeOld()
+		if p.joinPlan == nil {
+			p.formed()
+		}
 		close(p.welcome)
 	}
 	return p.life, ""

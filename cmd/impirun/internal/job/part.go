@@ -31,6 +31,7 @@ import (
 	"github.com/libimpi/libimpi/sockets/address"
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/client"
+	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/agent"
 	"github.com/libimpi/libimpi/transport/shm"
 	"github.com/libimpi/libimpi/transport/wire"
@@ -58,6 +59,9 @@ type Part struct {
 
 	reports Reports // of the ranks' traffic
 
+	ft     bool // the job is fault tolerant
+	losses losses
+
 	asker sync.Mutex // held for one round
 	round round      // of questions what ranks wait for
 	sites sites      // of the calls in which they are
@@ -83,9 +87,10 @@ type Part struct {
 	hosted  int
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
-	agent   *agent.Agent // nil: there is none, or not yet
-	tabled  bool         // the ranks have the job's tables
-	base    int          // world rank of the client's first rank, as soon as that is known
+	agent   *agent.Agent   // nil: there is none, or not yet
+	tabled  bool           // the ranks have the job's tables
+	base    int            // world rank of the client's first rank, as soon as that is known
+	tables  *transport.Job // of an IMPI job, as soon as they are known
 }
 
 // drainTime bounds how long a link is read after its process has ended, if a child that it left behind keeps the other
@@ -260,7 +265,7 @@ func (p *Part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error
 		}
 	}
 	w := startup.Welcome{LocalRank: int32(rank), LocalSize: int32(len(pids)), JobID: now.name(p.jobID), Shared: now.shared,
-		Parent: p.parent, Universe: p.universe}
+		Parent: p.parent, Universe: p.universe, FT: p.ft}
 	switch {
 	case p.joinPlan == nil:
 		w.Job = startup.OneClient(pids...)
@@ -271,6 +276,7 @@ func (p *Part) greet(i int, end *startup.LauncherEnd, hello startup.Hello) error
 		w.IMPI, w.Bind, w.Ports = true, p.joinPlan.Bind, [2]int{p.joinPlan.Port, p.joinPlan.PortTo}
 	}
 	if err := end.Welcome(w); err != nil || !w.Agent {
+		p.catchUp(i)
 		return err
 	}
 	p.ready(i, client.Host{})

@@ -31,9 +31,14 @@ func Run(plan *options.Plan, list []supervise.Process, parts []*Part, ranks []in
 		config.Name = layout.OfJob(plan.Spawned)
 	}
 	config.Drain = func(rank int) {
-		for _, p := range parts {
-			if i := rank - p.First; i >= 0 && i < p.N {
-				p.Drain(i)
+		if p, i := partOfRank(parts, rank); p != nil {
+			p.Drain(i)
+		}
+	}
+	if plan.Recovery {
+		config.Lost = func(rank int, l supervise.Loss) {
+			if p, i := partOfRank(parts, rank); p != nil {
+				p.Lost(i, l, parts)
 			}
 		}
 	}

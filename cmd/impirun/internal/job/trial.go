@@ -6,9 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/transport/shm"
 )
 
@@ -26,7 +28,8 @@ type Spawned struct {
 	Programs []*options.Program // by process
 	Parent   string             // the port of those who spawn it
 	Universe int32
-	Plain    bool // of programs that do not use MPI
+	Plain    bool                             // of programs that do not use MPI
+	Lost     func(startup.Lost, outcome.Loss) // that of Tolerate; nil: the job is not fault tolerant
 }
 
 // NewSpawned makes the part of a job that is being spawned, on trial. Its processes are ready to start, but for their
@@ -39,6 +42,9 @@ func NewSpawned(s Spawned, list []supervise.Process) (*Part, error) {
 	}
 	p.once = "it was spawned"
 	p.spawner, p.programs, p.parent, p.universe, p.plain = s.By, s.Programs, s.Parent, s.Universe, s.Plain
+	if s.Lost != nil {
+		p.Tolerate(s.Lost)
+	}
 	p.trial = &trial{waiting: n, failed: make([]string, n), changed: make(chan struct{}, 1), over: make(chan struct{})}
 	if s.Plain {
 		p.trial.waiting = 0

@@ -31,6 +31,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/startup/server"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // head is the launcher of a client on several machines, or of a spawned job on other machines. Its fields are for the
@@ -51,7 +52,9 @@ type head struct {
 	session  *client.Session
 	joining  bool // join is running, and has not answered on joined yet
 	joined   chan joinResult
-	lost     chan *client.LostError
+	lost     chan error     // what the server says of other clients
+	tables   *transport.Job // as soon as the nodes have them
+	graves   graves
 	spawner  *spawn.Spawner
 	work     chan func()          // for the thread that stays; nil in the head of a spawned job
 	served   chan struct{}        // closed when serve has returned
@@ -239,9 +242,7 @@ func (h *head) serve(signals <-chan syscall.Signal) {
 			h.joining = false
 			h.tell(o)
 		case err := <-h.lost:
-			if !h.plan.Recovery {
-				h.fail(&supervise.Cause{Code: 1, Text: err.Error(), Blamed: &err.Client, Answer: true})
-			}
+			h.loseOthers(err)
 		case s := <-signals:
 			if h.cause == nil {
 				c := outcome.Interrupted(s)
@@ -289,6 +290,8 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 		h.takeTraffic(r, m.Traffic)
 	case m.Report != nil:
 		h.inquests.take(r.Number, m.Report)
+	case m.Dead != nil:
+		h.mourn(r, m.Dead)
 	case m.Rest != nil:
 		h.inquests.rests(r.Number, m.Rest.All)
 	case m.Hosts != nil && r.hosts == nil:
@@ -339,11 +342,7 @@ func (h *head) lack() {
 	}
 	c := &supervise.Cause{Code: 1, Text: fmt.Sprintf("rank %d%s on %s ended without calling MPI_Init, which rank %d has "+
 		"called", h.nodes[gone].Ranks[0], of, h.nodes[gone].Name, h.nodes[waits].Ranks[0])}
-	if !h.plan.Recovery {
-		h.fail(c)
-	} else if c.Outranks(h.mild) {
-		h.mild = c
-	}
+	h.fail(c)
 }
 
 // end notes that a node has ended. The last of a branch ends its stream.

@@ -199,6 +199,7 @@ func (n *node) run() (*supervise.Cause, error) {
 	n.hasPart(p, spawner)
 	p.OfNode(ranks, s.Parent)
 	spawner.Serve(p, plan)
+	n.tolerate()
 	if s.Job != 0 {
 		plan.Spawned, plan.Debug = s.Job, nil
 	}
@@ -272,6 +273,8 @@ func (n *node) listen() {
 			n.reportTraffic()
 		case m.Report != nil:
 			go n.tellReport(m.Report)
+		case m.Dead != nil:
+			n.hearDead(m.Dead.Lost)
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

@@ -112,7 +112,9 @@ func (h *head) lose(b *tree.Branch, m *tree.LostFrame) {
 				text += fmt.Sprintf(" and %d more", others-1)
 			}
 		}
-		h.fail(&supervise.Cause{Code: 1, Text: text})
+		if !h.loseMachines(gone, text) {
+			h.fail(&supervise.Cause{Code: 1, Text: text})
+		}
 	}
 }
 

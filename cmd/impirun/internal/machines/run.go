@@ -36,7 +36,7 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 		return err
 	}
 	h := &head{plan: plan, joinPlan: joins[0], turns: make(chan func()), joined: make(chan joinResult, 1),
-		lost: make(chan *client.LostError, 1), work: make(chan func()), served: make(chan struct{}),
+		lost: make(chan error, 1), work: make(chan func()), served: make(chan struct{}),
 		wake: make(chan struct{}, 1), dooms: make(chan supervise.Cause, 1)}
 	if plan.Exits {
 		h.exits = job.Exits{}
@@ -56,7 +56,7 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 	h.printing.Unlock()
 	close(h.served)
 	h.asks.Close()
-	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild))
+	h.cause = h.spawner.Finish(cmp.Or(h.cause, h.mild, h.noSurvivor()))
 	if h.cause == nil && h.unwritten != nil {
 		h.cause = &supervise.Cause{Code: 1, Text: fmt.Sprintf("output of ranks is lost: %v", h.unwritten)}
 	}

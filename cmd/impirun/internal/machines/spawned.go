@@ -7,7 +7,6 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
-	"github.com/libimpi/libimpi/startup/client"
 )
 
 // Doom tells a head to end its processes.
@@ -69,7 +68,7 @@ type spawned struct {
 
 func newSpawned(s *spawn.Spawner, j spawn.Elsewhere, main *head) *spawned {
 	return &spawned{where: j.Where, head: &head{plan: j.Plan, spawner: s, main: main, turns: make(chan func()),
-		joined: make(chan joinResult, 1), lost: make(chan *client.LostError, 1), wake: make(chan struct{}, 1),
+		joined: make(chan joinResult, 1), lost: make(chan error, 1), wake: make(chan struct{}, 1),
 		dooms: make(chan supervise.Cause, 1), job: j.Number, parent: j.Parent, settled: make(chan struct{})}}
 }
 

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/debugger"
@@ -69,12 +68,9 @@ func (h *head) tell(o joinResult) {
 		o.session.Report(h.traffic)
 		h.joinPlan.Peers.Joined(o.session, int(o.tables.Clients))
 		o.session.Watch(func(err error) {
-			var lost *client.LostError
-			if errors.As(err, &lost) {
-				select {
-				case h.lost <- lost:
-				default: // one is enough
-				}
+			select {
+			case h.lost <- err:
+			case <-h.served:
 			}
 		})
 	}
@@ -87,7 +83,9 @@ func (h *head) tell(o joinResult) {
 	told := tree.JobFrame{Tables: startup.EncodeJob(o.tables), First: o.first}
 	if err := h.broadcast(tree.Frame{Job: &told}); err != nil {
 		h.fail(&supervise.Cause{Code: 1, Text: err.Error()})
+		return
 	}
+	h.tables = o.tables
 }
 
 // publish shows all processes to a parallel debugger that has started us, if one has. They are in MPI_Init, and wait

@@ -22,6 +22,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/hosts"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -38,6 +39,7 @@ type Spawner struct {
 	machines Machines // nil: we are not
 	names    *nameBook
 	places   occupied
+	lost     func(startup.Lost, outcome.Loss) // tells the user of lost ranks; nil: the job is not fault tolerant
 
 	mu     sync.Mutex
 	job    *supervise.Job    // of the processes on this machine; nil: there is none
@@ -90,6 +92,9 @@ func (s *Spawner) Running(job *supervise.Job) {
 	defer s.mu.Unlock()
 	s.job = job
 }
+
+// Tolerate makes the jobs that are spawned fault tolerant. say tells the user of ranks that are lost.
+func (s *Spawner) Tolerate(say func(startup.Lost, outcome.Loss)) { s.lost = say }
 
 // Serve makes the spawner serve the ranks of one of the plan's parts.
 func (s *Spawner) Serve(p *job.Part, plan *options.Plan) {
@@ -266,7 +271,7 @@ func (s *Spawner) newPart(r *startup.Spawn, plan *options.Plan, list []order, sl
 	n := len(run)
 	processes = make([]supervise.Process, n)
 	before, places := s.places.take("", n)
-	how := job.Spawned{By: s, Parent: r.Parent, Universe: s.universe, Plain: plain}
+	how := job.Spawned{By: s, Parent: r.Parent, Universe: s.universe, Plain: plain, Lost: s.lost}
 	for k, at := range run {
 		o := &list[slots[at]]
 		place := programs.Place{Program: slots[at], Rank: k, Size: n, LocalRank: k, LocalSize: n, Verbose: s.plan.Verbose,
@@ -320,6 +325,7 @@ func (s *Spawner) setConfig(p *job.Part, places []int, list []order, slots, run 
 			p.Failed(k, text)
 		},
 		Over: func() { s.discard(p, places) },
+		Lost: func(k int, l supervise.Loss) { p.Lost(k, l, []*job.Part{p}) },
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/stat"
@@ -42,6 +43,8 @@ import (
 //	report {number}              ->  when somebody asks what ranks wait for
 //	                             <-  report {number, ranks}
 //	                             <-  rest {all}: all processes have come to rest, or they have not any more
+//	                             <-  dead {ranks}: ranks are lost, and the job goes on
+//	dead {ranks}                 ->  likewise, those of others
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
@@ -66,6 +69,7 @@ type Frame struct {
 	Traffic *TrafficFrame `json:",omitempty"`
 	Report  *ReportFrame  `json:",omitempty"`
 	Rest    *RestFrame    `json:",omitempty"`
+	Dead    *DeadFrame    `json:",omitempty"`
 	End     *EndFrame     `json:",omitempty"`
 }
 
@@ -97,7 +101,7 @@ type StartFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 8
+const nodeVersion = 9
 
 // InputKind is where a node has the standard input of its ranks from.
 type InputKind int
@@ -160,6 +164,12 @@ type ReportFrame struct {
 
 // RestFrame reports whether all processes of a node's ranks are at rest.
 type RestFrame struct{ All bool }
+
+// DeadFrame says which ranks are lost; none if they are a spawned job's. What is for the user comes from nodes alone.
+type DeadFrame struct {
+	startup.Lost
+	Loss outcome.Loss
+}
 
 // EndFrame says that the job is over, or how a node's ranks have ended.
 type EndFrame struct {
