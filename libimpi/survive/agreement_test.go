@@ -1,0 +1,110 @@
+package survive
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+var shapes = []Shape{Binomial, Binary}
+
+func TestWithoutFailuresAnAgreementIsTwoMessagesForEachMemberButOne(t *testing.T) {
+	for n := 1; n <= 64; n++ {
+		for _, s := range shapes {
+			w := simulate(t, plan{members: n, shape: s, program: []kind{once}, delay: 3, notice: 1})
+			if w.sent != 2*(n-1) {
+				t.Errorf("%d messages of %d members", w.sent, n)
+			}
+		}
+	}
+}
+
+// Whoever fails, before whatever step, alone.
+func TestSurvivorsAgreeWhenOneMemberFailsAtAnyStep(t *testing.T) {
+	for n := 2; n <= 16; n++ {
+		for _, s := range shapes {
+			for _, k := range []kind{once, confirmed, shrink} {
+				p := plan{members: n, shape: s, program: []kind{k}, seed: uint64(n), delay: 3, notice: 7}
+				steps := simulate(t, p).step
+				for step := range steps {
+					for m := range n {
+						p.deaths = []death{{step, m}}
+						simulate(t, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Any two fail, before any two steps.
+func TestSurvivorsAgreeWhenTwoMembersFailAtAnySteps(t *testing.T) {
+	for n := 3; n <= 5; n++ {
+		for _, s := range shapes {
+			p := plan{members: n, shape: s, program: []kind{once}, seed: uint64(n), delay: 2, notice: 5}
+			steps := simulate(t, p).step + 8 // what the first failure leads to
+			for i := range steps * n {
+				for j := range i {
+					p.deaths = []death{{i / n, i % n}, {j / n, j % n}}
+					simulate(t, p)
+				}
+			}
+		}
+	}
+}
+
+// random is a simulation with up to n-1 failures, most of them close to each other.
+func random(rng *rand.Rand) plan {
+	p := plan{members: 2 + rng.IntN(15), shape: shapes[rng.IntN(2)], ahead: rng.IntN(3) == 0, seed: rng.Uint64(),
+		delay: 1 + rng.IntN(9), notice: 1 + rng.IntN(40)}
+	for range 1 + rng.IntN(4) {
+		p.program = append(p.program, kind(rng.IntN(3)))
+	}
+	step := rng.IntN(3 * p.members)
+	for range rng.IntN(p.members) {
+		p.deaths = append(p.deaths, death{step, rng.IntN(p.members)})
+		step += rng.IntN(1 + rng.IntN(6*p.members))
+	}
+	return p
+}
+
+func TestSurvivorsAgreeInRandomProgramsWithRandomFailures(t *testing.T) {
+	runs := 20000
+	if testing.Short() {
+		runs = 2000
+	}
+	differs := 0
+	for i := range runs {
+		differs += simulate(t, random(rand.New(rand.NewPCG(uint64(i), 1)))).differs
+	}
+	t.Logf("%d values of dead members that no survivor has", differs)
+	if differs == 0 {
+		t.Error("no member died with a value of its own: the failures are too harmless")
+	}
+}
+
+func FuzzSurvivorsAgree(f *testing.F) {
+	for i := range 8 {
+		f.Add(uint64(i), uint64(i*i))
+	}
+	f.Fuzz(func(t *testing.T, a, b uint64) { simulate(t, random(rand.New(rand.NewPCG(a, b)))) })
+}
+
+func TestShrinkEndsAtOnceIfNobodyHasFailedSinceTheAgreementBefore(t *testing.T) {
+	a := New(0, 2, Binomial)
+	a.Lost(Of(1))
+	first, second := a.Shrink(3), a.Shrink(4)
+	if first.Rounds() != 2 || second.Rounds() != 1 {
+		t.Errorf("%d and %d rounds", first.Rounds(), second.Rounds())
+	}
+}
+
+func TestAFailureIsUnacknowledgedUntilAllHaveAcknowledgedIt(t *testing.T) {
+	a := New(0, 3, Binomial)
+	a.Lost(Of(1, 2))
+	if v := a.Agree(Value{Acked: Of(1)}).Value(); !v.Unacknowledged() {
+		t.Errorf("%v", v)
+	}
+	if v := a.Agree(Value{Acked: Of(1, 2)}).Value(); v.Unacknowledged() {
+		t.Errorf("%v", v)
+	}
+}
