@@ -19,8 +19,8 @@ type plan struct {
 	program []kind
 	ahead   bool // members call all operations at once, otherwise each after the one before
 	seed    uint64
-	delay   int // of messages: 1 to so much
-	notice  int // of news of failures: 1 to so much
+	delay   int // of messages: 1 to so much, but for a few that are slow
+	notice  int // of news of failures, in the same way
 	deaths  []death
 }
 
@@ -108,6 +108,15 @@ func (w *world) post(e *event, delay int) {
 	heap.Push(&w.queue, e)
 }
 
+// wait is a random delay of 1 to most; one in eight is much longer.
+func (w *world) wait(most int) int {
+	d := 1 + w.rng.IntN(most)
+	if w.rng.IntN(8) == 0 {
+		d *= 8
+	}
+	return d
+}
+
 // die makes those fail whose step it is.
 func (w *world) die() {
 	for _, d := range w.deaths {
@@ -117,7 +126,7 @@ func (w *world) die() {
 		w.process[d.member].dead = true
 		w.dead = w.dead.Union(Of(d.member))
 		for i := range w.process {
-			w.post(&event{to: i, lost: Of(d.member)}, 1+w.rng.IntN(w.notice))
+			w.post(&event{to: i, lost: Of(d.member)}, w.wait(w.notice))
 		}
 	}
 	w.step++
@@ -151,7 +160,7 @@ func (w *world) settle(member int) {
 			return
 		}
 		w.sent++
-		w.post(&event{to: messages[i].To, message: &messages[i]}, 1+w.rng.IntN(w.delay))
+		w.post(&event{to: messages[i].To, message: &messages[i]}, w.wait(w.delay))
 	}
 	if w.die(); p.dead {
 		return
@@ -162,7 +171,7 @@ func (w *world) settle(member int) {
 			p.got[i] = &v
 			w.check(member, i)
 			if !w.ahead && i+1 < len(w.program) {
-				w.post(&event{to: member, start: true}, 1+w.rng.IntN(w.delay))
+				w.post(&event{to: member, start: true}, w.wait(w.delay))
 			}
 		}
 	}
