@@ -47,7 +47,7 @@ type Agreements struct {
 	// Of the agreement that is under way:
 	tree     tree
 	at       int // this member's node
-	root     int // the first node that lives, or an earlier one
+	root     int // the first node that lives
 	isRoot   bool
 	value    Value            // contributions so far
 	pending  map[int]struct{} // members that have not reported yet
@@ -231,9 +231,7 @@ func (a *Agreements) advance() {
 
 // findRoot finds the root. If it is this member only since others failed, all other branches are below it, too.
 func (a *Agreements) findRoot() {
-	for a.root < a.at && a.known.Has(a.tree.member(a.root)) {
-		a.root++
-	}
+	a.root = a.tree.node(a.known.first())
 	if a.root == a.at && !a.isRoot {
 		a.isRoot = true
 		if a.at > 0 {

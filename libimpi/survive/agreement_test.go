@@ -20,9 +20,16 @@ func TestWithoutFailuresAnAgreementIsTwoMessagesForEachMemberButOne(t *testing.T
 
 // Whoever fails, before whatever step, alone.
 func TestSurvivorsAgreeWhenOneMemberFailsAtAnyStep(t *testing.T) {
-	for n := 2; n <= 16; n++ {
+	most := 16
+	if testing.Short() {
+		most = 6
+	}
+	for n := 2; n <= most; n++ {
 		for _, s := range shapes {
 			for _, k := range []kind{once, confirmed, shrink} {
+				if k == confirmed && n > 8 {
+					continue // as once, twice
+				}
 				p := plan{members: n, shape: s, program: []kind{k}, seed: uint64(n), delay: 3, notice: 7}
 				steps := simulate(t, p).step
 				for step := range steps {
@@ -38,7 +45,11 @@ func TestSurvivorsAgreeWhenOneMemberFailsAtAnyStep(t *testing.T) {
 
 // Any two fail, before any two steps.
 func TestSurvivorsAgreeWhenTwoMembersFailAtAnySteps(t *testing.T) {
-	for n := 3; n <= 5; n++ {
+	most := 5
+	if testing.Short() {
+		most = 4
+	}
+	for n := 3; n <= most; n++ {
 		for _, s := range shapes {
 			p := plan{members: n, shape: s, program: []kind{once}, seed: uint64(n), delay: 2, notice: 5}
 			steps := simulate(t, p).step + 8 // what the first failure leads to

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // Set is a set of members: their numbers, ascending. It is not changed once it is made, so processes, messages and
@@ -24,6 +25,11 @@ func Of(members ...int) Set {
 func (s Set) Has(member int) bool {
 	_, found := slices.BinarySearch(s, int32(member))
 	return found
+}
+
+// first is the first member that is not in the set.
+func (s Set) first() int {
+	return sort.Search(len(s), func(i int) bool { return int(s[i]) != i })
 }
 
 // Within reports whether all of s is in t.
@@ -78,6 +84,9 @@ func (s Set) Common(t Set) Set {
 
 // Without is what is in s but not in t.
 func (s Set) Without(t Set) Set {
+	if len(t) == 0 {
+		return s
+	}
 	if s.Within(t) {
 		return nil
 	}
