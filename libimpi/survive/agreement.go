@@ -150,9 +150,7 @@ func (a *Agreements) begin(v Value) {
 	early := a.early
 	a.early = a.early[:0]
 	for i := range early {
-		if !a.known.Has(early[i].From) { // those below one that failed report themselves
-			a.report(&early[i])
-		}
+		a.report(&early[i])
 	}
 	clear(early)
 }

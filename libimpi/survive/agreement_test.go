@@ -2,6 +2,7 @@ package survive
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -98,6 +99,66 @@ func FuzzSurvivorsAgree(f *testing.F) {
 		f.Add(uint64(i), uint64(i*i))
 	}
 	f.Fuzz(func(t *testing.T, a, b uint64) { simulate(t, random(rand.New(rand.NewPCG(a, b)))) })
+}
+
+// step gives a member messages, and returns those that it sends.
+func step(t *testing.T, a *Agreements, messages ...Message) []Message {
+	t.Helper()
+	for _, m := range messages {
+		if err := a.Receive(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return slices.Clone(a.Messages())
+}
+
+// contributed are three members that have contributed, and the root, which is about to send its decision.
+func contributed(t *testing.T) (one, two *Agreements, decision []Message) {
+	t.Helper()
+	root := New(0, 3, Binomial)
+	one, two = New(1, 3, Binomial), New(2, 3, Binomial)
+	for i, a := range []*Agreements{root, one, two} {
+		a.Agree(Value{And: ^(1 << i)})
+	}
+	return one, two, step(t, root, append(step(t, one), step(t, two)...)...)
+}
+
+func TestANewRootTakesTheDecisionOfTheOldOne(t *testing.T) {
+	one, two, decision := contributed(t)
+	step(t, two, decision[0])
+	one.Lost(Of(0))
+	query := step(t, one)
+	answer := step(t, two, query...)
+	rest := step(t, one, answer...)
+	if len(query) != 1 || query[0].Kind != Query || len(answer) != 1 || answer[0].Kind != Down || len(rest) > 0 {
+		t.Errorf("the new root sends %v, is answered %v, and then sends %v", query, answer, rest)
+	}
+	step(t, one, decision[1]) // late
+	if v := one.last; !same(v, two.last) || v.And != ^uint64(7) {
+		t.Errorf("it has %v", v)
+	}
+}
+
+func TestNobodyListensToAnOldRootAfterItHasReportedToTheNewOne(t *testing.T) {
+	one, two, decision := contributed(t)
+	one.Lost(Of(0))
+	report := step(t, two, step(t, one)...) // by which it learns of the failure
+	if late := step(t, two, decision[0]); len(report) != 1 || report[0].Kind != Up || len(late) > 0 || !two.active {
+		t.Errorf("it reports %v, then sends %v", report, late)
+	}
+	step(t, two, step(t, one, report...)...)
+	if !same(one.last, two.last) || !slices.Equal(two.last.Failed, Of(0)) {
+		t.Errorf("the new root has %v, the other member %v", one.last, two.last)
+	}
+}
+
+func TestOneReportOfAMemberThatIsAheadIsKept(t *testing.T) {
+	a := New(0, 3, Binomial)
+	step(t, a, Message{From: 1, Kind: Up, Value: Value{Max: 1}}, Message{From: 2, Kind: Up},
+		Message{From: 1, Kind: Up, Value: Value{Max: 2}})
+	if len(a.early) != 2 || a.Agree(Value{}).Value().Max != 2 {
+		t.Errorf("%v are kept", a.early)
+	}
 }
 
 func TestShrinkEndsAtOnceIfNobodyHasFailedSinceTheAgreementBefore(t *testing.T) {

@@ -160,7 +160,11 @@ func (w *world) settle(member int) {
 			return
 		}
 		w.sent++
-		w.post(&event{to: messages[i].To, message: &messages[i]}, w.wait(w.delay))
+		m, err := Parse(member, messages[i].To, messages[i].Append(nil))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.post(&event{to: m.To, message: &m}, w.wait(w.delay))
 	}
 	if w.die(); p.dead {
 		return
