@@ -125,7 +125,7 @@ func TestFailuresDuringAnAgreementOfManyCostLittle(t *testing.T) {
 	for _, s := range shapes {
 		w := newMany(n, s)
 		rng := rand.New(rand.NewPCG(uint64(n), 7))
-		const failures = 24
+		const failures = 12
 		for range failures {
 			now := rng.IntN(2 * depth)
 			w.failing[now] = w.failing[now].Union(Of(rng.IntN(n), rng.IntN(n/100)))
@@ -144,7 +144,7 @@ func TestFailuresDuringAnAgreementOfManyCostLittle(t *testing.T) {
 // A cluster, half of all members, fails: its ranks are consecutive, or every other one. One member may have to hear all
 // others in the next agreement; in that after it the tree is as good as new.
 func TestTheTreeIsMadeAnewOfThoseThatSurvived(t *testing.T) {
-	const n = 4_000
+	const n = 2_000
 	for name, cluster := range map[string]func(i int) int{
 		"first half":  func(i int) int { return i },
 		"second half": func(i int) int { return i + n/2 },
@@ -185,7 +185,7 @@ func TestRootAfterRootFails(t *testing.T) {
 }
 
 func TestARevocationReachesMany(t *testing.T) {
-	n := howMany(testing.Short()) / 5
+	n := howMany(testing.Short()) / 10
 	sent, end := spread(t, n, 17, nil, nil)
 	t.Logf("%d messages to %d members in %d steps", sent, n, end)
 	if steps := bits.Len(uint(n)); end > steps/2+1 || sent > 2*n*steps {
