@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/shells"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
+	"golang.org/x/sys/unix"
 )
 
 // Panes of tmux. A launcher that runs inside tmux opens them there. One that has a terminal starts a tmux of its own,
@@ -49,15 +51,34 @@ func InsideTmux(plan *options.Plan) (done bool, err error) {
 	cmd := exec.Command("tmux", slices.Concat([]string{"-S", filepath.Join(dir, "socket"), "new-session", "-n", "impirun",
 		"/bin/sh", "-c", launcherPane, code, self}, os.Args[1:])...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	ended := cmd.Run()
 	text, err := os.ReadFile(code)
 	if err != nil {
 		return true, fmt.Errorf("tmux has ended before the job: %w", cmp.Or(ended, err))
 	}
+	awaitServer()
 	if n, _ := strconv.Atoi(strings.TrimSpace(string(text))); n != 0 {
 		return true, &outcome.Error{Cause: &supervise.Cause{Code: n}, Quiet: true} // it was said in the pane
 	}
 	return true, nil
+}
+
+// serverTime bounds the wait for the server of tmux, which ends by itself with its last session.
+const serverTime = 2 * time.Second
+
+// awaitServer returns when the server has ended, and what ran in its panes: nothing is left behind. They are children of
+// this process, as tmux's client, which has started them, has ended.
+func awaitServer() {
+	for end := time.Now().Add(serverTime); time.Now().Before(end); {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if err == unix.ECHILD {
+			return
+		}
+		if pid == 0 {
+			time.Sleep(serverTime / 1000)
+		}
+	}
 }
 
 // isInteractive reports whether people talk to a tool.
