@@ -82,6 +82,7 @@ func (p *process) start() (err error) {
 			sockets = &agent
 		}
 	}
+	job.FaultTolerant = w.FT
 	return p.join(job, w, listener, sockets)
 }
 
@@ -142,6 +143,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	if p.link != nil {
 		p.tellState()
 		p.watchLauncher()
+		p.link.Losses(func(n startup.Lost) { p.engine.LostElsewhere(n.Ranks, errors.New(n.Text)) })
 	}
 	return p.report(len(world))
 }

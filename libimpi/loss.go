@@ -21,7 +21,7 @@ import (
 // Messages that are under way between others end as they would: their other ends count on it. A send of a collective
 // operation that its receiver may never ask for is cancelled.
 //
-//	Lost (recv.go) -> lose -> Comm.lose: which communicators have lost a member
+//	LostElsewhere, Lost (recv.go) -> lose -> Comm.lose: which communicators have lost a member
 //	                       -> without -> endHopeless: requests and operations on boards that wait in vain
 //	start, postRecv, seek, opened -> hopeless, without: those that would
 //
@@ -69,6 +69,17 @@ func (e *Engine) lose(p *peer, lost *Error) {
 		}
 	})
 	e.without(p, lost)
+}
+
+// LostElsewhere takes the launcher's word that processes of the job are lost, by rank in MPI_COMM_WORLD, and why.
+func (e *Engine) LostElsewhere(ranks []int32, why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range ranks {
+		if r >= 0 && int(r) < len(e.job.Procs) && r != e.me {
+			e.Lost(r, why)
+		}
+	}
 }
 
 // noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
