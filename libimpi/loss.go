@@ -142,6 +142,7 @@ func (c *Comm) lose(world int32, err *Error) {
 		if l := &one.losses; !slices.Contains(l.failed, world) {
 			l.failed = append(l.failed, world)
 			one.needs(err)
+			one.tellWindow(world, err)
 		}
 	}
 }
@@ -344,7 +345,9 @@ func (c *Comm) revoke() {
 		l := &one.losses
 		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
 		one.needs(revoked)
-		one.close()
+		if one.close(); one.window != nil {
+			one.window.Revoke(revoked.Text)
+		}
 	}
 	e.endHopeless()
 	if e.loss.spread != nil {

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -15,10 +16,11 @@ func (e *FakeEngine) Allgather(own, all []uint64) error {
 
 // Barrier makes progress: others may need this process before they come.
 func (e *FakeEngine) Barrier() error {
+	e.step()
 	mine := e.barriers.Add(1)
 	for _, other := range e.f.engines {
 		for other.barriers.Load() < mine {
-			if err := e.Relax(); err != nil {
+			if err := cmp.Or(e.anyLoss(), e.Relax()); err != nil {
 				return err
 			}
 		}
@@ -47,7 +49,7 @@ func (e *FakeEngine) ReduceScatter(own []uint64) (sum uint64, err error) {
 			return sum, nil
 		}
 		s.Unlock()
-		if err := e.Relax(); err != nil {
+		if err := cmp.Or(e.anyLoss(), e.Relax()); err != nil {
 			return 0, err
 		}
 	}

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"slices"
@@ -36,12 +37,13 @@ type Fake struct {
 		rounds map[int][][]uint64 // what each member has given
 	}
 	spares []Spares
+	deaths deaths
 }
 
 // NewFake makes a job of a process for each entry of machines. Memory is found that was made from the nth time on.
 func NewFake(machines []int, foundFrom int) *Fake {
 	f := &Fake{Machines: machines, memory: newSegments(), spares: make([]Spares, len(machines))}
-	f.memory.foundFrom = foundFrom
+	f.memory.foundFrom, f.deaths.of = foundFrom, make([]atomic.Bool, len(machines))
 	return f
 }
 
@@ -53,7 +55,8 @@ func (f *Fake) Run(t testing.TB, body func(e *FakeEngine)) {
 	t.Helper()
 	f.engines = make([]*FakeEngine, len(f.Machines))
 	for r := range f.engines {
-		f.engines[r] = &FakeEngine{f: f, Me: r, limit: time.Now().Add(patience), running: map[uint64]*asked{}, last: 1}
+		f.engines[r] = &FakeEngine{f: f, Me: r, limit: time.Now().Add(patience), running: map[uint64]*asked{}, last: 1,
+			known: make([]bool, len(f.Machines))}
 	}
 	err := colltest.New(len(f.Machines)).Run(func(c *colltest.Comm) error {
 		e := f.engines[c.Rank()]
@@ -81,8 +84,10 @@ type FakeEngine struct {
 	summed   int          // and how often ReduceScatter
 
 	mu       sync.Mutex // the engine's lock: guards all that follows
-	window   *Window
-	unserved []packet // requests that came before there was a window
+	window   *Window    // that takes requests
+	member   *Window    // the same, or one that takes none
+	known    []bool     // who is lost
+	unserved []packet   // requests that came before there was a window
 	posted   []receive
 	early    []packet // data that nobody has waited for
 	running  map[uint64]*asked
@@ -121,7 +126,13 @@ func (e *FakeEngine) Engine() Engine {
 }
 
 // New makes a window.
-func (e *FakeEngine) New(config Config) (*Window, error) { return New(e.Engine(), config) }
+func (e *FakeEngine) New(config Config) (*Window, error) {
+	w, err := New(e.Engine(), config)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.member = w
+	return w, err
+}
 
 func (e *FakeEngine) String() string  { return "the processes of a test" }
 func (e *FakeEngine) Comm() coll.Comm { return e.comm }
@@ -144,16 +155,17 @@ func (e *FakeEngine) Sharers() *Sharers {
 	return s
 }
 
-func (e *FakeEngine) Await(word *uint64, least uint64) error {
+func (e *FakeEngine) Await(word *uint64, least uint64, inVain func() error) error {
+	e.step()
 	for atomic.LoadUint64(word) < least {
-		if err := e.Relax(); err != nil {
+		if err := cmp.Or(inVain(), e.Relax()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *FakeEngine) Wake(int) {}
+func (e *FakeEngine) Wake(int) { e.step() }
 
 func (e *FakeEngine) Relax() error {
 	e.Turn()
@@ -161,11 +173,16 @@ func (e *FakeEngine) Relax() error {
 	return e.Failure()
 }
 
-func (e *FakeEngine) Lock()   { e.mu.Lock() }
+func (e *FakeEngine) Lock() {
+	e.step()
+	e.mu.Lock()
+}
+
 func (e *FakeEngine) Unlock() { e.mu.Unlock() }
 func (e *FakeEngine) Ring()   {}
 
 func (e *FakeEngine) WaitFor(c Condition) {
+	e.step()
 	for !c.Holds() && e.Failure() == nil {
 		if e.f.Waits != nil {
 			e.f.Waits(e)
@@ -192,6 +209,7 @@ func (e *FakeEngine) Failure() error {
 
 // Poll takes what has come.
 func (e *FakeEngine) Poll() {
+	e.mourn()
 	e.inbox.Lock()
 	packets := e.inbox.packets
 	e.inbox.packets = nil
@@ -260,6 +278,7 @@ const shortest = 256
 
 // SendShort finds no room each fourth time.
 func (e *FakeEngine) SendShort(on Space, b Buf, to int, tag int32) bool {
+	e.step()
 	rep := e.Rep(to)
 	n := b.Type.PackedSize(b.Count, rep)
 	if e.sent++; e.sent%4 == 0 || n > shortest {
@@ -274,12 +293,23 @@ func (e *FakeEngine) SendShort(on Space, b Buf, to int, tag int32) bool {
 }
 
 func (e *FakeEngine) Send(on Space, b Buf, to int, tag int32, end func(whole bool, err error)) {
+	e.step()
+	if err := e.loss(to); err != nil {
+		if end != nil {
+			end(false, err)
+		}
+		return
+	}
 	e.f.engines[to].deliver(packet{on: on, from: e.Me, tag: tag, buf: b, rep: e.Rep(to), end: end})
 }
 
 func (e *FakeEngine) Receive(b Buf, from int, tag int32, end func(whole bool, err error)) {
 	r := receive{packet{from: from, tag: tag, buf: b, rep: e.Rep(from), end: end}}
 	i := slices.IndexFunc(e.early, func(p packet) bool { return p.from == from && p.tag == tag })
+	if err := e.loss(from); i < 0 && err != nil {
+		end(false, err)
+		return
+	}
 	if i < 0 {
 		e.posted = append(e.posted, r)
 		return

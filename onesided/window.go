@@ -41,10 +41,11 @@ type Window struct {
 	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
 	words   *Words             // in it; nil if the members are in several machines
 	sync    synchronization    // by words, if there are any
-	asks    bool               // not all parts are mapped: there are requests
-	counts  bool               // a fence counts them (fence.go)
-	inFence atomic.Bool        // the access epoch is that of such a fence
-	asked   atomic.Uint32      // calls that answer a request
+	losses  *losses
+	asks    bool          // not all parts are mapped: there are requests
+	counts  bool          // a fence counts them (fence.go)
+	inFence atomic.Bool   // the access epoch is that of such a fence
+	asked   atomic.Uint32 // calls that answer a request
 
 	direct   direct         // memory that the kernel reads and writes
 	requests windowRequests // guarded by the engine's lock, but for what is attached
@@ -75,7 +76,7 @@ func New(e Engine, config Config) (*Window, error) {
 	if w.view == nil {
 		w.view, w.targets = NewView(own.Size())
 	}
-	w.epochs = NewEpochs(w.view, w.targets)
+	w.epochs, w.losses = NewEpochs(w.view, w.targets), newLosses(own.Size())
 	if err := w.open(&config); err != nil {
 		w.Forget()
 		return nil, err
@@ -220,9 +221,9 @@ func (w *Window) share(config *Config, begins []begin) error {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
 	if whole {
-		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
+		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine, w.losses)
 	} else {
-		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine)
+		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine, w.losses)
 	}
 	return nil
 }
@@ -288,22 +289,25 @@ func (w *Window) String() string {
 // MayFree returns what is wrong with freeing the window now.
 func (w *Window) MayFree() error { return w.guarded((*Epochs).Free) }
 
-// Free gives the window up, when all members have called it and all communication is done.
+// Free gives the window up, when all members have called it and all communication is done. A window that is Broken is
+// given up although there is an error: then no member waits for others.
 func (w *Window) Free() error {
 	if err := w.MayFree(); err != nil {
 		return err
 	}
-	if err := w.flushAll(); err != nil {
-		return err
+	err := w.flushAll()
+	if err == nil {
+		err = w.barrier()
 	}
-	if err := w.barrier(); err != nil {
-		return err
-	}
-	if w.words != nil {
+	switch {
+	case err == nil && w.words != nil:
 		w.shared = w.sharers.Spares.keep(w.shared)
+	case err != nil && !w.Broken():
+		return err
 	}
+	w.settle()
 	w.Forget()
-	return nil
+	return err
 }
 
 // Forget gives back what the window has, without a word to the other members.
