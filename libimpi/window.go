@@ -40,7 +40,7 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.Foreign = c.engine.foreignJobs(c.group)
+	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.engine.job.FaultTolerant
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
 		own.Discard()
@@ -153,6 +153,12 @@ func (w *windowEngine) String() string             { return w.comm.describe() }
 func (w *windowEngine) Comm() coll.Comm            { return &w.comm.ops }
 func (w *windowEngine) Barrier() error             { return w.comm.Barrier() }
 func (w *windowEngine) Sharers() *onesided.Sharers { return w.comm.sharers() }
+
+// Agree waits for all members that survive.
+func (w *windowEngine) Agree() error {
+	_, err := w.comm.Agree(0)
+	return err
+}
 
 // Allgather gathers numbers.
 func (w *windowEngine) Allgather(own, all []uint64) error {

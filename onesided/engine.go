@@ -34,6 +34,9 @@ type Members interface {
 	Allgather(own, all []uint64) error
 	// Barrier returns when all members have called it. Collective.
 	Barrier() error
+	// Agree returns when all members that are not lost have called it, at all of them with an error if some are lost.
+	// It is for windows that are Config.Tolerant. Collective.
+	Agree() error
 	// ReduceScatter returns the sum of what all members give for this one: own has a number for each. It returns when all
 	// members have called it. Collective.
 	ReduceScatter(own []uint64) (uint64, error)

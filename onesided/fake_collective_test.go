@@ -28,6 +28,20 @@ func (e *FakeEngine) Barrier() error {
 	return nil
 }
 
+// Agree is Barrier for those that live.
+func (e *FakeEngine) Agree() error {
+	e.step()
+	mine := e.barriers.Add(1)
+	for r, other := range e.f.engines {
+		for other.barriers.Load() < mine && !e.f.deaths.of[r].Load() {
+			if err := e.Relax(); err != nil {
+				return err
+			}
+		}
+	}
+	return e.anyLoss()
+}
+
 // ReduceScatter makes progress, too.
 func (e *FakeEngine) ReduceScatter(own []uint64) (sum uint64, err error) {
 	n, s := len(e.f.engines), &e.f.sums

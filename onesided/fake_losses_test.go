@@ -2,6 +2,7 @@ package onesided
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
@@ -74,30 +75,24 @@ func (e *FakeEngine) anyLoss() error {
 // endWith ends messages from and to a process that has died.
 func (e *FakeEngine) endWith(r int) {
 	var ended []packet
-	e.posted, ended = part(e.posted, func(p receive) bool { return p.from == r }, ended)
+	e.posted = slices.DeleteFunc(e.posted, func(p receive) bool {
+		if p.from == r {
+			ended = append(ended, p.packet)
+		}
+		return p.from == r
+	})
 	to := e.f.engines[r]
 	to.inbox.Lock()
-	for i, p := range to.inbox.packets {
-		if p.from == e.Me && p.end != nil && !p.ended {
-			ended = append(ended, p)
-			to.inbox.packets[i].end = nil
+	for _, list := range [][]packet{to.inbox.packets, to.inbox.early} {
+		for i, p := range list {
+			if p.from == e.Me && p.end != nil && !p.ended {
+				ended = append(ended, p)
+				list[i].end = nil
+			}
 		}
 	}
 	to.inbox.Unlock()
 	for _, p := range ended {
 		p.end(false, e.loss(r))
 	}
-}
-
-// part takes some receives out of a list.
-func part(list []receive, of func(receive) bool, ended []packet) ([]receive, []packet) {
-	var kept []receive
-	for _, p := range list {
-		if of(p) {
-			ended = append(ended, p.packet)
-		} else {
-			kept = append(kept, p)
-		}
-	}
-	return kept, ended
 }

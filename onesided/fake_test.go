@@ -79,6 +79,7 @@ type FakeEngine struct {
 	inbox struct {
 		sync.Mutex
 		packets []packet
+		early   []packet // data that nobody has waited for
 	}
 	barriers atomic.Int64 // how many it has called
 	summed   int          // and how often ReduceScatter
@@ -89,7 +90,6 @@ type FakeEngine struct {
 	known    []bool     // who is lost
 	unserved []packet   // requests that came before there was a window
 	posted   []receive
-	early    []packet // data that nobody has waited for
 	running  map[uint64]*asked
 	last     uint64 // request given out
 	sent     int
@@ -210,12 +210,11 @@ func (e *FakeEngine) Failure() error {
 // Poll takes what has come.
 func (e *FakeEngine) Poll() {
 	e.mourn()
-	e.inbox.Lock()
-	packets := e.inbox.packets
-	e.inbox.packets = nil
-	e.inbox.Unlock()
-	for _, p := range packets {
+	for {
+		p, ok := e.next()
 		switch {
+		case !ok:
+			return
 		case p.ended:
 			p.end(false, nil)
 		case p.on == Asks && e.window == nil:
@@ -226,6 +225,18 @@ func (e *FakeEngine) Poll() {
 			e.arrive(p)
 		}
 	}
+}
+
+// next takes the oldest packet.
+func (e *FakeEngine) next() (p packet, ok bool) {
+	e.inbox.Lock()
+	defer e.inbox.Unlock()
+	if len(e.inbox.packets) == 0 {
+		return p, false
+	}
+	p = e.inbox.packets[0]
+	e.inbox.packets = e.inbox.packets[1:]
+	return p, true
 }
 
 // taken are the bytes of a message. Its sender may use its memory then.
@@ -255,7 +266,9 @@ func (e *FakeEngine) serve(p packet) { e.window.Serve(int32(p.from), e.taken(p))
 func (e *FakeEngine) arrive(p packet) {
 	i := slices.IndexFunc(e.posted, func(r receive) bool { return r.from == p.from && r.tag == p.tag })
 	if i < 0 {
-		e.early = append(e.early, p)
+		e.inbox.Lock()
+		defer e.inbox.Unlock()
+		e.inbox.early = append(e.inbox.early, p)
 		return
 	}
 	r := e.posted[i]
@@ -305,18 +318,29 @@ func (e *FakeEngine) Send(on Space, b Buf, to int, tag int32, end func(whole boo
 
 func (e *FakeEngine) Receive(b Buf, from int, tag int32, end func(whole bool, err error)) {
 	r := receive{packet{from: from, tag: tag, buf: b, rep: e.Rep(from), end: end}}
-	i := slices.IndexFunc(e.early, func(p packet) bool { return p.from == from && p.tag == tag })
-	if err := e.loss(from); i < 0 && err != nil {
+	p, ok := e.came(from, tag)
+	err := e.loss(from)
+	switch {
+	case ok:
+		e.receive(r, p)
+	case err != nil:
 		end(false, err)
-		return
-	}
-	if i < 0 {
+	default:
 		e.posted = append(e.posted, r)
-		return
 	}
-	p := e.early[i]
-	e.early = slices.Delete(e.early, i, i+1)
-	e.receive(r, p)
+}
+
+// came takes data that has come already.
+func (e *FakeEngine) came(from int, tag int32) (p packet, ok bool) {
+	e.inbox.Lock()
+	defer e.inbox.Unlock()
+	i := slices.IndexFunc(e.inbox.early, func(p packet) bool { return p.from == from && p.tag == tag })
+	if i < 0 {
+		return p, false
+	}
+	p = e.inbox.early[i]
+	e.inbox.early = slices.Delete(e.inbox.early, i, i+1)
+	return p, true
 }
 
 func (e *FakeEngine) Post(int)   {}
@@ -413,9 +437,9 @@ func bytesOfRuns(runs []transport.Run) (list [][]byte) {
 // Idle checks that an engine holds nothing back.
 func (e *FakeEngine) Idle(t testing.TB) {
 	e.Turn()
-	if len(e.posted)+len(e.early)+len(e.unserved)+len(e.running) > 0 {
+	if len(e.posted)+len(e.inbox.early)+len(e.unserved)+len(e.running) > 0 {
 		t.Errorf("process %d: %d receives, %d messages, %d requests of others and %d of the program are left", e.Me,
-			len(e.posted), len(e.early), len(e.unserved), len(e.running))
+			len(e.posted), len(e.inbox.early), len(e.unserved), len(e.running))
 	}
 	for _, what := range e.Breaches {
 		t.Errorf("process %d has found a breach: %s", e.Me, what)

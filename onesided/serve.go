@@ -27,8 +27,11 @@ type origin struct {
 	early     [][]byte // requests that this process has not come to (fence.go)
 }
 
-// Serve does what a request asks for.
+// Serve does what a request asks for, unless its origin is lost: what it gets nobody would give back.
 func (w *Window) Serve(source int32, b []byte) {
+	if w.requests.targets[source].gone {
+		return
+	}
 	r, ok := Parse(b)
 	if ok && w.isEarly(&r) {
 		o := &w.requests.origins[source]

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -33,19 +34,20 @@ type Window struct {
 	view    *View
 	targets []Target // what C sees, too
 
-	parts   []Part             // by rank
-	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
-	mine    datatype.Pointer   // the own part
-	sharers *Sharers           // those of this machine; nil: nothing is mapped
-	near    *near              // those of this machine, if a fence has to wait for them
-	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
-	words   *Words             // in it; nil if the members are in several machines
-	sync    synchronization    // by words, if there are any
-	losses  *losses
-	asks    bool          // not all parts are mapped: there are requests
-	counts  bool          // a fence counts them (fence.go)
-	inFence atomic.Bool   // the access epoch is that of such a fence
-	asked   atomic.Uint32 // calls that answer a request
+	parts    []Part             // by rank
+	memory   []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
+	mine     datatype.Pointer   // the own part
+	sharers  *Sharers           // those of this machine; nil: nothing is mapped
+	near     *near              // those of this machine, if a fence has to wait for them
+	shared   Mapped             // what the members of this machine map: words if they are all, and then parts
+	words    *Words             // in it; nil if the members are in several machines
+	sync     synchronization    // by words, if there are any
+	losses   *losses
+	asks     bool          // not all parts are mapped: there are requests
+	counts   bool          // a fence counts them (fence.go)
+	tolerant bool          // Config.Tolerant at all members
+	inFence  atomic.Bool   // the access epoch is that of such a fence
+	asked    atomic.Uint32 // calls that answer a request
 
 	direct   direct         // memory that the kernel reads and writes
 	requests windowRequests // guarded by the engine's lock, but for what is attached
@@ -58,6 +60,7 @@ type Config struct {
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
 	Foreign    bool             // members are of several jobs: a fence asks them, and counts nothing
+	Tolerant   bool             // the job goes on without members that are lost
 	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
@@ -86,15 +89,20 @@ func New(e Engine, config Config) (*Window, error) {
 
 func (w *Window) open(config *Config) error {
 	n := len(w.targets)
-	const each = 4
+	const each = 5
 	all := make([]uint64, each*n)
-	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align)}
+	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align), 0}
+	if config.Tolerant {
+		own[4] = 1
+	}
 	if err := w.engine.Allgather(own, all); err != nil {
 		return err
 	}
 	w.parts, w.memory = make([]Part, n), make([]datatype.Pointer, n)
 	begins := make([]begin, n)
+	w.tolerant = true
 	for r := range w.parts {
+		w.tolerant = w.tolerant && all[each*r+4] != 0
 		w.parts[r] = Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
 		align, ok := all[each*r+3], true
 		if begins[r], ok = config.begin(align); !ok {
@@ -290,13 +298,16 @@ func (w *Window) String() string {
 func (w *Window) MayFree() error { return w.guarded((*Epochs).Free) }
 
 // Free gives the window up, when all members have called it and all communication is done. A window that is Broken is
-// given up although there is an error: then no member waits for others.
+// given up although there is an error, when all members that are not lost have called it if it is Config.Tolerant.
 func (w *Window) Free() error {
 	if err := w.MayFree(); err != nil {
 		return err
 	}
 	err := w.flushAll()
-	if err == nil {
+	switch {
+	case w.tolerant:
+		err = cmp.Or(err, w.engine.Agree(), w.losses.any())
+	case err == nil:
 		err = w.barrier()
 	}
 	switch {
