@@ -63,6 +63,7 @@ func (e *Engine) survives() bool {
 
 // lose notes that a process is gone.
 func (e *Engine) lose(p *peer, lost *Error) {
+	p.lost = lost // before onGone looks at it
 	e.contexts.all(func(ctx *context) {
 		if c := ctx.comm; c.sourceOf(p.Rank) >= 0 {
 			c.lose(p.Rank, lost)
@@ -376,6 +377,11 @@ func (c *Comm) Revoked() bool {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()
 	return c.losses.revoked != nil
+}
+
+// Losses reports whether members are lost, and whether the communicator is revoked. Engine lock held.
+func (c *Comm) Losses() (some, revoked bool) {
+	return len(c.losses.failed) > 0, c.losses.revoked != nil
 }
 
 // Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).
