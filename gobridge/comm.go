@@ -24,7 +24,7 @@ type communicator struct {
 	handlerIsOwn atomic.Bool
 	hints        hints
 	session      *session    // that it comes from; nil if that is the world model
-	pending      atomic.Bool // its MPI_Comm_idup is under way: it cannot communicate
+	pending      atomic.Bool // its MPI_Comm_idup or MPIX_Comm_ishrink is under way: it cannot communicate
 	isShut       bool        // it is revoked: C leaves all of its calls to Go. known has the lock
 
 	attached attachedMemory // for buffered sends
@@ -545,19 +545,26 @@ func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
 }
 
 func (k *check) idup(with *info, newcomm, request uintptr) int32 {
-	b := newCommunicator(k.c.Unopened(), 0)
+	b := k.unfinished(k.c.Unopened())
 	b.hints.take(with)
-	b.handler.Store(k.c.errhandler())
 	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
+		comms.Drop(b.handle)
 		return k.refused(code, "copy")
 	}
-	b.join(k.c.session)
-	b.pending.Store(true)
-	b.handle = comms.Add(b)
 	put(newcomm, b.handle)
 	k.give(request, k.c.Idup(b.Comm, func() {
 		b.openFast()
 		b.pending.Store(false)
 	}))
 	return 0
+}
+
+// unfinished is a communicator that is made of that of the call, and has its handle before it can communicate.
+func (k *check) unfinished(c *libimpi.Comm) *communicator {
+	b := newCommunicator(c, 0)
+	b.handler.Store(k.c.errhandler())
+	b.join(k.c.session)
+	b.pending.Store(true)
+	b.handle = comms.Add(b)
+	return b
 }

@@ -136,3 +136,74 @@ func impi_Comm_ack_failed(comm uintptr, num_to_ack int32, num_acked uintptr) int
 	put(num_acked, int32(k.c.AckFailed(int(num_to_ack))))
 	return 0
 }
+
+//export impi_Comm_agree
+func impi_Comm_agree(comm, flag uintptr) int32 {
+	k := commQuery("MPIX_Comm_agree", comm)
+	k.result(flag, "flag")
+	if k.err != nil {
+		return k.fail()
+	}
+	all, err := k.c.Agree(*ref[int32](flag))
+	if err == nil || libimpi.AsError(err).Class == abi.MPIX_ERR_PROC_FAILED {
+		put(flag, all)
+	}
+	return k.done(err)
+}
+
+//export impi_Comm_iagree
+func impi_Comm_iagree(comm, flag, request uintptr) int32 {
+	k := commQuery("MPIX_Comm_iagree", comm)
+	k.result(flag, "flag")
+	k.result(request, "request")
+	if k.err != nil {
+		return k.fail()
+	}
+	k.give(request, k.c.Iagree(*ref[int32](flag), func(all int32) { put(flag, all) }))
+	return 0
+}
+
+//export impi_Comm_shrink
+func impi_Comm_shrink(comm, newcomm uintptr) int32 {
+	k := commQuery("MPIX_Comm_shrink", comm)
+	k.result(newcomm, "newcomm")
+	if k.err != nil {
+		return k.fail()
+	}
+	c, err := k.c.Shrink()
+	if err != nil {
+		return k.failed(err)
+	}
+	publish(c, k.c, newcomm)
+	return 0
+}
+
+// impi_Comm_ishrink stores the handle at once, as MPI_Comm_idup does. Until the request is done it stands for a
+// communicator of all members, to which the program may give a name and an error handler, as there.
+//
+//export impi_Comm_ishrink
+func impi_Comm_ishrink(comm, newcomm, request uintptr) int32 {
+	k := commQuery("MPIX_Comm_ishrink", comm)
+	k.result(newcomm, "newcomm")
+	k.result(request, "request")
+	if k.err != nil {
+		return k.fail()
+	}
+	b := k.unfinished(k.c.Unopened())
+	put(newcomm, b.handle)
+	k.give(request, k.c.Ishrink(b.become))
+	return 0
+}
+
+// become makes an unfinished communicator that of the engine; nil: nobody is left to talk to.
+func (c *communicator) become(made *libimpi.Comm) {
+	if made == nil {
+		comms.Drop(c.handle)
+		return
+	}
+	made.Name, made.Bridge = c.Comm.Name, c
+	c.Comm = made
+	c.join(c.session)
+	c.openFast()
+	c.pending.Store(false)
+}

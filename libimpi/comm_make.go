@@ -286,16 +286,22 @@ func (c *Comm) inOrder() *Group {
 
 // foreign returns the first member of another implementation; nil if there is none.
 func (c *Comm) foreign() (rank int, p *transport.Proc) {
-	job := c.engine.job
 	for r := range c.group.Size() {
-		w := c.group.World(r)
-		if c.engine.isGuest(w) {
-			continue // of this library, as all that meet are
-		}
-		p := &job.Procs[w]
-		if p.Client != job.Procs[c.engine.me].Client && !job.Hosts[p.Host].SameImpl {
+		if p := c.engine.foreign(c.group.World(r)); p != nil {
 			return r, p
 		}
 	}
 	return 0, nil
+}
+
+// foreign returns a process if it is of another implementation; nil if it is not.
+func (e *Engine) foreign(world int32) *transport.Proc {
+	if e.isGuest(world) {
+		return nil // of this library, as all that meet are
+	}
+	p := &e.job.Procs[world]
+	if p.Client == e.job.Procs[e.me].Client || e.job.Hosts[p.Host].SameImpl {
+		return nil
+	}
+	return p
 }

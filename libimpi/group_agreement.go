@@ -122,6 +122,12 @@ func (e *Engine) meetAndJoin(tag string, local, remote *Group) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.newInterOn(local, remote, ids)
+}
+
+// newInterOn is newInter on the first of some context ids; the others are for the communicators that will be made of
+// it.
+func (e *Engine) newInterOn(local, remote *Group, ids contexts.Block) (*Comm, error) {
 	made, err := e.newInter(local, remote, ids.Next)
 	if made != nil {
 		made.ids.supply.Stock(ids.Rest())

@@ -2,7 +2,7 @@
    Headers of other folders that C of this package includes. */
 /* cffab28f4aca1bfb gobridge/shim/shim.h */
 /* 72f9e7a392b08e0f gobridge/shim/z_calls.h */
-/* 41fdea65177dc23d gobridge/shim/z_exports.h */
+/* 6c6997e4c16f8fee gobridge/shim/z_exports.h */
 /* d933b2b8ffe8fdf5 libimpi/trace/z_trace.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */

@@ -247,10 +247,18 @@ static COLD int seen_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
+    int impi_err;
     if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_shrink(comm,
         newcomm);
-    return impi_raise(impi_missing((char *)"MPIX_Comm_shrink", IMPI_KIND_COMM, (uintptr_t)comm), IMPI_CALL_Comm_shrink, (const uint64_t[]){(uint64_t)comm,
+    impi_call.names = "MPIX_Comm_shrink"
+        "\0newcomm\0";
+    impi_call.at[0] = newcomm;
+    impi_err = impi_Comm_shrink((uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_shrink, (const uint64_t[]){(uint64_t)comm,
         (uint64_t)newcomm});
+    return 0;
 }
 WEAK(MPIX_Comm_shrink);
 
@@ -266,10 +274,19 @@ static COLD int seen_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request 
 
 int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_ishrink(comm,
         newcomm, request);
-    return impi_raise(impi_missing((char *)"MPIX_Comm_ishrink", IMPI_KIND_COMM, (uintptr_t)comm), IMPI_CALL_Comm_ishrink, (const uint64_t[]){(uint64_t)comm,
+    impi_call.names = "MPIX_Comm_ishrink"
+        "\0newcomm\0request\0";
+    impi_call.at[0] = newcomm;
+    impi_call.at[1] = request;
+    impi_err = impi_Comm_ishrink((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_ishrink, (const uint64_t[]){(uint64_t)comm,
         (uint64_t)newcomm, (uint64_t)request});
+    return 0;
 }
 WEAK(MPIX_Comm_ishrink);
 
@@ -285,9 +302,17 @@ static COLD int seen_Comm_agree(MPI_Comm comm, int *flag)
 
 int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
+    int impi_err;
     if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_agree(comm, flag);
-    return impi_raise(impi_missing((char *)"MPIX_Comm_agree", IMPI_KIND_COMM, (uintptr_t)comm), IMPI_CALL_Comm_agree, (const uint64_t[]){(uint64_t)comm,
+    impi_call.names = "MPIX_Comm_agree"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_Comm_agree((uintptr_t)comm, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_agree, (const uint64_t[]){(uint64_t)comm,
         (uint64_t)flag});
+    return 0;
 }
 WEAK(MPIX_Comm_agree);
 
@@ -303,10 +328,19 @@ static COLD int seen_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 
 int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 {
+    int impi_err;
     if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_iagree(comm, flag,
         request);
-    return impi_raise(impi_missing((char *)"MPIX_Comm_iagree", IMPI_KIND_COMM, (uintptr_t)comm), IMPI_CALL_Comm_iagree, (const uint64_t[]){(uint64_t)comm,
+    impi_call.names = "MPIX_Comm_iagree"
+        "\0flag\0request\0";
+    impi_call.at[0] = flag;
+    impi_call.at[1] = request;
+    impi_err = impi_Comm_iagree((uintptr_t)comm, (uintptr_t)flag, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_iagree, (const uint64_t[]){(uint64_t)comm,
         (uint64_t)flag, (uint64_t)request});
+    return 0;
 }
 WEAK(MPIX_Comm_iagree);
 
