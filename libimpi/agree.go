@@ -283,7 +283,9 @@ func (e *Engine) meetAtTheEnd() error {
 	defer e.mu.Unlock()
 	world := e.predefined.world
 	if t := (&settlement{}); e.job.FaultTolerant {
-		err := world.begin(t, func(s *survivors) *survive.Operation { return s.agreements.Confirmed(survive.Value{}) })
+		err := world.begin(t, func(s *survivors) *survive.Operation {
+			return s.agreements.Confirmed(survive.Value{})
+		})
 		if err == nil {
 			return t.waitAtTheEnd()
 		}
