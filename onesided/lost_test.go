@@ -146,13 +146,15 @@ func (p *lossy) may(err error) bool {
 	return err == nil
 }
 
+// put stores in the cells of a member that are for this one: others may be in another epoch than they would be without
+// a loss.
 func (p *lossy) put(to int, long bool) bool {
 	n := int64(1)
 	if long {
 		n = int64(len(p.in))
 	}
 	_, err := p.Put(coll.Buf{Base: countBuf(p.in).Base, Count: n, Type: int64s},
-		Place{Target: to, Disp: 2, Count: n, Type: int64s}, false)
+		Place{Target: to, Disp: int64(2 + p.me*len(p.in)), Count: n, Type: int64s}, false)
 	return p.may(err)
 }
 
@@ -205,7 +207,8 @@ func runLossy(t *testing.T, machines []int, flavor, victim int, at int64) (steps
 	f.deaths.victim, f.deaths.at = victim, at
 	sums := make([]adds, len(machines))
 	f.Run(t, func(e *FakeEngine) {
-		const cells = 1200 // more than travel with a request
+		const each = 1100 // more than travel with a request
+		cells := int64(2 + each*len(machines))
 		mem := make([]uint64, cells)
 		w, err := e.New(Config{Flavor: flavor, Base: countBuf(mem).Base, Size: 8 * cells, Unit: 8, Tolerant: true,
 			Alloc: func(int64) (datatype.Pointer, error) { return countBuf(mem).Base, nil }})
@@ -213,7 +216,7 @@ func runLossy(t *testing.T, machines []int, flavor, victim int, at int64) (steps
 			t.Error(err)
 			return
 		}
-		p := &lossy{w, t, e, make([]uint64, cells-2), sums}
+		p := &lossy{w, t, e, make([]uint64, each), sums}
 		e.untilItDies(func() {
 			p.round()
 			p.round()
