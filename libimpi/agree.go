@@ -1,7 +1,6 @@
 package libimpi
 
 import (
-	"errors"
 	"math"
 	"sync"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/survive"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // What survivors agree on (ULFM): a flag and who is lost (Agree), a communicator without those that are lost (Shrink),
@@ -283,7 +283,9 @@ func (e *Engine) meetAtTheEnd() error {
 	defer e.mu.Unlock()
 	world := e.predefined.world
 	if t := (&settlement{}); e.job.FaultTolerant {
-		err := world.begin(t, func(s *survivors) *survive.Operation { return s.agreements.Confirmed(survive.Value{}) })
+		err := world.begin(t, func(s *survivors) *survive.Operation {
+			return s.agreements.Confirmed(survive.Value{})
+		})
 		if err == nil {
 			return t.waitAtTheEnd()
 		}
@@ -297,26 +299,31 @@ func (e *Engine) meetAtTheEnd() error {
 	return nil
 }
 
-// stragglers is how long a process waits for the second decision after the first, if others are lost: one that had to
-// pass it on may be, after who would know it has left.
+// stragglers is how long a process waits for the second decision after the first, if others are lost and no transport
+// tells who has departed: one that had to pass it on may be lost, after all have left who could tell in its stead.
 const stragglers = 3 * time.Second
 
-// waitAtTheEnd is wait for what meetAtTheEnd agrees on. A process that has ended in order is no loss to anybody: it had
-// the first decision.
+// waitAtTheEnd is wait for what meetAtTheEnd agrees on. Who has departed in order has had the first decision, and counts
+// as lost, for this alone: what else the others agree on makes no difference.
 func (t *settlement) waitAtTheEnd() error {
 	e, s := t.c.engine, t.c.losses.survivors
+	s.parting = true
 	var here time.Time
 	e.waitFor(func() bool {
-		if t.op.Done() || t.op.Rounds() == 0 || !e.loss.some {
+		if t.op.Done() || !e.loss.some {
 			return t.op.Done()
 		}
-		if here.IsZero() {
+		s.hearOfLosses()
+		if t.op.Rounds() > 0 && here.IsZero() {
 			here = e.now()
 		}
-		return e.now().Sub(here) > stragglers
+		return t.op.Done() || !here.IsZero() && e.now().Sub(here) > stragglers
 	}, anyPeer, forEnd)
-	_ = s
 	return e.failure()
 }
 
-var _ = errors.New
+// hasDeparted reports whether a process of the job has come to its end in order.
+func (e *Engine) hasDeparted(world int32) bool {
+	d, can := e.peer(world).tr.(transport.Departer)
+	return can && d.Departed(world)
+}

@@ -363,7 +363,7 @@ func (e *Engine) finishRemote(more func() bool) error {
 	}
 	e.partAll(deadline)
 	for _, f := range e.finishers() {
-		if err := f.Finish(time.Now().Add(finishTime)); err != nil {
+		if err := f.Finish(time.Now().Add(finishTime)); err != nil && !e.job.FaultTolerant {
 			return fmt.Errorf("at the end of the job: %w", err)
 		}
 	}

@@ -32,6 +32,7 @@ type survivors struct {
 	lost       survive.Set // those that the state machines know to be lost
 	underWay   []*settlement
 	retired    uint64 // when the communicator was freed, in operations of the process
+	parting    bool   // the job has come to its end: who is not there any more has departed, or is lost
 
 	posting  bool // post is at work
 	outgoing outgoing
@@ -93,12 +94,12 @@ func (s *survivors) hearOfLosses() {
 	}
 	var lost []int
 	for i, world := range s.space.group.Worlds() {
-		if world != s.e.me && s.e.peer(world).lost != nil {
+		if world != s.e.me && (s.e.peer(world).lost != nil || s.parting && s.e.hasDeparted(world)) {
 			lost = append(lost, i)
 		}
 	}
-	if len(lost) > len(s.lost) {
-		s.lost = survive.Of(lost...)
+	if all := survive.Of(lost...); !all.Within(s.lost) {
+		s.lost = s.lost.Union(all)
 		s.agreements.Lost(s.lost)
 		s.revocation.Lost(s.lost)
 		s.advance()
@@ -182,7 +183,9 @@ func (e *Engine) expelled(why error) {
 
 // advance does what follows from what the state machines have heard.
 func (s *survivors) advance() {
-	if known := s.agreements.Known(); len(known) > len(s.lost) {
+	if known := s.agreements.Known(); s.parting {
+		s.lost = known
+	} else if len(known) > len(s.lost) {
 		for _, i := range known.Without(s.lost) {
 			s.e.noteLost(s.space.group.World(int(i)), errFoundLost)
 		}

@@ -34,8 +34,8 @@ func (c *Comm) Verifies() bool {
 	return foreign == nil && !c.inter.local.takesTurns()
 }
 
-// SameCall compares a call that is no operation on data with those of the other members. on is what it is for, as messages
-// name it; "" is the communicator.
+// SameCall compares a call that is no operation on data with those of the other members. on is what it is for, as
+// messages name it; "" is the communicator.
 func (c *Comm) SameCall(on string, call coll.Call) error {
 	if !c.Verifies() {
 		return nil

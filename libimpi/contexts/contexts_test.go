@@ -68,7 +68,8 @@ func TestAWordThatNamesNoBlockIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []uint64{1, 2, world.Next, Own, Own - 2*BlockSize, b.Next + 2, b.Next &^ Own, b.Next | Jobs,
-		b.Next | Subgroups, b.Next | Survivors, b.Next | Groups, b.Next | Home, b.Next | Partitioned, b.Next | Self, 1<<64 - 2*BlockSize} {
+		b.Next | Subgroups, b.Next | Survivors, b.Next | Groups, b.Next | Home, b.Next | Partitioned, b.Next | Self,
+		1<<64 - 2*BlockSize} {
 		if got, err := ids.Given(0, word); !errors.Is(err, ErrNotIts) {
 			t.Errorf("%#x is %v, %v", word, got, err)
 		}
