@@ -31,16 +31,28 @@ type Window struct {
 const Done = sentRequest
 
 // NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
-// of lost peers and of memory.
+// of lost peers and of memory. In a job that is fault tolerant all of them have the window, or none.
 func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err := c.onlyOurs(); err != nil {
 		return nil, err
 	}
+	w, err := c.newWindow(config)
+	if bad := c.agreedOn(err); bad != nil {
+		if err == nil {
+			w.forget()
+		}
+		return nil, bad
+	}
+	return w, nil
+}
+
+// newWindow makes the window of this process.
+func (c *Comm) newWindow(config onesided.Config) (*Window, error) {
 	own, err := c.Dup()
 	if err != nil {
 		return nil, err
 	}
-	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.engine.job.FaultTolerant
+	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.tolerant()
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
 		own.Discard()

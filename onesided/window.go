@@ -43,9 +43,9 @@ type Window struct {
 	words    *Words             // in it; nil if the members are in several machines
 	sync     synchronization    // by words, if there are any
 	losses   *losses
+	tolerant bool          // Config.Tolerant
 	asks     bool          // not all parts are mapped: there are requests
 	counts   bool          // a fence counts them (fence.go)
-	tolerant bool          // Config.Tolerant at all members
 	inFence  atomic.Bool   // the access epoch is that of such a fence
 	asked    atomic.Uint32 // calls that answer a request
 
@@ -60,7 +60,7 @@ type Config struct {
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
 	Foreign    bool             // members are of several jobs: a fence asks them, and counts nothing
-	Tolerant   bool             // the job goes on without members that are lost
+	Tolerant   bool             // the job goes on without members that are lost; the same at all members
 	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
@@ -75,7 +75,8 @@ type Config struct {
 // memory. The program's memory stays its own.
 func New(e Engine, config Config) (*Window, error) {
 	own := e.Comm()
-	w := &Window{engine: e, me: own.Rank(), flavor: config.Flavor, view: config.View, targets: config.Targets}
+	w := &Window{engine: e, me: own.Rank(), flavor: config.Flavor, tolerant: config.Tolerant,
+		view: config.View, targets: config.Targets}
 	if w.view == nil {
 		w.view, w.targets = NewView(own.Size())
 	}
@@ -89,20 +90,15 @@ func New(e Engine, config Config) (*Window, error) {
 
 func (w *Window) open(config *Config) error {
 	n := len(w.targets)
-	const each = 5
+	const each = 4
 	all := make([]uint64, each*n)
-	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align), 0}
-	if config.Tolerant {
-		own[4] = 1
-	}
+	own := []uint64{uint64(config.Size), uint64(config.Unit), addressAt(config.Base), uint64(config.Align)}
 	if err := w.engine.Allgather(own, all); err != nil {
 		return err
 	}
 	w.parts, w.memory = make([]Part, n), make([]datatype.Pointer, n)
 	begins := make([]begin, n)
-	w.tolerant = true
 	for r := range w.parts {
-		w.tolerant = w.tolerant && all[each*r+4] != 0
 		w.parts[r] = Part{Size: int64(all[each*r]), Unit: int64(all[each*r+1])}
 		align, ok := all[each*r+3], true
 		if begins[r], ok = config.begin(align); !ok {
