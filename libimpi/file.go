@@ -76,6 +76,9 @@ func (f *File) Revoke()        { f.comm.Revoke() }
 func (f *File) Revoked() bool  { return f.comm.Revoked() }
 func (f *File) Failed() *Group { return f.comm.Failed() }
 
+// Broken reports whether members are lost, or the file is revoked: no collective call succeeds.
+func (f *File) Broken() bool { return f.comm.losses.gone.Load() != nil }
+
 // Group is the group of the members.
 func (f *File) Group() *Group { return f.comm.Group() }
 
