@@ -59,9 +59,9 @@ static void later(void)
 {
     MPI_Request r;
     CHECK_FAILED(ended(MPI_Ibarrier(comm, &r), &r));
-    CHECK_FAILED(ended(MPI_Ibcast(in, 1, MPI_INT, 0, comm, &r), &r));
+    CHECK_FAILED(ended(MPI_Ibcast(in, 1, MPI_INT, VICTIM, comm, &r), &r));
     CHECK_FAILED(ended(MPI_Igather(in, 1, MPI_INT, out, 1, MPI_INT, 0, comm, &r), &r));
-    CHECK_FAILED(ended(MPI_Iscatterv(in, ones, at, MPI_INT, out, 1, MPI_INT, 0, comm, &r), &r));
+    CHECK_FAILED(ended(MPI_Iscatterv(in, ones, at, MPI_INT, out, 1, MPI_INT, VICTIM, comm, &r), &r));
     CHECK_FAILED(ended(MPI_Iallgather(in, 1, MPI_INT, out, 1, MPI_INT, comm, &r), &r));
     CHECK_FAILED(ended(MPI_Ialltoallw(in, ones, at, ints, out, ones, at, ints, comm, &r), &r));
     CHECK_FAILED(ended(MPI_Iallreduce(in, out, 1, MPI_INT, MPI_SUM, comm, &r), &r));

@@ -68,8 +68,8 @@ static inline void meet(MPI_Comm comm, int n)
     int rank;
     MPI_Comm_rank(comm, &rank);
     for (int step = 1; step < n; step *= 2)
-        CHECK_EQ(MPI_Sendrecv(NULL, 0, MPI_INT, (rank + step) % n, 900, NULL, 0, MPI_INT, (rank + n - step) % n, 900, comm,
-                              MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(MPI_Sendrecv(NULL, 0, MPI_INT, (rank + step) % n, 900, NULL, 0, MPI_INT, (rank + n - step) % n, 900,
+                              comm, MPI_STATUS_IGNORE), MPI_SUCCESS);
 }
 
 /* All members can compute: who is missing, or has another number, makes the sum wrong. */
@@ -88,7 +88,8 @@ static inline void compute(MPI_Comm comm, int size)
     CHECK_EQ(MPI_Allreduce(big, all, 5000, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
     CHECK_EQ(all[4999], n * (n - 1) / 2 + n * 4999);
     int got = -1, next = (rank + 1) % n, before = (rank + n - 1) % n;
-    CHECK_EQ(MPI_Sendrecv(&rank, 1, MPI_INT, next, 9, &got, 1, MPI_INT, before, 9, comm, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Sendrecv(&rank, 1, MPI_INT, next, 9, &got, 1, MPI_INT, before, 9, comm, MPI_STATUS_IGNORE),
+             MPI_SUCCESS);
     CHECK_EQ(got, before);
     CHECK_EQ(MPI_Barrier(comm), MPI_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* Messages to and from a rank that is killed: calls that wait for it, and calls that begin later, raise
- * MPIX_ERR_PROC_FAILED; receives from any source pend until the loss is acknowledged; messages between others arrive. */
+ * MPIX_ERR_PROC_FAILED; receives from any source pend until the loss is acknowledged; messages between others
+ * arrive. */
 /* ranks: 4 */
 /* clients: none */
 /* needs: MPIX_Comm_get_failed MPIX_Comm_ack_failed MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked */

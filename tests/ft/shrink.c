@@ -74,8 +74,8 @@ int main(int argc, char **argv)
         compute(comm, size);
         if (size == 1) break;
         int class_ = class_of(meet_death(comm, size, rank, way));
-        CHECK_SAY(class_ == MPIX_ERR_PROC_FAILED || class_ == MPIX_ERR_REVOKED || class_ == MPI_SUCCESS, "way %d: class %s",
-                  way, check_class_name(class_));
+        CHECK_SAY(class_ == MPIX_ERR_PROC_FAILED || class_ == MPIX_ERR_REVOKED || class_ == MPI_SUCCESS,
+                  "way %d: class %s", way, check_class_name(class_));
         next = recover(comm, size, rank, way);
         CHECK_EQ(MPI_Comm_free(&comm), MPI_SUCCESS);
         comm = next;
