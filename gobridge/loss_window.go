@@ -1,5 +1,7 @@
 package main
 
+import "C"
+
 import "github.com/libimpi/libimpi/libimpi"
 
 // What a program does about losses of members of a window or a file (mpix.h).
