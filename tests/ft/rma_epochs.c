@@ -1,7 +1,6 @@
 /* Ranks die in epochs of windows: between two fences, exposed, accessing, in an accumulate, with all locked. Calls that
  * involve them raise, and the epochs are over all the same; the others' data is what it should be. */
 /* ranks: 8 */
-/* clients: none */
 /* needs: MPIX_Comm_agree MPIX_Comm_shrink MPIX_Comm_get_failed MPIX_Win_revoke */
 #include "ft.h"
 #include <sys/time.h>
@@ -28,6 +27,7 @@ static int put(int target)
 static void between_fences(void)
 {
     CHECK_EQ(MPI_Win_fence(0, win), MPI_SUCCESS);
+    MPIX_Comm_agree(comm, &(int){1}); /* all have left the fence */
     if (rank == victim) die();
     put((rank + 1) % size); /* it raises if the loss is known already */
     CHECK_FAILED(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
@@ -125,7 +125,7 @@ static void lose(void (*way)(void), int create, int dies)
     if (create)
         CHECK_EQ(MPI_Win_create(own, sizeof own, sizeof(long), MPI_INFO_NULL, comm, &win), MPI_SUCCESS);
     else
-        CHECK_EQ(MPI_Win_allocate_shared(sizeof own, sizeof(long), MPI_INFO_NULL, comm, &mine, &win), MPI_SUCCESS);
+        CHECK_EQ(MPI_Win_allocate(sizeof own, sizeof(long), MPI_INFO_NULL, comm, &mine, &win), MPI_SUCCESS);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     for (int i = 0; i < LONGS; i++) mine[i] = 0;
     MPI_Barrier(comm);

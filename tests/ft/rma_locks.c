@@ -1,7 +1,6 @@
 /* Ranks die that hold locks of windows: nobody gets those any more, those that wait for them hear of it, other locks are
  * as before, and the window is freed. In memory that all map, and in the program's own, which the kernel moves. */
 /* ranks: 6 */
-/* clients: none */
 /* needs: MPIX_Comm_agree MPIX_Comm_shrink MPIX_Comm_get_failed */
 #include "ft.h"
 
@@ -27,7 +26,7 @@ static void lock_and_die(int type)
 {
     if (rank == victim) {
         CHECK_EQ(MPI_Win_lock(type, 0, 0, win), MPI_SUCCESS);
-        CHECK_EQ(MPI_Send(NULL, 0, MPI_INT, 1, 1, comm), MPI_SUCCESS);
+        CHECK_EQ(MPI_Ssend(NULL, 0, MPI_INT, 1, 1, comm), MPI_SUCCESS);
         die();
     }
     if (rank == 1) CHECK_EQ(MPI_Recv(NULL, 0, MPI_INT, victim, 1, comm, MPI_STATUS_IGNORE), MPI_SUCCESS);
