@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -126,7 +127,8 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
 		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Checks: set.checks, OnLost: lost,
-		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		Suspect: p.suspecting(),
+		Caller:  caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
 		OnGone: func(c *libimpi.Comm) {
 			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
 				b.showLocal()
@@ -143,7 +145,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	if p.link != nil {
 		p.tellState()
 		p.watchLauncher()
-		p.link.Losses(func(n startup.Lost) { p.engine.LostElsewhere(n.Ranks, errors.New(n.Text)) })
+		p.link.Losses(p.hearLoss)
 	}
 	return p.report(len(world))
 }
@@ -244,6 +246,29 @@ func (p *process) watchLauncher() {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
 		unix.Exit(1)
 	})
+}
+
+// hearLoss takes the launcher's word that ranks are lost. This one may be among them, if others cannot reach it: it ends,
+// as they go on without it.
+func (p *process) hearLoss(n startup.Lost) {
+	if slices.Contains(n.Ranks, p.engine.Me()) {
+		fmt.Fprintf(os.Stderr, "%s: the job goes on without this rank: %s\n", whoAmI(), n.Text)
+		unix.Exit(1)
+	}
+	p.engine.LostElsewhere(n.Ranks, errors.New(n.Text))
+}
+
+// suspecting tells the launcher of ranks that this one goes on without.
+func (p *process) suspecting() func(peer int32, breach bool, why error) {
+	link := p.link
+	if link == nil {
+		return nil
+	}
+	return func(peer int32, breach bool, why error) {
+		// If it cannot be told, it has gone, which ends this process.
+		link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{peer}, Text: why.Error()}, Breach: breach,
+			Silent: errors.Is(why, tcp.ErrSilent) || errors.Is(why, unix.ETIMEDOUT)})
+	}
 }
 
 // jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several,

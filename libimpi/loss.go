@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // The loss of a process ends what needs it, and the job goes on: that of a guest in every job, and in a job that is
@@ -77,7 +78,7 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 	defer e.mu.Unlock()
 	for _, r := range ranks {
 		if r >= 0 && int(r) < len(e.job.Procs) && r != e.me {
-			e.Lost(r, why)
+			e.lost(r, why, byLauncher)
 		}
 	}
 }
@@ -112,6 +113,9 @@ func (e *Engine) noticeLost(c *Comm) {
 // without goes on without a process.
 func (e *Engine) without(p *peer, lost *Error) {
 	e.loss.some = true
+	if f, ok := p.tr.(transport.Forgetter); ok {
+		f.Forget(p.Rank)
+	}
 	p.lost, p.tr = lost, nil
 	p.DropControls()
 	e.pressure.Reopen(&p.Pressure)

@@ -14,6 +14,9 @@ import (
 
 // Deliver implements transport.Receiver.
 func (e *Engine) Deliver(h *transport.Header, payload []byte) {
+	if e.loss.some && e.peer(h.Src).lost != nil {
+		return // what it still had to say before others said that it is lost
+	}
 	switch h.Kind {
 	case transport.Data:
 		if uint64(h.Len) < h.MsgLen {
@@ -202,7 +205,7 @@ const maxReplies = 1 << 16
 
 // breach reports a peer that does not keep the protocol.
 func (e *Engine) breach(peer int32, what string) {
-	e.Lost(peer, fmt.Errorf("protocol error: %s", what))
+	e.lost(peer, fmt.Errorf("protocol error: %s", what), byBreach)
 }
 
 // LostPeer is why the first peer was lost; nil: all are there.
@@ -216,8 +219,20 @@ func (e *Engine) LostClient() *int32 {
 	return nil
 }
 
-// Lost implements transport.Receiver: a peer is gone, and with it the job, unless that goes on.
-func (e *Engine) Lost(peer int32, err error) {
+// news is how it has become known that a peer is lost.
+type news uint8
+
+const (
+	byTransport news = iota // a transport cannot reach it
+	byBreach                // it has broken the protocol
+	byLauncher              // the launcher says so
+)
+
+// Lost implements transport.Receiver.
+func (e *Engine) Lost(peer int32, err error) { e.lost(peer, err, byTransport) }
+
+// lost is called when a peer is gone, and with it the job, unless that goes on.
+func (e *Engine) lost(peer int32, err error, how news) {
 	switch p := e.peer(peer); {
 	case p.lost != nil:
 	case e.isGuest(peer):
@@ -226,6 +241,9 @@ func (e *Engine) Lost(peer int32, err error) {
 		e.lose(p, lost)
 	case e.job.FaultTolerant:
 		e.observeLoss(peer)
+		if how != byLauncher && e.loss.suspect != nil {
+			go e.loss.suspect(peer, how == byBreach, err)
+		}
 		e.lose(p, errorf(abi.MPIX_ERR_PROC_FAILED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
 	default:
 		e.endJob(peer, err)

@@ -34,8 +34,13 @@ type Config struct {
 	Started   *PersistentTable  // the persistent requests that the fast path starts; may be nil
 	OpenBoard func(*Comm) error // calls Comm.OpenBoard and UseBoard, if there is a board; nil: boards are not used
 	OnLost    func(*Error)      // a peer is lost: ends the job
+	Suspect   Suspect           // tells the job that this process goes on without a peer; nil: nobody is told
 	OnGone    func(*Comm)       // a member is lost and the job goes on, or revoked: FastRank has changed. Engine lock held
 }
+
+// Suspect tells a job that is fault tolerant that this process goes on without a peer, which cannot be reached any more,
+// or has broken the protocol (breach): everybody has to. It is called on a goroutine of its own.
+type Suspect func(peer int32, breach bool, why error)
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
 // connected, or ctx is done.
@@ -43,7 +48,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job,
 		caller: c.Caller}
 	debugged.engine.Store(e)
-	e.loss.onLost, e.loss.onGone = c.OnLost, c.OnGone
+	e.loss.onLost, e.loss.onGone, e.loss.suspect = c.OnLost, c.OnGone, c.Suspect
 	e.predefined.tagUB = c.Job.TagUB
 	e.collectives.mostTasks = mostTasks
 	e.position.jobID, e.guests.nobody = c.JobID, nobody()

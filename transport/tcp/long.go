@@ -40,6 +40,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	}
 	taken = n - len(head)
 	if l.owed = hd.Len - taken; l.owed > 0 {
+		l.owes = hd.Dst
 		h.block(l)
 	}
 	return taken, true
@@ -82,4 +83,25 @@ func (h *Host) SendRest(dst int32, payload []byte) int {
 		}
 	}
 	return n
+}
+
+var _ transport.Forgetter = (*Host)(nil)
+
+// Forget is as transport.Forgetter says. In place of what is owed to the process go zeros, which nobody reads: behind
+// them come packets for others of its host. What is still to come of a continuation goes aside.
+func (h *Host) Forget(peer int32) {
+	l := h.links[h.job.Procs[peer].Host]
+	if l == nil || l.ended {
+		return
+	}
+	if l.after != incomplete && l.whole != nil && l.long.Src == peer {
+		l.whole = make([]byte, len(l.whole))
+	}
+	if l.owed == 0 || l.owes != peer || l.broken != nil {
+		return
+	}
+	l.maxOut += l.owed // it was not counted among what may wait
+	clear(l.reserve(l.owed))
+	l.owed = 0
+	l.out, l.late = append(l.out, l.late...), l.late[:0]
 }

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -47,8 +48,11 @@ func Heard(fd int, silence time.Duration) error {
 	return nil
 }
 
+// ErrSilent is why a host is lost of which nothing is heard.
+var ErrSilent = errors.New("nothing has been heard of it")
+
 func silent(ago time.Duration) error {
-	return fmt.Errorf("nothing has been heard of it for %v, not even acknowledgements: its machine or the network is down",
+	return fmt.Errorf("%w for %v, not even acknowledgements: its machine or the network is down", ErrSilent,
 		ago.Round(time.Second))
 }
 

@@ -19,6 +19,7 @@ type losses struct {
 	list  []startup.Lost // guarded by the part's mu
 	known map[int32]bool // likewise: the ranks in it
 	say   func(startup.Lost, outcome.Loss)
+	court Court // about suspects; nil: the server
 }
 
 // Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. Several
@@ -36,8 +37,13 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 	}
 	l.Rank = rank
 	n := startup.Lost{Ranks: []int32{int32(rank)}, Text: l.Did}
+	known := false
 	for _, q := range others {
-		q.TellLost(n)
+		fresh := q.TellLost(n)
+		known = known || q == p && len(fresh.Ranks) == 0
+	}
+	if known {
+		return // it has been given up before, and ended for that
 	}
 	p.losses.say(n, outcome.OfRank(l))
 	p.mu.Lock()
@@ -48,9 +54,10 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 	}
 }
 
-// TellLost tells the ranks of others that are lost, and returns those of which they had not been told. It does not wait
-// for them: one may be stopped.
+// TellLost tells the ranks of others that are lost, and returns those of which they had not been told. Ranks of ours
+// among them that are alive are ended. It does not wait for them: one may be stopped.
 func (p *Part) TellLost(n startup.Lost) startup.Lost {
+	p.condemn(n)
 	p.mu.Lock()
 	n.Ranks = slices.DeleteFunc(slices.Clone(n.Ranks), func(r int32) bool { return p.losses.known[r] })
 	if p.losses.known == nil {
@@ -103,12 +110,19 @@ func (p *Part) lostClient(lost *client.LostError) {
 	p.lostOthers(lost.Client, startup.Lost{Ranks: ranks, Text: lost.Error()})
 }
 
-// lostRanks notes that another client goes on without some of its ranks.
+// lostRanks notes that the clients go on without some ranks of another client, or of ours, which are ended then.
 func (p *Part) lostRanks(gone *client.RanksError) {
 	p.mu.Lock()
 	n := LostRanks(p.tables, gone)
 	p.mu.Unlock()
-	p.lostOthers(gone.Client, n)
+	switch {
+	case gone.Client != p.joinPlan.Rank:
+		p.lostOthers(gone.Client, n)
+	case p.ft:
+		p.condemn(startup.Lost{Ranks: n.Ranks, Text: gone.Text})
+	default:
+		p.job.Fail(supervise.Cause{Code: 1, Text: n.Text})
+	}
 }
 
 func (p *Part) lostOthers(c int32, n startup.Lost) {

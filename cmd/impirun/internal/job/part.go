@@ -87,6 +87,7 @@ type Part struct {
 	hosted  int
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
+	parted  error          // why the server has gone; nil: it has not
 	agent   *agent.Agent   // nil: there is none, or not yet
 	tabled  bool           // the ranks have the job's tables
 	base    int            // world rank of the client's first rank, as soon as that is known
@@ -238,6 +239,8 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.reports.Take(i, m.Rows)
 	case startup.Report:
 		p.answered(i, m)
+	case startup.Suspects:
+		p.suspects(i, m)
 	}
 	return nil
 }

@@ -32,6 +32,9 @@ func (h *head) mourn(r *nodeLink, m *tree.DeadFrame) {
 			return
 		}
 	}
+	if len(m.Ranks) > 0 && !slices.ContainsFunc(m.Ranks, func(rank int32) bool { return !h.graves.ranks[rank] }) {
+		return // they have been given up before, and ended for that
+	}
 	if h.plan.Recovery && m.Loss.Text != "" {
 		m.Loss.Failure = m.Loss.Failure.Checked()
 		h.bury(r, m.Lost, &m.Loss)
@@ -107,6 +110,7 @@ func (h *head) loseOthers(err error) {
 	case errors.As(err, &gone):
 		n, blamed = job.LostRanks(h.tables, gone), gone.Client
 	default:
+		h.parted = err
 		return
 	}
 	if !h.plan.Recovery {
@@ -142,6 +146,7 @@ func (n *node) tellSpawnedDead(_ startup.Lost, l outcome.Loss) { n.tellDead(star
 func (n *node) tolerate() {
 	if n.plan.Recovery {
 		n.part.Tolerate(n.tellDead)
+		n.part.Sue(n.sue)
 		n.spawner.Tolerate(n.tellSpawnedDead)
 	}
 }
