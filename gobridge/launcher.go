@@ -266,8 +266,8 @@ func (p *process) suspecting() func(peer int32, breach bool, why error) {
 	}
 	return func(peer int32, breach bool, why error) {
 		// If it cannot be told, it has gone, which ends this process.
-		link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{peer}, Text: why.Error()}, Breach: breach,
-			Silent: errors.Is(why, tcp.ErrSilent) || errors.Is(why, unix.ETIMEDOUT)})
+		link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{peer}, Text: why.Error()},
+			Breach: breach})
 	}
 }
 

@@ -33,7 +33,6 @@ type Lost struct {
 type Suspects struct {
 	Lost
 	Breach bool `json:"breach,omitempty"` // they have broken the protocol; otherwise they cannot be reached
-	Silent bool `json:"silent,omitempty"` // and nothing was heard of them, for which the network may be the reason
 }
 
 // maxLost bounds the ranks of one message.

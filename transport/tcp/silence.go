@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -48,11 +47,8 @@ func Heard(fd int, silence time.Duration) error {
 	return nil
 }
 
-// ErrSilent is why a host is lost of which nothing is heard.
-var ErrSilent = errors.New("nothing has been heard of it")
-
 func silent(ago time.Duration) error {
-	return fmt.Errorf("%w for %v, not even acknowledgements: its machine or the network is down", ErrSilent,
+	return fmt.Errorf("nothing has been heard of it for %v, not even acknowledgements: its machine or the network is down",
 		ago.Round(time.Second))
 }
 

@@ -97,10 +97,8 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 		case errors.As(err, &gone):
 			p.lostRanks(gone)
 		default:
-			p.mu.Lock()
-			p.parted = err
-			p.mu.Unlock()
 			m.Report(err)
+			p.parts()
 		}
 	})
 	if m.Verbose {

@@ -16,10 +16,11 @@ import (
 
 // losses are what the ranks of a part are to be told.
 type losses struct {
-	list  []startup.Lost // guarded by the part's mu
-	known map[int32]bool // likewise: the ranks in it
-	say   func(startup.Lost, outcome.Loss)
-	court Court // about suspects; nil: the server
+	list   []startup.Lost // guarded by the part's mu
+	known  map[int32]bool // likewise: the ranks in it
+	say    func(startup.Lost, outcome.Loss)
+	court  Court // about suspects; nil: the server
+	others Others
 }
 
 // Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. Several
@@ -54,10 +55,9 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 	}
 }
 
-// TellLost tells the ranks of others that are lost, and returns those of which they had not been told. Ranks of ours
-// among them that are alive are ended. It does not wait for them: one may be stopped.
+// TellLost tells the ranks of others that are lost, and returns those of which they had not been told. It does not wait
+// for them: one may be stopped.
 func (p *Part) TellLost(n startup.Lost) startup.Lost {
-	p.condemn(n)
 	p.mu.Lock()
 	n.Ranks = slices.DeleteFunc(slices.Clone(n.Ranks), func(r int32) bool { return p.losses.known[r] })
 	if p.losses.known == nil {
@@ -119,7 +119,7 @@ func (p *Part) lostRanks(gone *client.RanksError) {
 	case gone.Client != p.joinPlan.Rank:
 		p.lostOthers(gone.Client, n)
 	case p.ft:
-		p.condemn(startup.Lost{Ranks: n.Ranks, Text: gone.Text})
+		p.Condemn(startup.Lost{Ranks: n.Ranks, Text: gone.Text})
 	default:
 		p.job.Fail(supervise.Cause{Code: 1, Text: n.Text})
 	}
@@ -130,6 +130,7 @@ func (p *Part) lostOthers(c int32, n startup.Lost) {
 		p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: n.Text, Blamed: &c})
 		return
 	}
+	p.losses.others.Hear(n.Ranks)
 	if n = p.TellLost(n); len(n.Ranks) > 0 {
 		p.losses.say(n, LossOf(n))
 	}

@@ -87,7 +87,6 @@ type Part struct {
 	hosted  int
 	joining chan struct{} // closed when the attempt to join the others is over; nil: it has not begun
 	session *client.Session
-	parted  error          // why the server has gone; nil: it has not
 	agent   *agent.Agent   // nil: there is none, or not yet
 	tabled  bool           // the ranks have the job's tables
 	base    int            // world rank of the client's first rank, as soon as that is known

@@ -1,17 +1,12 @@
 package job
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
 	"github.com/libimpi/libimpi/startup"
-	"github.com/libimpi/libimpi/startup/client"
 	"github.com/libimpi/libimpi/transport"
-	"github.com/libimpi/libimpi/transport/tcp"
-	"golang.org/x/sys/unix"
 )
 
 // Ranks, and agents, say of others that they cannot reach them, or that they break the protocol (startup.Suspects). Most
@@ -42,10 +37,9 @@ func (p *Part) suspects(i int, s startup.Suspects) {
 
 // accuse acts on what ranks say of others of whom it is not known that they are lost.
 func (p *Part) accuse(by []int32, s startup.Suspects) {
-	text := fmt.Sprintf("rank %d says: %s", by[0], s.Text)
 	here, elsewhere := p.unexplained(s.Ranks)
 	if len(here) > 0 {
-		p.set.Condemn(text, here...)
+		p.set.Condemn(fmt.Sprintf("rank %d says: %s", by[0], s.Text), here...)
 	}
 	if s.Ranks = elsewhere; len(elsewhere) == 0 {
 		return
@@ -55,17 +49,29 @@ func (p *Part) accuse(by []int32, s startup.Suspects) {
 		return
 	}
 	p.mu.Lock()
-	session, tables, parted := p.session, p.tables, p.parted
+	session, tables := p.session, p.tables
 	p.mu.Unlock()
-	switch {
-	case session == nil:
-	case parted == nil:
-		Accuse(session, tables, by, s)
-	case s.Silent && IsSilent(parted):
-		p.job.Fail(CutOff(s.Text))
-	default:
-		p.lostOthers(tables.Procs[elsewhere[0]].Client, startup.Lost{Ranks: elsewhere, Text: text})
+	if session != nil {
+		p.obey(p.losses.others.Suspect(session, tables, by, s, p.joinPlan.Silence))
 	}
+}
+
+// obey does what the client makes of others without the server.
+func (p *Part) obey(r Ruling) {
+	switch {
+	case r.CutOff != nil:
+		p.job.Fail(r.Cause())
+	case len(r.Ranks) > 0:
+		p.lostOthers(-1, r.Lost)
+	}
+}
+
+// parts notes that the server has gone. Alone that ends nothing (IMPI 0.0, 2.4).
+func (p *Part) parts() {
+	p.mu.Lock()
+	tables := p.tables
+	p.mu.Unlock()
+	p.obey(p.losses.others.Part(tables, p.joinPlan.Rank, p.joinPlan.Silence))
 }
 
 // unexplained are ranks that are not known to be lost: those of this machine, by their places in the set, and others.
@@ -89,43 +95,13 @@ func (p *Part) unexplained(ranks []int32) (here []int, elsewhere []int32) {
 	return here, elsewhere
 }
 
-// Accuse asks the server to decide about ranks of other clients, by their ranks in the world, that some of ours suspect.
-func Accuse(session *client.Session, tables *transport.Job, by []int32, s startup.Suspects) {
-	of := map[int32][]int32{}
-	for _, r := range s.Ranks {
-		c := tables.Procs[r].Client
-		of[c] = append(of[c], numberIn(tables, r))
-	}
-	for c, ranks := range of {
-		for _, b := range by {
-			session.Suspect(numberIn(tables, b), c, ranks, s.Breach, s.Text)
-		}
-	}
-}
-
-// numberIn is a rank of the world, counted within its client.
-func numberIn(tables *transport.Job, rank int32) int32 {
-	return int32(slices.Index(RanksOf(tables, tables.Procs[rank].Client), rank))
-}
-
-// IsSilent reports whether a connection has ended because nothing came on it: the network may be cut, and the other end
-// be well.
-func IsSilent(err error) bool { return errors.Is(err, tcp.ErrSilent) || errors.Is(err, unix.ETIMEDOUT) }
-
-// CutOff is why a client ends to which neither the server nor other clients can be reached: they may go on without it,
-// and nobody can ask them.
-func CutOff(text string) supervise.Cause {
-	return supervise.Cause{Code: 1, Text: "nothing is heard of the IMPI server nor of other clients, which go on without " +
-		"this one if they can: " + text}
-}
-
 // lostHost notes that the agent has lost a host. In a fault-tolerant job all of our ranks suspect all of that host's.
 func (p *Part) lostHost(tables *transport.Job, me, host int32, err error) {
 	if !p.ft {
 		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: other(tables.Hosts[host].Client, tables, me)})
 		return
 	}
-	s := startup.Suspects{Lost: startup.Lost{Ranks: ranksAt(tables, host), Text: err.Error()}, Silent: IsSilent(err)}
+	s := startup.Suspects{Lost: startup.Lost{Ranks: ranksAt(tables, host), Text: err.Error()}}
 	time.AfterFunc(SuspectTime, func() { p.accuse(p.living(), s) })
 }
 
@@ -158,8 +134,8 @@ func (p *Part) living() (ranks []int32) {
 	return ranks
 }
 
-// condemn ends ranks of ours that are given up elsewhere.
-func (p *Part) condemn(n startup.Lost) {
+// Condemn ends ranks of ours that are given up elsewhere.
+func (p *Part) Condemn(n startup.Lost) {
 	here, _ := p.unexplained(n.Ranks)
 	if len(here) > 0 {
 		p.set.Condemn(n.Text, here...)

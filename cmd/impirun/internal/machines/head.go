@@ -56,7 +56,7 @@ type head struct {
 	tables   *transport.Job // as soon as the nodes have them
 	graves   graves
 	sides    server.Sides // of connections between machines that are cut
-	parted   error        // why the server has gone; nil: it has not
+	others   job.Others
 	spawner  *spawn.Spawner
 	work     chan func()          // for the thread that stays; nil in the head of a spawned job
 	served   chan struct{}        // closed when serve has returned

@@ -110,13 +110,14 @@ func (h *head) loseOthers(err error) {
 	case errors.As(err, &gone):
 		n, blamed = job.LostRanks(h.tables, gone), gone.Client
 	default:
-		h.parted = err
+		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence))
 		return
 	}
 	if !h.plan.Recovery {
 		h.fail(&supervise.Cause{Code: 1, Text: n.Text, Blamed: &blamed, Answer: true})
 		return
 	}
+	h.others.Hear(n.Ranks)
 	n.Ranks = slices.DeleteFunc(n.Ranks, func(r int32) bool { return h.graves.ranks[r] })
 	if len(n.Ranks) > 0 {
 		l := job.LossOf(n)
@@ -151,12 +152,13 @@ func (n *node) tolerate() {
 	}
 }
 
-// hearDead tells our ranks of others.
+// hearDead tells our ranks of others, and ends those that are given up elsewhere.
 func (n *node) hearDead(lost startup.Lost) {
 	n.mu.Lock()
 	p := n.part
 	n.mu.Unlock()
 	if p != nil {
+		p.Condemn(lost)
 		go p.TellLost(lost) // a rank that is stopped may keep it
 	}
 }

@@ -47,9 +47,10 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 	}
 	for q, ranks := range of {
 		switch {
+		case q == nil && h.session == nil:
 		case q == nil:
-			h.suspectOthers(by, startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach,
-				Silent: m.Silent}, says)
+			s := startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach}
+			h.obey(h.others.Suspect(h.session, h.tables, by, s, h.joinPlan.Silence))
 		case m.Breach || h.sides.Wins(r.Number, q.Number):
 			h.giveUp(startup.Lost{Ranks: ranks, Text: says})
 		default:
@@ -59,17 +60,14 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 	}
 }
 
-// suspectOthers asks the server about ranks of other clients. If there is none any more they are lost for us.
-func (h *head) suspectOthers(by []int32, s startup.Suspects, says string) {
+// obey does what the client makes of others without the server.
+func (h *head) obey(r job.Ruling) {
 	switch {
-	case h.session == nil:
-	case h.parted == nil:
-		job.Accuse(h.session, h.tables, by, s)
-	case s.Silent && job.IsSilent(h.parted):
-		c := job.CutOff(s.Text)
+	case r.CutOff != nil:
+		c := r.Cause()
 		h.fail(&c)
-	default:
-		h.giveUp(startup.Lost{Ranks: s.Ranks, Text: says})
+	case len(r.Ranks) > 0:
+		h.giveUp(r.Lost)
 	}
 }
 
