@@ -113,10 +113,11 @@ func (e *Engine) noticeLost(c *Comm) {
 // without goes on without a process.
 func (e *Engine) without(p *peer, lost *Error) {
 	e.loss.some = true
-	if f, ok := p.tr.(transport.Forgetter); ok {
+	tr := p.tr
+	p.lost, p.tr = lost, nil
+	if f, ok := tr.(transport.Forgetter); ok && p.guest == nil { // from guests one parts in order
 		f.Forget(p.Rank)
 	}
-	p.lost, p.tr = lost, nil
 	p.DropControls()
 	e.pressure.Reopen(&p.Pressure)
 	e.endHopeless()

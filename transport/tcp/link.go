@@ -43,6 +43,8 @@ type link struct {
 	head    [headMax + inlineMax]byte
 	vec     kernel.Vector
 
+	forgotten int32 // processes of the host that are lost (Forget)
+
 	finiOut bool               // our FINI is in out, or gone
 	halved  bool               // and after the peer's FINI, we have closed our direction
 	told    bool               // Options.Finished has been called
