@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/coll/choose"
@@ -127,13 +126,8 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	p.engine, err = libimpi.New(ctx, libimpi.Config{
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
 		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Checks: set.checks, OnLost: lost,
-		Suspect: p.suspecting(),
-		Caller:  caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
-		OnGone: func(c *libimpi.Comm) {
-			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
-				b.showLocal()
-			}
-		},
+		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
+		OnGone: retreat, Condemn: p.condemning(job.Me),
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
 	})
 	if err != nil {
@@ -145,7 +139,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	if p.link != nil {
 		p.tellState()
 		p.watchLauncher()
-		p.link.Losses(p.hearLoss)
+		p.link.Losses(func(n startup.Lost) { p.engine.LostElsewhere(n.Ranks, errors.New(n.Text)) })
 	}
 	return p.report(len(world))
 }
@@ -248,26 +242,18 @@ func (p *process) watchLauncher() {
 	})
 }
 
-// hearLoss takes the launcher's word that ranks are lost. This one may be among them, if others cannot reach it: it ends,
-// as they go on without it.
-func (p *process) hearLoss(n startup.Lost) {
-	if slices.Contains(n.Ranks, p.engine.Me()) {
-		fmt.Fprintf(os.Stderr, "%s: the job goes on without this rank: %s\n", whoAmI(), n.Text)
-		unix.Exit(1)
-	}
-	p.engine.LostElsewhere(n.Ranks, errors.New(n.Text))
-}
-
-// suspecting tells the launcher of ranks that this one goes on without.
-func (p *process) suspecting() func(peer int32, breach bool, why error) {
+// condemning tells the launcher of ranks that this one goes on without, or ends this one, as others go on without it.
+func (p *process) condemning(me int32) func(world int32, breach bool, why error) {
 	link := p.link
-	if link == nil {
-		return nil
-	}
-	return func(peer int32, breach bool, why error) {
-		// If it cannot be told, it has gone, which ends this process.
-		link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{peer}, Text: why.Error()},
-			Breach: breach})
+	return func(world int32, breach bool, why error) {
+		switch {
+		case world == me:
+			fmt.Fprintf(os.Stderr, "%s: the job goes on without this rank: %v\n", whoAmI(), why)
+			unix.Exit(1)
+		case link != nil:
+			// If it cannot be told it has gone, which ends this process.
+			link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{world}, Text: why.Error()}, Breach: breach})
+		}
 	}
 }
 

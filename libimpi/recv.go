@@ -205,7 +205,7 @@ const maxReplies = 1 << 16
 
 // breach reports a peer that does not keep the protocol.
 func (e *Engine) breach(peer int32, what string) {
-	e.lost(peer, fmt.Errorf("protocol error: %s", what), byBreach)
+	e.goWithout(peer, fmt.Errorf("protocol error: %s", what), true)
 }
 
 // LostPeer is why the first peer was lost; nil: all are there.
@@ -219,34 +219,41 @@ func (e *Engine) LostClient() *int32 {
 	return nil
 }
 
-// news is how it has become known that a peer is lost.
-type news uint8
+// Lost implements transport.Receiver: a peer is gone, and with it the job, unless that goes on.
+func (e *Engine) Lost(peer int32, err error) { e.goWithout(peer, err, false) }
 
-const (
-	byTransport news = iota // a transport cannot reach it
-	byBreach                // it has broken the protocol
-	byLauncher              // the launcher says so
-)
+// goWithout goes on without a peer that cannot be reached, or does not keep the protocol (breach), or ends the job.
+func (e *Engine) goWithout(peer int32, err error, breach bool) {
+	if e.noteLost(peer, err) {
+		e.condemn(peer, breach, err)
+		e.tellSurvivors()
+	}
+}
 
-// Lost implements transport.Receiver.
-func (e *Engine) Lost(peer int32, err error) { e.lost(peer, err, byTransport) }
-
-// lost is called when a peer is gone, and with it the job, unless that goes on.
-func (e *Engine) lost(peer int32, err error, how news) {
+// noteLost notes that a peer is gone, and reports whether that is news with which the job goes on.
+func (e *Engine) noteLost(peer int32, err error) bool {
 	switch p := e.peer(peer); {
 	case p.lost != nil:
+		return false
 	case e.isGuest(peer):
 		lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", p.guest.Identity, err)
 		lost.Class = e.classOfLoss()
 		e.lose(p, lost)
 	case e.job.FaultTolerant:
 		e.observeLoss(peer)
-		if how != byLauncher && e.loss.suspect != nil {
-			go e.loss.suspect(peer, how == byBreach, err)
-		}
 		e.lose(p, errorf(abi.MPIX_ERR_PROC_FAILED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
 	default:
 		e.endJob(peer, err)
+		return false
+	}
+	return true
+}
+
+// condemn has a process of a job that goes on without it ended, since this process does not listen to it any more: all
+// have to take the same ones for lost.
+func (e *Engine) condemn(world int32, breach bool, why error) {
+	if e.loss.condemn != nil && e.job.FaultTolerant && !e.isGuest(world) {
+		go e.loss.condemn(world, breach, why)
 	}
 }
 
