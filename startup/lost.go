@@ -52,7 +52,7 @@ func (n *Lost) check(what string) error {
 	return nil
 }
 
-// Suspect tells the launcher of ranks that this one takes for lost. That of a job that is not fault tolerant ignores it.
+// Suspect tells the launcher of ranks that this one takes for lost. In a job that is not fault tolerant it ignores it.
 func (l *Link) Suspect(s Suspects) error {
 	s.Text = cut(s.Text)
 	return l.port.send(msgSuspect, s, time.Now().Add(sendTime))

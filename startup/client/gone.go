@@ -30,8 +30,8 @@ func (s *Session) Gone(ranks []int32, why string) {
 	}
 }
 
-// Suspect asks the server to decide about ranks of another client, counted within that, which rank by of this one cannot
-// reach, or which break the protocol. The answer is a RanksError, about them or about by.
+// Suspect asks the server to decide about ranks of another client, counted within that, which rank by of this one
+// cannot reach, or which break the protocol. The answer is a RanksError, about them or about by.
 func (s *Session) Suspect(by, client int32, ranks []int32, breach bool, why string) {
 	if !s.own || s.over() {
 		return

@@ -11,10 +11,9 @@ import "slices"
 // The server's word on ranks that others suspect is the same command (CmdSuspect), which goes to all clients, that of
 // the ranks among them.
 //
-// A client sends CmdSuspect when one of its ranks cannot reach ranks of another client any more, or says that they break
-// the protocol. The payload is that of CmdGone for the other client, but for the first of the ranks, which is the one
-// that says so, counted within its own client, and the way it says it: a breach has the highest bit of the number of
-// ranks set.
+// A client sends CmdSuspect when one of its ranks cannot reach ranks of another client any more, or says that they
+// break the protocol. The payload is that of CmdGone for the other client. But the first of the ranks is the one that
+// says so, counted within its own client, and a breach has the highest bit of the number of ranks set.
 
 // Sizes of the payload of CmdGone and CmdSuspect, in bytes.
 const (

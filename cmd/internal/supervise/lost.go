@@ -105,8 +105,8 @@ func (j *Job) tellLosses() {
 	}
 }
 
-// Condemn ends ranks of a fault-tolerant job, without which others go on already, and says why. It does nothing to those
-// that have ended, are about to, or have left MPI.
+// Condemn ends ranks of a fault-tolerant job, without which others go on already, and says why. It does nothing to
+// those that have ended, are about to, or have left MPI.
 func (s *Set) Condemn(why string, ranks ...int) {
 	s.job.mu.Lock()
 	defer s.job.mu.Unlock()

@@ -52,7 +52,7 @@ static void ring(int tag)
     if (code || x != prev) fail("no message from", prev, code);
 }
 
-/* The victim is stopped until all others have looked for a message of it for longer than a death takes to be noticed. */
+/* The victim is stopped until all others have looked for a message of it, for longer than a death goes unnoticed. */
 static void stop_and_go(void)
 {
     int x = 1, pid = getpid(), found = 0;

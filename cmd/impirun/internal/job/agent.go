@@ -61,8 +61,9 @@ func (p *Part) joinAgent() error {
 	if err != nil {
 		return err
 	}
-	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.Silence, Warn: warn, Tolerant: p.ft,
-		Lost: func(host int32, err error) { p.lostHost(tables, me, host, err) }})
+	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.Silence, Warn: warn,
+		Tolerant: p.ft,
+		Lost:     func(host int32, err error) { p.lostHost(tables, me, host, err) }})
 }
 
 // otherMachines are the hosts of host me's client but itself.

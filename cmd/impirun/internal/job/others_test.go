@@ -26,7 +26,9 @@ func TestWithoutTheServerAClientDecidesForItself(t *testing.T) {
 		lost []int32
 		cut  bool
 	}{
-		"the server decides": {func(o *Others) Ruling { return o.Suspect(session, three, []int32{2}, suspect(0, 4), 0) }, nil, false},
+		"the server decides": {func(o *Others) Ruling {
+			return o.Suspect(session, three, []int32{2}, suspect(0, 4), 0)
+		}, nil, false},
 		"it has gone, and one is suspected": {func(o *Others) Ruling {
 			o.Part(three, 1, 0)
 			return o.Suspect(session, three, []int32{2}, suspect(4), 0)

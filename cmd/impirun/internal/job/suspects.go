@@ -9,10 +9,10 @@ import (
 	"github.com/libimpi/libimpi/transport"
 )
 
-// Ranks, and agents, say of others that they cannot reach them, or that they break the protocol (startup.Suspects). Most
-// of those have died, of which the launcher hears in another way, with a better reason. So only what nobody has said
-// after a moment is acted on: ranks of this machine are ended, and about those of others decides who hears both sides,
-// which is the first launcher of a client of several machines, or the server of several clients.
+// Ranks, and agents, say of others that they cannot reach them, or that they break the protocol (startup.Suspects).
+// Most of those have died, of which the launcher hears in another way, with a better reason. So only what nobody has
+// said after a moment is acted on: ranks of this machine are ended, and about those of others decides who hears both
+// sides, which is the first launcher of a client of several machines, or the server of several clients.
 
 // SuspectTime is that moment.
 const SuspectTime = time.Second
