@@ -201,8 +201,8 @@ func (f *File) begin() error {
 	return f.storeShared(size)
 }
 
-// Close closes the file; all members call it, when nothing is under way. The file is closed whatever is answered, but no
-// member that is not lost needs another one any more.
+// Close closes the file; all members call it, when nothing is under way. The file is closed whatever is answered. No
+// member that is not lost needs another one any more then.
 func (f *File) Close() error {
 	err := f.close()
 	return first(err, f.m.Leave())

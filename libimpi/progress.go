@@ -451,9 +451,9 @@ func (e *Engine) bringOn(r *Request) {
 	}
 }
 
-// awaitWord returns when a word of shared memory is at least so large, which whoever raises it rings this process's bell
-// for. It does not wait in vain: when members are lost or the communicator is revoked inVain is asked again and again,
-// under the lock, and its error is returned. Errors besides: the job has failed.
+// awaitWord returns when a word of shared memory is at least so large. Who raises it rings this process's bell. It does
+// not wait in vain: when members are lost or the communicator is revoked inVain is asked again and again, under the
+// lock, and its error is returned. Errors besides: the job has failed.
 func (c *Comm) awaitWord(word *uint64, least uint64, why cause, inVain func() error) (err error) {
 	e := c.engine
 	e.mu.Lock()

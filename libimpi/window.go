@@ -85,8 +85,8 @@ func (c *Comm) tellWindow(world int32, why *Error) {
 	}
 }
 
-// Revoke ends everything on the window, now and from now on, at all members (MPIX_Win_revoke). Revoked, Failed: those of
-// its communicator.
+// Revoke ends everything on the window, now and from now on, at all members (MPIX_Win_revoke). Revoked and Failed are
+// those of its communicator.
 func (w *Window) Revoke()        { w.comm.Revoke() }
 func (w *Window) Revoked() bool  { return w.comm.Revoked() }
 func (w *Window) Failed() *Group { return w.comm.Failed() }

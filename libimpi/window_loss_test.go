@@ -71,8 +71,8 @@ func lossy(t *testing.T, machines []int, seed uint64, deaths ...death) int {
 	g, disk := doomed(t, machines, seed, deaths...), filetest.NewDisk()
 	all := make([]made, len(g.es))
 	together(t, g.es, func(e *Engine) {
-		w, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: countBuf(make([]uint64, 4)).Base,
-			Size: 32, Unit: 8})
+		w, err := e.World().NewWindow(onesided.Config{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Size: 32, Unit: 8,
+			Base: countBuf(make([]uint64, 4)).Base})
 		if all[e.me].window = g.may(t, e, err); err == nil {
 			g.useWindow(t, e, w)
 			g.may(t, e, w.Free())

@@ -68,8 +68,8 @@ func (w *Window) closeRequests() {
 	}
 }
 
-// settle waits for the long puts of members of a window that is Broken, which these have sent together with the request:
-// its memory may be used for something else then.
+// settle waits for the long puts of members of a window that is Broken, which these have sent together with their
+// requests: its memory may be used for something else then.
 func (w *Window) settle() {
 	if w.requests.targets == nil || !w.Broken() {
 		return

@@ -40,11 +40,15 @@ func wordsOf(n int) (all []*Words, lose func(rank int)) {
 
 func TestALockThatALostMemberMayHaveIsNobodysAndOthersGoOn(t *testing.T) {
 	for name, last := range map[string]func(w *Words){
-		"holds it":              func(w *Words) { must(t, w.Lock(0, true)) },
-		"shares it":             func(w *Words) { must(t, w.Lock(0, false)) },
-		"is about to queue":     func(w *Words) { atomic.StoreUint32(w.targets[0].Locking, 1) },
-		"has taken its ticket":  func(w *Words) { atomic.StoreUint32(w.targets[0].Locking, 1); w.members[0].Next++ },
-		"has not cleared entry": func(w *Words) { must(t, w.Lock(0, true)); must(t, w.Unlock(0, true)); *w.targets[0].Locking = 1 },
+		"holds it":             func(w *Words) { must(t, w.Lock(0, true)) },
+		"shares it":            func(w *Words) { must(t, w.Lock(0, false)) },
+		"is about to queue":    func(w *Words) { atomic.StoreUint32(w.targets[0].Locking, 1) },
+		"has taken its ticket": func(w *Words) { atomic.StoreUint32(w.targets[0].Locking, 1); w.members[0].Next++ },
+		"has not cleared its entry": func(w *Words) {
+			must(t, w.Lock(0, true))
+			must(t, w.Unlock(0, true))
+			*w.targets[0].Locking = 1
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, lose := wordsOf(3)
@@ -163,7 +167,8 @@ func (p *lossy) add(to, i int) bool {
 	p.adds[to].tried.Add(1)
 	one := countBuf([]uint64{1})
 	one.Type = int64s
-	_, err := p.Accumulate(one, coll.Buf{}, Place{Target: to, Disp: int64(i), Count: 1, Type: int64s}, sumOp, int64s, false)
+	at := Place{Target: to, Disp: int64(i), Count: 1, Type: int64s}
+	_, err := p.Accumulate(one, coll.Buf{}, at, sumOp, int64s, false)
 	return p.may(err)
 }
 
@@ -236,8 +241,9 @@ func TestNothingHangsWhereverAMemberDies(t *testing.T) {
 	if testing.Short() {
 		each = 41
 	}
+	flavors := map[string]int{"allocate": abi.MPI_WIN_FLAVOR_ALLOCATE, "create": abi.MPI_WIN_FLAVOR_CREATE}
 	for _, machines := range [][]int{{0, 0, 0}, {0, 0, 1}, {0, 1, 2}} {
-		for name, flavor := range map[string]int{"allocate": abi.MPI_WIN_FLAVOR_ALLOCATE, "create": abi.MPI_WIN_FLAVOR_CREATE} {
+		for name, flavor := range flavors {
 			t.Run(fmt.Sprint(name, machines), func(t *testing.T) {
 				steps := runLossy(t, machines, flavor, 1, 0)
 				for at := int64(1); at <= steps && !t.Failed(); at += each {

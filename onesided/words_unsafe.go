@@ -84,8 +84,8 @@ func NewWords(mem []byte, me int, v *View, targets []Target, m Machine, l *losse
 	return w
 }
 
-// await returns when a word is at least so large. inVain is asked whether a lost member is why it does not become so; its
-// argument is a member that the wait is about.
+// await returns when a word is at least so large. inVain is asked whether a lost member is why it does not become so;
+// its argument is a member that the wait is about.
 func (w *Words) await(word *uint64, least uint64, inVain func(rank int) error, rank int) error {
 	if atomic.LoadUint64(word) >= least {
 		return nil

@@ -53,11 +53,9 @@ int impi_exec_Get(void *to, BOTH, MPI_Win win) { return MOVED(1, to); }
 /* The accumulate lock of a target, which names its holder. 0: it is held for long, and Go has to look why. */
 static inline int hold(const struct impi_window_target *t)
 {
-    struct impi_window_member *m = t->words;
+    uint32_t *busy = &t->words->busy;
     for (uint32_t looks = impi_boards.looks; looks; looks--) {
-        uint32_t held = __atomic_load_n(&m->busy, __ATOMIC_RELAXED);
-        if (LIKELY(!held && __atomic_compare_exchange_n(&m->busy, &held, t->mine, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
-            return 1;
+        if (LIKELY(!__atomic_load_n(busy, __ATOMIC_RELAXED) && __sync_bool_compare_and_swap(busy, 0, t->mine))) return 1;
         between_looks(looks);
     }
     return 0;

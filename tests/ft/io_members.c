@@ -1,5 +1,6 @@
-/* Ranks die that have a file open: collective calls raise, accesses of one process and the shared pointer go on, also in
- * atomic mode, in which the victim has locked bytes of the file, and the file is closed. A revoked file is closed, too. */
+/* Ranks die that have a file open: collective calls raise, accesses of one process and the shared pointer go on, also
+ * in atomic mode, in which the victim has locked bytes of the file, and the file is closed. So is one that is revoked.
+ */
 /* ranks: 6 */
 /* needs: MPIX_Comm_agree MPIX_Comm_shrink MPIX_Comm_get_failed MPIX_File_revoke */
 #include "ft.h"

@@ -74,7 +74,8 @@ static void in_accumulates(void)
         for (;;) MPI_Accumulate(ones, n, MPI_LONG, 0, 100, n, MPI_LONG, MPI_SUM, win);
     }
     while (lost(comm) == 0) CHECK_EQ(MPI_Accumulate(ones, 7, MPI_LONG, 0, 90, 7, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
-    for (int i = 0; i < 20; i++) CHECK_EQ(MPI_Accumulate(ones, n, MPI_LONG, 1, 100, n, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
+    for (int i = 0; i < 20; i++)
+        CHECK_EQ(MPI_Accumulate(ones, n, MPI_LONG, 1, 100, n, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
     CHECK_EQ(MPI_Accumulate(ones, 1, MPI_LONG, 0, 99, 1, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
     CHECK_FAILED(MPI_Accumulate(ones, 1, MPI_LONG, victim, 99, 1, MPI_LONG, MPI_SUM, win));
     CHECK_EQ(MPI_Win_flush(0, win), MPI_SUCCESS);

@@ -1,5 +1,5 @@
-/* Ranks die that hold locks of windows: nobody gets those any more, those that wait for them hear of it, other locks are
- * as before, and the window is freed. In memory that all map, and in the program's own, which the kernel moves. */
+/* Ranks die that hold locks of windows: nobody gets those any more, who waits for one hears of it, other locks are as
+ * before, and the window is freed. In memory that all map, and in the program's own, which the kernel moves. */
 /* ranks: 6 */
 /* needs: MPIX_Comm_agree MPIX_Comm_shrink MPIX_Comm_get_failed */
 #include "ft.h"

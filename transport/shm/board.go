@@ -217,8 +217,8 @@ func (b *Board) Alert(local int) {
 	alert(b.segment.control(local))
 }
 
-// Leave implements transport.Board. The board stays as it is until the caller itself has left, so that all members of it
-// that survive may leave for the same dead one; only the first does.
+// Leave implements transport.Board. The board stays as it is until the caller itself has left, so that all members that
+// survive may leave for the same dead one; only the first does.
 func (b *Board) Leave(dead ...int) {
 	s := b.segment
 	_, at := s.boardAt(b.number)
