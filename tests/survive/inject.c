@@ -288,6 +288,7 @@ static void start(char **argv, int given)
     MPI_Comm_size(MPI_COMM_WORLD, &p.ids);
     snprintf(path, sizeof path, "%s/%d", argv[3], p.id);
     file = open(path, O_CREAT | O_WRONLY | O_APPEND, 0666);
+    note("started by %d", (int)getppid());
     p.seed = strtoull(argv[1], NULL, 10);
     Random r = seeded(p.seed, 0, 2);
     p.mortal = 0;
@@ -305,7 +306,13 @@ int main(int argc, char **argv)
     if (argc < 4) MPI_Abort(MPI_COMM_WORLD, 2);
     start(argv, argc > 4);
     meet_mortals();
-    for (int rounds = atoi(argv[2]); p.round < rounds && p.where[0].size > 1; p.round++) run_round();
+    int rounds = strcmp(argv[2], "-") ? atoi(argv[2]) : 0; /* 0: until the mortals are gone */
+    p.strangers = rounds == 0;
+    if (p.strangers) p.dooms = p.mortal;
+    while (rounds ? p.round < rounds && p.where[0].size > 1 : (members(&p.where[0]) & (int)p.mortal) != 0) {
+        run_round();
+        p.round++;
+    }
     note("finalize");
     MPI_Group_free(&world);
     MPI_Finalize();

@@ -31,6 +31,7 @@ typedef struct {
     uint64_t seed;
     int id, ids;         /* the own rank in MPI_COMM_WORLD, and its size */
     int round, step, tag; /* where the program is; each step has a tag of its own */
+    int strangers;       /* only others than the ranks kill */
     unsigned mortal;     /* a bit for each who may die */
     unsigned dooms;      /* a bit for each who may have died by now */
     Where where[MOST_COMMS]; /* the first has all who are left */
