@@ -91,6 +91,7 @@ static int raised(int n, const MPI_Status *status, int code)
 int finish(const Where *w, int n, MPI_Request *request)
 {
     MPI_Status status[n + 1];
+    memset(status, 0, sizeof status);
     int code = raised(n, status, MPI_Waitall(n, request, status));
     if (code == MPI_SUCCESS) return code;
     check_code(code);
@@ -220,6 +221,7 @@ static MPI_Comm shrunk(const Where *w)
 /* All communicators but the first go; after an error the others tell in agreements of their own who is left. */
 static void leave_others(int good)
 {
+    leave_window(good);
     for (int i = p.n - 1; i > 0; i--) {
         Where *w = &p.where[i];
         p.tag++;
@@ -235,27 +237,33 @@ static void leave_others(int good)
     p.n = 1;
 }
 
+static int one_of(const Named *list, Random *r)
+{
+    int count = 0;
+    while (list[count].name) count++;
+    const Named *s = &list[below(r, count)];
+    const Where *w = &p.where[below(r, p.n)];
+    if (w->comm == MPI_COMM_NULL) return MPI_SUCCESS;
+    note("%s on %x", s->name, members(w));
+    int code = s->run(w, r);
+    release();
+    return code;
+}
+
 /* Returns whether all steps are done; the round is over, and was not good, if agreed is 1. */
 static int run_steps(int *agreed)
 {
     for (p.step = 0; p.step < STEPS; p.step++) {
         Random r = seeded(p.seed, (uint64_t)p.round, 100 + (uint64_t)p.step);
-        int kind = below(&r, 8), count = 0;
+        int kind = below(&r, 10), code;
         p.tag++;
         die_if_due(p.step);
-        if (kind == 0 && p.n < MOST_COMMS) {
-            if (make_communicator(&r)) continue;
+        if ((kind == 0 && p.n < MOST_COMMS && !make_communicator(&r)) || (kind == 1 && !have_window())) {
             *agreed = 1;
             return 0;
         }
-        const Named *list = kind < 4 ? messages : collectives;
-        while (list[count].name) count++;
-        const Named *s = &list[below(&r, count)];
-        const Where *w = &p.where[below(&r, p.n)];
-        if (w->comm == MPI_COMM_NULL) continue;
-        note("%s on %x", s->name, members(w));
-        int code = s->run(w, &r);
-        release();
+        if (kind == 0) continue;
+        code = kind == 1 ? use_window(&r) : one_of(kind < 5 ? messages : collectives, &r);
         if (code == MPI_SUCCESS) continue;
         check_code(code);
         return 0;
