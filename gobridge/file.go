@@ -158,7 +158,7 @@ func impi_File_open(comm, filename uintptr, amode int32, info, fh uintptr) int32
 	}
 	name, hints := k.fileName(filename), k.hints(file.Hints{}, info)
 	if k.result(fh, "fh"); k.c.Verifies() {
-		if err := k.c.Agree("", coll.Call{Routine: coll.Function(k.fn), Values: []coll.Value{alikeHints(k.info(info)),
+		if err := k.c.SameCall("", coll.Call{Routine: coll.Function(k.fn), Values: []coll.Value{alikeHints(k.info(info)),
 			differs("argument amode", int64(amode))}}); err != nil {
 			return k.failed(err)
 		}

@@ -137,7 +137,7 @@ func (k *check) compare(on *libimpi.Comm, name string, say func(*coll.Call)) boo
 	if say != nil {
 		say(&call)
 	}
-	k.err = libimpi.AsError(on.Agree(name, call))
+	k.err = libimpi.AsError(on.SameCall(name, call))
 	return k.err == nil
 }
 

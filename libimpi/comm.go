@@ -208,6 +208,9 @@ func (e *Engine) openHere(c *Comm, cid uint64) {
 	c.coll = e.newContext(cid+1, c, c.Ranks())
 	e.openContext(c.p2p)
 	e.openContext(c.coll)
+	if e.contexts.early.First(cid|contexts.Survivors) != nil { // other members need them already
+		c.survivors()
+	}
 	e.noticeLost(c)
 }
 
@@ -387,6 +390,9 @@ func (e *Engine) forget(c *Comm) {
 	c.leaveLine()
 	e.spare(c.foreigners.known)
 	c.foreigners.known = nil
+	if c.losses.survivors != nil {
+		c.losses.survivors.retire()
+	}
 	for _, ctx := range c.contexts() {
 		if ctx == nil {
 			continue

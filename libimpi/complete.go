@@ -490,8 +490,7 @@ func (r *Request) mayBeFreed() bool {
 	if !r.isTask() {
 		return true
 	}
-	_, duplicates := r.of.(*duplication)
-	return r.state.seen || r.state.done && !r.state.persistent && !duplicates
+	return r.state.seen || r.state.done && !r.state.persistent && r.general == nil
 }
 
 // Cancel takes back a receive that has not been matched, or a send whose first packet has not left; a send

@@ -2,6 +2,7 @@ package libimpi
 
 import (
 	"github.com/libimpi/libimpi/datatype"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/match"
 	"github.com/libimpi/libimpi/transport"
 )
@@ -78,6 +79,9 @@ func (c *context) findSelf(r *Request) *message {
 func (e *Engine) keepEarly(h *transport.Header, payload []byte) {
 	if h.Src != e.me && e.peer(h.Src).tr == nil {
 		return // from a process that is gone: no communicator with it will be made
+	}
+	if h.CID&contexts.Survivors != 0 && e.hearEarly(h, payload) {
+		return
 	}
 	m := e.copyOf(h, payload)
 	e.contexts.early.Push(m, h.CID)

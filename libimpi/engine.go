@@ -155,10 +155,15 @@ type predefined struct {
 type loss struct {
 	failed atomic.Pointer[Error] // set once: a peer was lost, which ends the job
 	some   bool                  // a process is lost and the job goes on, or a communicator is revoked (loss.go)
-	early  map[uint64]bool       // contexts that are not known and belong to communicators that are revoked
 	onLost func(*Error)          // tells the job; called without the lock
 	onGone func(*Comm)           // Config.OnGone
-	spread func(*Comm)           // tells the other members that a communicator is revoked; nil: they are not told
+
+	condemn    func(int32, *Error) // Config.Condemn
+	survivors  []*survivors        // of all communicators that have needed them
+	retired    []*survivors        // those of communicators that have been freed, the oldest first
+	early      earlyWords
+	operations uint64 // that survivors have begun
+	unsettled  int    // of these, how many are under way
 }
 
 // carrier is a transport with all that it can do; what it cannot do is nil.

@@ -143,7 +143,7 @@ type fileChecker struct{ *Comm }
 
 // Compare compares a call. The class of errors is MPI_ERR_NOT_SAME.
 func (c fileChecker) Compare(file string, call coll.Call) error {
-	err := c.Agree(file, call)
+	err := c.SameCall(file, call)
 	if e := AsError(err); e != nil && e.Class == abi.MPI_ERR_OTHER {
 		return errorf(abi.MPI_ERR_NOT_SAME, "%s", e.Text)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/coll"
 	"github.com/libimpi/libimpi/coll/op"
+	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/transport"
 	"github.com/libimpi/libimpi/transport/fake"
 )
@@ -17,28 +18,14 @@ import (
 
 func faultTolerant(job *transport.Job) { job.FaultTolerant = true }
 
-// inSurvivors runs a test in many worlds of a fault tolerant job of at least three processes. A member's revocation
-// reaches the others at once.
+// inSurvivors runs a test in many worlds of a fault tolerant job of at least three processes.
 func inSurvivors(t *testing.T, test func(t *testing.T, es []*Engine, seed uint64)) {
 	for name, o := range jobShapes {
 		for seed := range seeds() {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				o.Seed, o.Late = seed, int(seed)*3
-				es := makeWorld(t, options{fake: &o, tune: faultTolerant})
-				for _, e := range es {
-					e.loss.spread = func(c *Comm) { tell(es, c) }
-				}
-				test(t, es, seed)
+				test(t, makeWorld(t, options{fake: &o, tune: faultTolerant}), seed)
 			})
-		}
-	}
-}
-
-// tell lets the other members of a communicator know that it is revoked. They have no turn.
-func tell(es []*Engine, c *Comm) {
-	for _, e := range es {
-		if e != c.engine {
-			e.revokedAt(c.p2p.cid)
 		}
 	}
 }
@@ -71,31 +58,6 @@ func exchanged(t *testing.T, e *Engine, c *Comm, victim, size int) {
 	}
 }
 
-// finished ends communication when all survivors are through: who has left answers nobody.
-func finished(t *testing.T, e *Engine, victim int) {
-	t.Helper()
-	c, first := e.World(), 0
-	if victim == first {
-		first++
-	}
-	if int(e.me) != first {
-		must(t, c.Send(at(nil), 0, byteT, first, 90, Standard))
-		must(t, c.Recv(at(nil), 0, byteT, first, 91, nil))
-	} else {
-		for r := first + 1; r < c.Size(); r++ {
-			if r != victim {
-				must(t, c.Recv(at(nil), 0, byteT, r, 90, nil))
-			}
-		}
-		for r := first + 1; r < c.Size(); r++ {
-			if r != victim {
-				must(t, c.Send(at(nil), 0, byteT, r, 91, Standard))
-			}
-		}
-	}
-	must(t, e.Finish())
-}
-
 // What needs a process that has died ends with an error that names it; others go on, and so does the job.
 func TestTheLossOfAProcessEndsWhatNeedsItInAFaultTolerantJob(t *testing.T) {
 	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
@@ -124,7 +86,7 @@ func TestTheLossOfAProcessEndsWhatNeedsItInAFaultTolerantJob(t *testing.T) {
 			}
 			wantClass(t, c.Send(at(buf), 5, byteT, victim, 1, Standard), abi.MPIX_ERR_PROC_FAILED)
 			must(t, dup.Free())
-			finished(t, e, victim)
+			must(t, e.Finish())
 		})
 		for i, e := range es {
 			if i != victim {
@@ -230,7 +192,7 @@ func TestALossAndARevocationEndAllCollectiveOperations(t *testing.T) {
 			wantClass(t, c.Barrier(), abi.MPIX_ERR_REVOKED)
 			c.Discard()
 			exchanged(t, e, e.World(), victim, 3000)
-			finished(t, e, victim)
+			must(t, e.Finish())
 		})
 		for i, e := range es {
 			if i != victim {
@@ -379,15 +341,14 @@ func TestCommunicatorsMadeAfterALossOrARevocation(t *testing.T) {
 		if without.Failed().Size() != 0 || with.Failed().Size() != 1 {
 			t.Errorf("rank %d: %d and %d members are lost", e.me, without.Failed().Size(), with.Failed().Size())
 		}
-		e.mu.Lock()
-		e.revokedAt(1004)
-		e.mu.Unlock()
+		e.deliver(transport.Header{Kind: transport.Data, Src: (e.me + 1) % 3, CID: contexts.Survivors | 1004,
+			Tag: tagRevocation}, nil)
 		revoked, err := e.newComm(NewGroup([]int32{0, 1, 2}), 1004)
 		must(t, err)
 		wantClass(t, revoked.Barrier(), abi.MPIX_ERR_REVOKED)
 		for _, c := range []*Comm{with, without, revoked} {
 			c.Discard()
 		}
-		finished(t, e, 3)
+		must(t, e.Finish())
 	})
 }

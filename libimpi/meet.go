@@ -14,7 +14,7 @@ import (
 )
 
 // How processes of different jobs come to have a communicator (MPI 5.0, 11.8 to 11.10): they meet (package meeting),
-// and then agree on context ids as any two groups do that know each other (group_agreement.go). Here stands what a
+// and then agree on context ids as any two groups do that know each other (comm_make.go). Here stands what a
 // meeting needs of the engine.
 
 // Meet joins the group of c, an intracommunicator, with that of another job's, whose processes call it at the same

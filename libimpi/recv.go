@@ -218,8 +218,17 @@ func (e *Engine) LostClient() *int32 {
 
 // Lost implements transport.Receiver: a peer is gone, and with it the job, unless that goes on.
 func (e *Engine) Lost(peer int32, err error) {
+	if e.noteLost(peer, err) {
+		e.condemn(peer, e.peer(peer).lost)
+		e.tellSurvivors()
+	}
+}
+
+// noteLost notes that a peer is gone, and reports whether that is news with which the job goes on.
+func (e *Engine) noteLost(peer int32, err error) bool {
 	switch p := e.peer(peer); {
 	case p.lost != nil:
+		return false
 	case e.isGuest(peer):
 		lost := errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, is lost: %v", p.guest.Identity, err)
 		lost.Class = e.classOfLoss()
@@ -229,6 +238,16 @@ func (e *Engine) Lost(peer int32, err error) {
 		e.lose(p, errorf(abi.MPIX_ERR_PROC_FAILED, "rank %d of MPI_COMM_WORLD is lost: %v", peer, err))
 	default:
 		e.endJob(peer, err)
+		return false
+	}
+	return true
+}
+
+// condemn has a process of a job that goes on without it ended, since this process does not listen to it any more: all
+// have to take the same ones for lost.
+func (e *Engine) condemn(world int32, why *Error) {
+	if e.loss.condemn != nil && e.job.FaultTolerant && !e.isGuest(world) {
+		go e.loss.condemn(world, why)
 	}
 }
 

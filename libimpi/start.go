@@ -35,6 +35,10 @@ type Config struct {
 	OpenBoard func(*Comm) error // calls Comm.OpenBoard and UseBoard, if there is a board; nil: boards are not used
 	OnLost    func(*Error)      // a peer is lost: ends the job
 	OnGone    func(*Comm)       // a member is lost and the job goes on, or revoked: FastRank has changed. Engine lock held
+
+	// Condemn is told, in a job that is fault tolerant, that this process has found one of the job, which may be itself,
+	// to be lost: the launcher has to end it if it lives, and to tell all others. Called without the lock; nil: nobody is.
+	Condemn func(world int32, why *Error)
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are
@@ -43,7 +47,7 @@ func New(ctx stdcontext.Context, c Config) (*Engine, error) {
 	e := &Engine{mu: futex.On(c.Home.Lock), bell: c.Home.Bell, home: c.Home, me: c.Job.Me, job: c.Job,
 		caller: c.Caller}
 	debugged.engine.Store(e)
-	e.loss.onLost, e.loss.onGone = c.OnLost, c.OnGone
+	e.loss.onLost, e.loss.onGone, e.loss.condemn = c.OnLost, c.OnGone, c.Condemn
 	e.predefined.tagUB = c.Job.TagUB
 	e.collectives.mostTasks = mostTasks
 	e.position.jobID, e.guests.nobody = c.JobID, nobody()
@@ -311,10 +315,10 @@ func (e *Engine) TagUB() int32 { return e.predefined.tagUB }
 // finishTime is how long the end of a job waits for the other hosts.
 const finishTime = 30 * time.Second
 
-// Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): a barrier on MPI_COMM_WORLD, then what still
-// waits for room, then the links to guests, and the connections.
+// Finish ends communication in order (IMPI 0.0, 2.4 and 3.8): all wait for each other, then for what still waits for
+// room, and end the links to guests, and the connections.
 func (e *Engine) Finish() error {
-	if err := e.predefined.world.Barrier(); err != nil && !e.survives() {
+	if err := e.meetAtTheEnd(); err != nil {
 		return err
 	}
 	return e.leave(func() bool { return false }) // what nobody has received by now nobody will
@@ -359,7 +363,7 @@ func (e *Engine) finishRemote(more func() bool) error {
 	}
 	e.partAll(deadline)
 	for _, f := range e.finishers() {
-		if err := f.Finish(time.Now().Add(finishTime)); err != nil {
+		if err := f.Finish(time.Now().Add(finishTime)); err != nil && !e.job.FaultTolerant {
 			return fmt.Errorf("at the end of the job: %w", err)
 		}
 	}

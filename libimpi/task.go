@@ -207,7 +207,7 @@ func (r *Request) isTask() bool {
 		return access.collective
 	}
 	switch r.of.(type) {
-	case *Task, *duplication:
+	case *Task, *duplication, *settlement:
 		return true
 	}
 	return false

@@ -34,16 +34,16 @@ func (c *Comm) Verifies() bool {
 	return foreign == nil && !c.inter.local.takesTurns()
 }
 
-// Agree compares a call that is no operation on data with those of the other members. on is what it is for, as messages
-// name it; "" is the communicator.
-func (c *Comm) Agree(on string, call coll.Call) error {
+// SameCall compares a call that is no operation on data with those of the other members. on is what it is for, as
+// messages name it; "" is the communicator.
+func (c *Comm) SameCall(on string, call coll.Call) error {
 	if !c.Verifies() {
 		return nil
 	}
 	return c.Collectives.compare(on, call)
 }
 
-// AgreeOnGroup is Agree for MPI_Comm_create, in which all members of a group name the same one.
+// AgreeOnGroup is SameCall for MPI_Comm_create, in which all members of a group name the same one.
 func (c *Comm) AgreeOnGroup(name string, g *Group) error {
 	if !c.Verifies() {
 		return nil
@@ -53,7 +53,7 @@ func (c *Comm) AgreeOnGroup(name string, g *Group) error {
 	for i := range ranks {
 		ranks[i] = all.Rank(g.World(i))
 	}
-	return c.Agree("", coll.Call{Routine: coll.Function(name),
+	return c.SameCall("", coll.Call{Routine: coll.Function(name),
 		Values: []coll.Value{coll.List("argument group, by ranks in it,", abi.MPI_ERR_GROUP, ranks)},
 		Alike:  func(r int) bool { return g.Rank(all.World(r)) != abi.MPI_UNDEFINED }})
 }

@@ -160,6 +160,13 @@ type Examiner interface {
 	CheckPeers() bool
 }
 
+// Departer is a Transport that knows which processes have come to their end in order.
+type Departer interface {
+	// Departed reports whether a process of the own job, to which there is this way, has ended its use of it in order, as
+	// far as is known. What it has sent may be still on its way.
+	Departed(peer int32) bool
+}
+
 // Loop is a Transport by which others than the engine (the bridge's fast path) may send packets to this very process.
 type Loop interface {
 	// OpenSelf reports whether such packets are possible, and makes them so if it can.

@@ -52,7 +52,7 @@ func (a *Agreement) Hear(largest uint64) (done bool, err error) {
 		a.entered = true
 		a.ids.agreeing = append(a.ids.agreeing, a.at)
 	}
-	if largest < Jobs || largest >= Jobs+Subgroups-2*BlockSize {
+	if largest < Jobs || largest >= Jobs+Survivors-2*BlockSize {
 		return false, ErrNoneLeft
 	}
 	a.voting, a.most = true, largest

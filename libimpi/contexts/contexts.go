@@ -18,7 +18,7 @@ package contexts
 
 import "errors"
 
-// Kinds of ids, by their high bits. Numbers are counted below Subgroups.
+// Kinds of ids, by their high bits. Numbers are counted below Survivors.
 const (
 	Self        = 1 << 63 // MPI_COMM_SELF: outside the space of ids that cross clients (IMPI 0.0, 3.3)
 	Partitioned = 1 << 62 // beside each communicator: partitioned communication
@@ -27,6 +27,7 @@ const (
 	Groups      = 1 << 59 // agreements of groups without a communicator (group.go)
 	Jobs        = 1 << 58 // blocks that processes of several jobs have agreed on
 	Subgroups   = 1 << 57 // beside each communicator: MPI_Comm_create_group
+	Survivors   = 1 << 56 // beside each communicator: what its members do together although some are lost
 )
 
 // ErrNoneLeft says that all ids have been used.

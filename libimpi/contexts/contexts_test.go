@@ -51,7 +51,7 @@ func TestNobodyGivesABlockOfAnothers(t *testing.T) {
 					}
 				}
 				for n := 0; !b.Empty(); b = b.Rest() {
-					if n++; seen[b.Next] || b.Next >= 2*Own || b.Next&(Groups|Jobs|Subgroups) != 0 {
+					if n++; seen[b.Next] || b.Next >= 2*Own || b.Next&(Groups|Jobs|Subgroups|Survivors) != 0 {
 						t.Fatalf("id %#x is given twice, or is none of a block", b.Next)
 					}
 					seen[b.Next] = true
@@ -68,7 +68,8 @@ func TestAWordThatNamesNoBlockIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []uint64{1, 2, world.Next, Own, Own - 2*BlockSize, b.Next + 2, b.Next &^ Own, b.Next | Jobs,
-		b.Next | Subgroups, b.Next | Groups, b.Next | Home, b.Next | Partitioned, b.Next | Self, 1<<64 - 2*BlockSize} {
+		b.Next | Subgroups, b.Next | Survivors, b.Next | Groups, b.Next | Home, b.Next | Partitioned, b.Next | Self,
+		1<<64 - 2*BlockSize} {
 		if got, err := ids.Given(0, word); !errors.Is(err, ErrNotIts) {
 			t.Errorf("%#x is %v, %v", word, got, err)
 		}
@@ -78,7 +79,7 @@ func TestAWordThatNamesNoBlockIsRefused(t *testing.T) {
 func TestBlocksEndForAll(t *testing.T) {
 	last, _ := New(1, mostBlocks-3, mostBlocks-2)
 	b, err := last.Give()
-	if err != nil || b.End > Subgroups {
+	if err != nil || b.End > Survivors {
 		t.Fatalf("the last but one is %v, %v", b, err)
 	}
 	none, err := last.Give()
@@ -135,7 +136,7 @@ func TestABlockFollowsWhatAnybodyHasUsed(t *testing.T) {
 			t.Fatalf("not done after a round: %v", err)
 		}
 		got := all[0].Block()
-		if got != all[1].Block() || got.Next < max(Jobs+1002, last.End) || got.End > Jobs+Subgroups {
+		if got != all[1].Block() || got.Next < max(Jobs+1002, last.End) || got.End > Jobs+Survivors {
 			t.Errorf("blocks %v and %v after %v", got, all[1].Block(), last)
 		}
 		if a.LargestOfJobs != got.End-1 || b.LargestOfJobs != got.End-1 {
@@ -201,7 +202,7 @@ func TestAnIdThatIsUsedMeanwhileUndoesABlock(t *testing.T) {
 }
 
 func TestAnAgreementFailsForAllWhereNoIdIsLeft(t *testing.T) {
-	for _, largest := range []uint64{Jobs + Subgroups - 1, 1<<64 - 1, 7} { // the last two are lies
+	for _, largest := range []uint64{Jobs + Survivors - 1, 1<<64 - 1, 7} { // the last two are lies
 		a, _ := New(1, 0, 1)
 		b, _ := New(1, 0, 1)
 		a.LargestOfJobs, b.LargestOfJobs = min(a.LargestOfJobs, largest), largest
@@ -292,7 +293,7 @@ func TestTheContextOfAGroupDependsOnAllOfIt(t *testing.T) {
 			t.Errorf("%s and %s have the same id, %#x", name, other, id)
 		}
 		seen[id] = name
-		if id&1 != 0 || id&Groups == 0 || id >= Home {
+		if id&1 != 0 || id&Groups == 0 || id&Survivors != 0 || id >= Home {
 			t.Errorf("%s: id %#x is out of the range of groups", name, id)
 		}
 	}

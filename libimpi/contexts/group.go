@@ -6,7 +6,7 @@ import (
 )
 
 // OfGroup is the context id of an agreement of a kind that processes, by their ranks in MPI_COMM_WORLD, make without a
-// communicator, under a string tag: 56 bits of a digest of these, and their range.
+// communicator, under a string tag: 55 bits of a digest of these, and their range.
 func OfGroup(kind, tag string, members []int32) uint64 {
 	h := sha256.New()
 	var number [8]byte
@@ -21,5 +21,5 @@ func OfGroup(kind, tag string, members []int32) uint64 {
 	for _, rank := range members {
 		word(uint64(rank))
 	}
-	return Groups | binary.LittleEndian.Uint64(h.Sum(nil))>>8<<1
+	return Groups | binary.LittleEndian.Uint64(h.Sum(nil))>>9<<1
 }

@@ -10,6 +10,9 @@ import (
 //	kind 4, number 8, and 8, max 8, number of failed members 4, of acknowledged ones 4, the members 4 each
 const headerSize = 36
 
+// Longest is how many bytes a message has at most in a communicator of that size.
+func Longest(size int) int64 { return headerSize + 2*4*int64(size) }
+
 // Append appends the bytes of the message.
 func (m *Message) Append(b []byte) []byte {
 	v := &m.Value

@@ -5,6 +5,7 @@ package survive
 type Operation struct {
 	kind   kind
 	mine   Value
+	vote   Vote  // of shrink: goes on in its rounds; nil: there is none, or it is over
 	before Set   // failures agreed on before this round
 	first  Value // of Confirmed: what the first round has decided
 	rounds int
@@ -37,6 +38,23 @@ func (a *Agreements) Shrink(proposal uint64) *Operation {
 	return a.call(&Operation{kind: shrink, mine: Value{And: ^uint64(0), Max: proposal}})
 }
 
+// Vote is an agreement on a number, of rounds, in which those who take part in a shrink join what each of them says to
+// the largest of it.
+type Vote interface {
+	// Say is what this member says in the next round.
+	Say() uint64
+	// Hear takes the largest of what all have said. It returns the same at all members: whether the vote is over.
+	Hear(largest uint64) (over bool)
+}
+
+// ShrinkAndVote is Shrink whose rounds also go on until a vote is over.
+func (a *Agreements) ShrinkAndVote(v Vote) *Operation {
+	return a.call(&Operation{kind: shrink, mine: Value{And: ^uint64(0)}, vote: v})
+}
+
+// Busy reports whether an operation is under way.
+func (a *Agreements) Busy() bool { return len(a.queue) > 0 }
+
 // Done reports whether the operation is done.
 func (o *Operation) Done() bool { return o.done }
 
@@ -57,6 +75,9 @@ func (a *Agreements) call(o *Operation) *Operation {
 // contribution is what this member says in the next round; last is the decision before.
 func (o *Operation) contribution(last Value) Value {
 	o.before = last.Failed
+	if o.vote != nil {
+		o.mine.Max = o.vote.Say()
+	}
 	return o.mine
 }
 
@@ -71,7 +92,10 @@ func (o *Operation) decided(v Value) bool {
 		}
 		v = o.first
 	case shrink:
-		if !v.Failed.Within(o.before) {
+		if o.vote != nil && o.vote.Hear(v.Max) {
+			o.vote = nil
+		}
+		if o.vote != nil || !v.Failed.Within(o.before) {
 			return false
 		}
 	}

@@ -64,6 +64,15 @@ func (l *link) Limits() transport.Limits {
 // Poll implements transport.Transport.
 func (l *link) Poll() bool { return l.p.poll(l.way) }
 
+// Departed implements transport.Departer: the process's body has ended.
+func (l *link) Departed(peer int32) bool {
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q := l.p.named(peer)
+	return q != nil && q.over && !q.dead
+}
+
 // Send implements transport.Transport.
 func (l *link) Send(h *transport.Header, payload []byte) bool {
 	return l.send(h, func() []byte { return slices.Clone(payload[:h.Len]) })

@@ -64,6 +64,7 @@ type World struct {
 	faults  map[fault]error
 	running bool // Run is under way
 	left    int  // processes that have not come to their end
+	ends    int  // processes that have
 	ended   chan struct{}
 	stuck   error
 	trace   trace
@@ -87,6 +88,7 @@ type proc struct {
 	asleep  bool   // in Wait
 	slept   uint32 // the bell's value that it sleeps on
 	over    bool   // its body has ended
+	ends    int    // World.ends as it has last looked for them
 	turn    chan struct{}
 	looks   int // at the clock
 
@@ -250,9 +252,9 @@ var ErrStuck = errors.New("fake: stuck")
 // ErrStuck.
 func (w *World) Run(body func(rank int)) error {
 	w.mu.Lock()
-	w.running, w.left, w.ended = true, len(w.procs), make(chan struct{})
+	w.running, w.ends, w.left, w.ended = true, 0, len(w.procs), make(chan struct{})
 	for _, p := range w.procs {
-		p.over, p.asleep = false, false
+		p.over, p.asleep, p.ends = false, false, 0
 		go func() {
 			<-p.turn
 			defer p.end()
@@ -270,6 +272,7 @@ func (p *proc) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.over = true
+	w.ends++
 	if w.left--; w.left > 0 {
 		w.next()
 		return
@@ -295,6 +298,9 @@ func (w *World) next() {
 		ready = w.ready()
 	}
 	if len(ready) == 0 {
+		ready = w.awaken()
+	}
+	if len(ready) == 0 {
 		w.giveUp()
 		if ready = w.ready(); len(ready) == 0 {
 			panic("fake: processes that have lost each other sleep")
@@ -313,6 +319,18 @@ func (w *World) ready() (ready []*proc) {
 		}
 	}
 	return ready
+}
+
+// awaken returns sleepers that have not looked since a process came to its end: nobody sleeps for ever, and who looks
+// again may see that it has departed.
+func (w *World) awaken() (awake []*proc) {
+	for _, p := range w.procs {
+		if !p.over && p.ends < w.ends {
+			p.ends = w.ends
+			awake = append(awake, p)
+		}
+	}
+	return awake
 }
 
 // skip lets time pass until the first packet is there for somebody.

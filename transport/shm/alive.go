@@ -68,6 +68,12 @@ func (c *control) present() bool {
 // Arrived reports whether local rank i has attached by now, whatever has become of it since.
 func (s *Segment) Arrived(i int) bool { return atomic.LoadUint32(&s.control(i).state) != stateAbsent }
 
+// Departed implements transport.Departer: the process has detached.
+func (t *Transport) Departed(peer int32) bool {
+	i := t.Local(peer)
+	return i >= 0 && i < t.seg.n && atomic.LoadUint32(&t.seg.control(i).state) == stateDetached
+}
+
 // The kernel keeps all locks of the file in one list, so that to ask about each of n ranks takes n² steps. If each of
 // them did that once a second, a thousand ranks would do nothing else. So one looks for all of them, whoever first
 // finds that the last look is long enough ago, and writes down whom it has found dead. The others believe that only

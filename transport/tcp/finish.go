@@ -82,6 +82,12 @@ func (h *Host) Abort() {
 	h.closeAll()
 }
 
+// Departed implements transport.Departer: the process's host has said FINI.
+func (h *Host) Departed(peer int32) bool {
+	l := h.links[h.job.Procs[peer].Host]
+	return l != nil && l.fini
+}
+
 func (h *Host) sayFini(l *link) {
 	l.finiOut = true
 	if l.broken != nil {

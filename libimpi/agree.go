@@ -1,0 +1,329 @@
+package libimpi
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/survive"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// What survivors agree on (ULFM): a flag and who is lost (Agree), a communicator without those that are lost (Shrink),
+// and in a job that is fault tolerant that it has come to its end (meetAtTheEnd). None of these fails because members
+// are lost or the communicator is revoked.
+//
+//	begin -> the members' messages (survivors.go) -> settle -> the thread that waits, or the request, goes on
+//
+// The new communicator's ids come along: each member proposes a block that only it can give, and the largest counts.
+// Processes of several jobs vote on a block in the same rounds (contexts.Agreement).
+
+// settlement is an operation of survivors. One with a request tells the program its result as a generalized request
+// does.
+type settlement struct {
+	nothing
+	c     *Comm
+	op    *survive.Operation
+	vote  *ballot // on context ids; nil: there is none
+	begun uint64  // its number among the operations of the process
+
+	r     *Request     // nil: a thread waits
+	seen  sync.Once    // the program has been told the result
+	ended func() error // tells it
+}
+
+// begin begins an operation, which ask asks the survivors for. Engine lock held.
+func (c *Comm) begin(t *settlement, ask func(s *survivors) *survive.Operation) error {
+	e, s := c.engine, c.survivors()
+	if s.foreign != nil {
+		return s.foreign
+	}
+	e.loss.operations++
+	t.c, t.begun = c, e.loss.operations
+	t.op = ask(s)
+	e.loss.unsettled++
+	s.underWay = append(s.underWay, t)
+	s.advance()
+	return nil
+}
+
+// settle ends the operations that are done.
+func (s *survivors) settle() {
+	for i := 0; i < len(s.underWay); {
+		t := s.underWay[i]
+		if !t.op.Done() {
+			i++
+			continue
+		}
+		s.underWay = append(s.underWay[:i], s.underWay[i+1:]...)
+		s.e.loss.unsettled--
+		if t.op.Value().And>>32 == math.MaxUint32 {
+			s.forgetWithin(t.begun)
+		}
+		if t.r != nil {
+			s.e.complete(t.r)
+		}
+		s.e.ring()
+	}
+}
+
+// wait waits until the operation is done. Engine lock held, given up meanwhile.
+func (t *settlement) wait() error {
+	e := t.c.engine
+	if !t.op.Done() {
+		e.waitFor(t.op.Done, anyPeer, forMembers(t.c))
+	}
+	if !t.op.Done() {
+		return e.failure()
+	}
+	return nil
+}
+
+// later begins an operation that has a request, and returns that. If it cannot begin the request says why.
+func (c *Comm) later(t *settlement, ask func(s *survivors) *survive.Operation) uint64 {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t.r = e.newCompound(c.p2p, t)
+	t.r.general = t
+	id := t.r.id
+	if err := c.begin(t, ask); err != nil {
+		t.ended = func() error { return err }
+		e.complete(t.r)
+	}
+	return id
+}
+
+// Query implements General: the program sees that the operation is done.
+func (t *settlement) Query(st *CStatus) (err error) {
+	st.setEmpty()
+	t.seen.Do(func() { err = t.ended() })
+	if err != nil {
+		raised := *AsError(err)
+		raised.Comm = t.c
+		return &raised
+	}
+	return nil
+}
+
+// Free implements General.
+func (t *settlement) Free() error { return nil }
+
+// Cancel implements General; such a request cannot be cancelled (Request.isTask).
+func (t *settlement) Cancel(bool) error { return nil }
+
+// Agree returns the bitwise and of the flags of all members that survive, the same for all of them. It is
+// MPIX_ERR_PROC_FAILED, at all of them and beside the flag, if not all of them have acknowledged all members that are
+// lost (MPIX_Comm_agree).
+func (c *Comm) Agree(flag int32) (int32, error) {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := &settlement{}
+	if err := c.begin(t, c.flagOf(flag)); err != nil {
+		return 0, err
+	}
+	if err := t.wait(); err != nil {
+		return 0, err
+	}
+	return t.agreed()
+}
+
+// Iagree begins to agree and returns a request. When the program sees that it is done, done is called with the flag.
+func (c *Comm) Iagree(flag int32, done func(flag int32)) uint64 {
+	t := &settlement{}
+	t.ended = func() error {
+		all, err := t.agreed()
+		done(all)
+		return err
+	}
+	return c.later(t, c.flagOf(flag))
+}
+
+// flagOf asks for an agreement. A flag is the lower half of the word; the upper one says that the process waits for no
+// other operation of survivors.
+func (c *Comm) flagOf(flag int32) func(s *survivors) *survive.Operation {
+	return func(s *survivors) *survive.Operation {
+		word := uint64(uint32(flag))
+		if s.e.loss.unsettled == 0 {
+			word |= math.MaxUint32 << 32
+		}
+		return s.agreements.Agree(survive.Value{And: word, Acked: s.members(c.losses.failed[:c.losses.acknowledged])})
+	}
+}
+
+// members are the numbers of processes.
+func (s *survivors) members(worlds []int32) survive.Set {
+	if len(worlds) == 0 {
+		return nil
+	}
+	members := make([]int, len(worlds))
+	for i, w := range worlds {
+		members[i] = int(s.space.sourceOf(w))
+	}
+	return survive.Of(members...)
+}
+
+// agreed is the result of Agree.
+func (t *settlement) agreed() (int32, error) {
+	v := t.op.Value()
+	flag := int32(uint32(v.And))
+	if v.Unacknowledged() {
+		return flag, errorf(abi.MPIX_ERR_PROC_FAILED,
+			"%d members of %s are lost, and not all of these losses are acknowledged by all others",
+			len(v.Failed), t.c.describe())
+	}
+	return flag, nil
+}
+
+// Shrink makes a communicator of the members that survive, in their order (MPIX_Comm_shrink). That of an
+// intercommunicator is one, too; nil if nobody of the remote group survives.
+func (c *Comm) Shrink() (*Comm, error) {
+	e := c.engine
+	t := &settlement{}
+	e.mu.Lock()
+	err := c.begin(t, t.shrinking(c))
+	if err == nil {
+		err = t.wait()
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return t.shrunk()
+}
+
+// Ishrink begins to shrink and returns a request. When the program sees that it is done, done is called with the new
+// communicator.
+func (c *Comm) Ishrink(done func(*Comm)) uint64 {
+	t := &settlement{}
+	t.ended = func() error {
+		made, err := t.shrunk()
+		if err == nil {
+			done(made)
+		}
+		return err
+	}
+	return c.later(t, t.shrinking(c))
+}
+
+// shrinking asks for what shrunk makes of it.
+func (t *settlement) shrinking(c *Comm) func(s *survivors) *survive.Operation {
+	return func(s *survivors) *survive.Operation {
+		ids := &s.e.contexts.ids
+		if c.severalJobs() {
+			t.vote = &ballot{Agreement: ids.Agree(contexts.Place{Context: s.space.p2p.cid})}
+			return s.agreements.ShrinkAndVote(t.vote)
+		}
+		b, _ := ids.Give() // the word says that there is none
+		return s.agreements.Shrink(b.Word())
+	}
+}
+
+// ballot is a vote on context ids (survive.Vote).
+type ballot struct {
+	contexts.Agreement
+	failed error
+}
+
+// Hear implements survive.Vote.
+func (b *ballot) Hear(largest uint64) (over bool) {
+	done, err := b.Agreement.Hear(largest)
+	if done || err != nil {
+		b.End()
+		b.failed = err
+	}
+	return done || err != nil
+}
+
+// shrunk makes the communicator that a shrink has agreed on.
+func (t *settlement) shrunk() (*Comm, error) {
+	c := t.c
+	e := c.engine
+	ids, err := t.block()
+	if err != nil {
+		return nil, noContext(err)
+	}
+	all := c.inOrder()
+	var lost []int32
+	for _, i := range t.op.Value().Failed {
+		lost = append(lost, all.World(int(i)))
+	}
+	left := c.Group().Difference(NewGroup(lost))
+	if !c.Inter() {
+		return e.newOn(left, ids)
+	}
+	remote := c.group.Difference(NewGroup(lost))
+	if remote.Size() == 0 {
+		return nil, nil
+	}
+	return e.newInterOn(left, remote, ids)
+}
+
+// block are the context ids that a shrink has agreed on.
+func (t *settlement) block() (contexts.Block, error) {
+	if t.vote != nil {
+		return t.vote.Block(), t.vote.failed
+	}
+	b, giver, err := t.c.engine.contexts.ids.GivenBy(t.op.Value().Max)
+	if err == nil && t.c.inOrder().Rank(int32(giver)) == abi.MPI_UNDEFINED {
+		err = contexts.ErrNotIts
+	}
+	return b, err
+}
+
+// meetAtTheEnd waits until all processes of the job that survive have come to its end. In a job that is fault tolerant
+// they agree on that, twice: the first decision says that all are here, and the second that all know it, so that nobody
+// has anything to ask any more. Beside another implementation they can only have a barrier, as IMPI mandates, without
+// which each leaves alone if it fails.
+func (e *Engine) meetAtTheEnd() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	world := e.predefined.world
+	if t := (&settlement{}); e.job.FaultTolerant {
+		err := world.begin(t, func(s *survivors) *survive.Operation {
+			return s.agreements.Confirmed(survive.Value{})
+		})
+		if err == nil {
+			return t.waitAtTheEnd()
+		}
+	}
+	e.mu.Unlock()
+	err := world.Barrier()
+	e.mu.Lock()
+	if err != nil && !(e.job.FaultTolerant && e.loss.some && e.loss.failed.Load() == nil) {
+		return err
+	}
+	return nil
+}
+
+// stragglers is how long a process waits for the second decision after the first, if others are lost and no transport
+// tells who has departed: one that had to pass it on may be lost, after all have left who could tell in its stead.
+const stragglers = 3 * time.Second
+
+// waitAtTheEnd is wait for what meetAtTheEnd agrees on. Who has departed in order has had the first decision, and counts
+// as lost, for this alone: what else the others agree on makes no difference.
+func (t *settlement) waitAtTheEnd() error {
+	e, s := t.c.engine, t.c.losses.survivors
+	s.parting = true
+	var here time.Time
+	e.waitFor(func() bool {
+		if t.op.Done() || !e.loss.some {
+			return t.op.Done()
+		}
+		s.hearOfLosses()
+		if t.op.Rounds() > 0 && here.IsZero() {
+			here = e.now()
+		}
+		return t.op.Done() || !here.IsZero() && e.now().Sub(here) > stragglers
+	}, anyPeer, forEnd)
+	return e.failure()
+}
+
+// hasDeparted reports whether a process of the job has come to its end in order.
+func (e *Engine) hasDeparted(world int32) bool {
+	d, can := e.peer(world).tr.(transport.Departer)
+	return can && d.Departed(world)
+}

@@ -1,0 +1,403 @@
+package libimpi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/coll"
+	"github.com/libimpi/libimpi/libimpi/contexts"
+	"github.com/libimpi/libimpi/libimpi/survive"
+	"github.com/libimpi/libimpi/transport"
+)
+
+// survivors are what the members of a communicator, of both groups if there are two, have to act together although some
+// of them are lost: the state machines of package survive, and a context beside the communicator in which these talk,
+// whatever has become of the others. Their messages are small, and are taken when they arrive, by whoever polls.
+//
+//	Agree, Shrink (agree.go), Revoke -> survivors: made by the first use, or for the first message of another member
+//	a message -> arrived -> heard -> a state machine -> advance: what it has to say leaves, operations are over
+//	a loss (loss.go) -> tellSurvivors -> hearOfLosses -> the same
+//	the communicator is freed -> retire: others may still ask for the last decision
+//
+// All methods run under the engine's lock.
+type survivors struct {
+	e          *Engine
+	of         *Comm // nil: it has been freed
+	space      *Comm // the members, in an order that all share. It has one context, and the program has no handle
+	agreements *survive.Agreements
+	revocation *survive.Revocation
+	foreign    error       // why they cannot agree; nil: they can
+	lost       survive.Set // those that the state machines know to be lost
+	underWay   []*settlement
+	retired    uint64 // when the communicator was freed, in operations of the process
+	parting    bool   // the job has come to its end: who is not there any more has departed, or is lost
+
+	posting  bool // post is at work
+	outgoing outgoing
+}
+
+// outgoing is memory for post.
+type outgoing struct {
+	messages []survive.Message
+	told     []int // of a revocation
+	bytes    []byte
+}
+
+// Tags of their messages.
+const (
+	tagAgreement  = iota // of package survive
+	tagRevocation        // no data
+)
+
+// survivors are those of the communicator.
+func (c *Comm) survivors() *survivors {
+	if c.losses.survivors != nil {
+		return c.losses.survivors
+	}
+	e, g := c.engine, c.inOrder()
+	me := g.Rank(e.me)
+	s := &survivors{e: e, of: c, space: &Comm{engine: e, group: g, rank: int32(me), native: c.native},
+		agreements: survive.New(me, g.Size(), survive.Binomial), revocation: survive.NewRevocation(me, g.Size())}
+	s.meetForeigners()
+	c.losses.survivors = s
+	e.loss.survivors = append(e.loss.survivors, s)
+	ctx := e.newContext(c.p2p.cid|contexts.Survivors, s.space, g.Size())
+	ctx.survives, ctx.serve, s.space.p2p = true, s, ctx
+	s.hearOfLosses()
+	e.openContext(ctx)
+	return s
+}
+
+// meetForeigners looks for members of another implementation, which would not understand. Word of a revocation passes
+// them by, as it does those that are lost.
+func (s *survivors) meetForeigners() {
+	if s.e.job.Clients <= 1 {
+		return
+	}
+	var foreign []int
+	for i := range s.space.group.Size() {
+		if p := s.e.foreign(s.space.group.World(i)); p != nil {
+			foreign = append(foreign, i)
+			s.foreign = errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of MPI_COMM_WORLD belongs to IMPI client %d, "+
+				"which is not libimpi: members of %s cannot agree", s.space.group.World(i), p.Client, s.of.describe())
+		}
+	}
+	s.revocation.Lost(survive.Of(foreign...))
+}
+
+// hearOfLosses takes the news that processes are lost.
+func (s *survivors) hearOfLosses() {
+	if !s.e.loss.some && !s.e.foreignJobs(s.space.group) {
+		return
+	}
+	var lost []int
+	for i, world := range s.space.group.Worlds() {
+		if world != s.e.me && (s.e.peer(world).lost != nil || s.parting && s.e.hasDeparted(world)) {
+			lost = append(lost, i)
+		}
+	}
+	if all := survive.Of(lost...); !all.Within(s.lost) {
+		s.lost = s.lost.Union(all)
+		s.agreements.Lost(s.lost)
+		s.revocation.Lost(s.lost)
+		s.advance()
+	}
+}
+
+// tellSurvivors tells those of all communicators that processes are lost.
+func (e *Engine) tellSurvivors() {
+	for _, s := range slices.Clone(e.loss.survivors) {
+		s.hearOfLosses()
+	}
+}
+
+// arrived implements server. The order of messages does not matter: a long one, which comes piece by piece, holds up
+// none.
+func (s *survivors) arrived(source int32) {
+	ctx := s.space.p2p
+	for m := ctx.space.Find(source, anyTag); m != nil; m = ctx.space.Find(source, anyTag) {
+		ctx.take(m)
+		switch {
+		case m.Kind == uint8(transport.Data):
+			s.heard(source, m.Tag, m.Payload)
+			s.e.giveBack(m)
+		case m.Length > survive.Longest(s.space.group.Size()):
+			s.e.breach(m.Peer, "an agreement's message that is too long")
+			s.e.giveBack(m)
+		default:
+			b := coll.Bytes(make([]byte, m.Length))
+			r := s.e.newRecv(ctx, b.Base, b.Count, b.Type, int(source), m.Tag)
+			s.e.receiveKept(r.join(longWord{s: s}, 0), m)
+		}
+	}
+}
+
+// longWord is the compound of a message that comes piece by piece.
+type longWord struct {
+	nothing
+	s *survivors
+}
+
+// partDone implements compound.
+func (l longWord) partDone(_ *Engine, m *Request) {
+	if m.failure() == nil {
+		l.s.heard(m.status.Source, m.status.Tag, bytesAt(m.mem.base, m.mem.count))
+	}
+}
+
+// heard takes a message.
+func (s *survivors) heard(source, tag int32, b []byte) {
+	var err error
+	switch {
+	case tag == tagRevocation:
+		if s.revocation.Heard(int(source)) && s.of != nil {
+			s.of.revoke()
+		}
+	case s.foreign != nil:
+		err = s.foreign
+	default:
+		var m survive.Message
+		if m, err = survive.Parse(int(source), int(s.space.rank), b); err == nil {
+			err = s.agreements.Receive(m)
+		}
+	}
+	switch world := s.space.group.World(int(source)); {
+	case errors.Is(err, survive.ErrFailed):
+		s.e.expelled(fmt.Errorf("so says rank %d of MPI_COMM_WORLD", world))
+	case err != nil:
+		s.e.breach(world, err.Error())
+	}
+	s.advance()
+}
+
+// expelled ends this process, which another one takes for lost: nobody listens to it any more.
+func (e *Engine) expelled(why error) {
+	lost := errorf(abi.MPIX_ERR_PROC_FAILED, "others take this process for lost: %v", why)
+	if e.loss.failed.CompareAndSwap(nil, lost) {
+		e.ring()
+		e.condemn(e.me, lost)
+	}
+}
+
+// advance does what follows from what the state machines have heard.
+func (s *survivors) advance() {
+	if known := s.agreements.Known(); s.parting {
+		s.lost = known
+	} else if len(known) > len(s.lost) {
+		for _, i := range known.Without(s.lost) {
+			s.e.noteLost(s.space.group.World(int(i)), errFoundLost)
+		}
+		s.e.tellSurvivors()
+	}
+	s.post()
+	s.settle()
+}
+
+var errFoundLost = errors.New("others have found so")
+
+// post sends what the state machines have to say.
+func (s *survivors) post() {
+	if s.posting {
+		return
+	}
+	s.posting = true
+	defer func() { s.posting = false }()
+	for {
+		out := &s.outgoing
+		out.messages = append(out.messages[:0], s.agreements.Messages()...)
+		out.told = append(out.told[:0], s.revocation.Tell()...)
+		if len(out.messages) == 0 && len(out.told) == 0 {
+			return
+		}
+		for _, to := range out.told {
+			s.send(to, tagRevocation, nil)
+		}
+		for i := range out.messages {
+			out.bytes = out.messages[i].Append(out.bytes[:0])
+			s.send(out.messages[i].To, tagAgreement, out.bytes)
+		}
+		clear(out.messages)
+	}
+}
+
+// send sends a message, unless its receiver is lost.
+func (s *survivors) send(to int, tag int32, b []byte) {
+	world := s.space.group.World(to)
+	if s.e.peer(world).lost != nil {
+		return
+	}
+	buf := coll.Bytes(b)
+	if s.e.sendShort(s.space.p2p, buf.Base, buf.Count, buf.Type, world, tag) {
+		return
+	}
+	buf = coll.Bytes(slices.Clone(b))
+	s.e.start(s.e.newSend(s.space.p2p, buf.Base, buf.Count, buf.Type, world, tag, modeStandard).join(nothing{}, 0))
+}
+
+// mostRetired is how many communicators that have been freed are remembered.
+const mostRetired = 256
+
+// retire keeps what the members of a communicator have agreed on when it is freed: who has returned from an agreement
+// may have to tell the decision to others whose messengers are lost. Another agreement of the same processes, or of
+// more, shows that all have it (forgetWithin); and if there are too many of them, the oldest is forgotten.
+func (s *survivors) retire() {
+	e := s.e
+	s.of, s.retired = nil, e.loss.operations
+	if e.loss.retired = append(e.loss.retired, s); len(e.loss.retired) > mostRetired {
+		e.loss.retired[0].forget()
+	}
+}
+
+// forget ends survivors.
+func (s *survivors) forget() {
+	e, is := s.e, func(o *survivors) bool { return o == s }
+	e.loss.survivors = slices.DeleteFunc(e.loss.survivors, is)
+	e.loss.retired = slices.DeleteFunc(e.loss.retired, is)
+	if s.space.freed = true; s.space.uses == 0 {
+		e.forget(s.space)
+	}
+}
+
+// forgetWithin forgets communicators that were freed before an operation in which all survivors of their processes have
+// said that they wait for no other one.
+func (s *survivors) forgetWithin(operation uint64) {
+	for _, o := range slices.Clone(s.e.loss.retired) {
+		if o.retired <= operation && !o.revocation.Revoked() && !o.agreements.Busy() &&
+			!slices.ContainsFunc(o.space.group.Worlds(), func(w int32) bool { return s.space.sourceOf(w) < 0 }) {
+			o.forget()
+		}
+	}
+}
+
+// hearEarly takes a message for survivors that have not been made here, and reports whether it could: word of a
+// revocation waits for its communicator apart from others, since there may be many for communicators that have gone.
+func (e *Engine) hearEarly(h *transport.Header, payload []byte) bool {
+	if ctx := e.contexts.find(h.CID &^ contexts.Survivors); ctx != nil && ctx == ctx.comm.p2p && !ctx.survives {
+		ctx.comm.survivors()
+		e.arrive(h, payload)
+		return true
+	}
+	if h.Tag == tagRevocation {
+		e.loss.some = true
+		e.loss.early.add(h.Src, h.CID&^contexts.Survivors)
+		return true
+	}
+	return false
+}
+
+// earlyWords are revocations of communicators that are not known here, by who has told of them: they are still being
+// made, or have been freed. Their ids are not given again.
+type earlyWords map[int32][]uint64
+
+// mostEarly is how many words of one process are kept, the last ones. A process is not so many communicators behind
+// another.
+const mostEarly = 1024
+
+func (w *earlyWords) add(from int32, cid uint64) {
+	if *w == nil {
+		*w = earlyWords{}
+	}
+	words := append((*w)[from], cid)
+	(*w)[from] = words[max(0, len(words)-mostEarly):]
+}
+
+// take reports whether a communicator has been revoked, and forgets that.
+func (w earlyWords) take(cid uint64) (revoked bool) {
+	for from, words := range w {
+		left := slices.DeleteFunc(words, func(c uint64) bool { return c == cid })
+		revoked = revoked || len(left) < len(words)
+		if w[from] = left; len(left) == 0 {
+			delete(w, from)
+		}
+	}
+	return revoked
+}
+
+// What a program does about members of a communicator that are lost (ULFM): it asks which they are, acknowledges them,
+// and revokes the communicator, so that members end what they wait for there who do not wait for one that is lost.
+//
+//	Revoke, or a member's word (heard) -> revoke -> endHopeless (loss.go), and the other members are told
+//	a member's word about a communicator that is still being made -> hearEarly -> noticeLost (loss.go) -> revoke
+//
+// Messages in contexts that survive are about losses: they fail only if their peer is lost.
+
+// Revoke ends everything on the communicator, now and from now on, at all members (MPIX_Comm_revoke).
+func (c *Comm) Revoke() {
+	e := c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.revoke()
+}
+
+// revoke is Revoke under the lock.
+func (c *Comm) revoke() {
+	e := c.engine
+	if c.losses.revoked != nil {
+		return
+	}
+	e.loss.some = true
+	revoked := errorf(abi.MPIX_ERR_REVOKED, "%s has been revoked", c.describe())
+	for _, one := range c.both() {
+		l := &one.losses
+		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
+		one.needs(revoked)
+		one.close()
+	}
+	e.endHopeless()
+	s := c.survivors()
+	s.revocation.Revoke()
+	s.advance()
+}
+
+// close ends communication in the contexts of a communicator that is revoked, but for those that survive. Messages that
+// nobody has received are dropped, as those of a communicator that is freed are.
+func (c *Comm) close() {
+	for _, ctx := range c.contexts() {
+		if ctx == nil || ctx.survives {
+			continue
+		}
+		ctx.closed = true
+		for m := ctx.space.Oldest(); m != nil; m = ctx.space.Oldest() {
+			if m.Self != nil {
+				c.engine.giveUp(m.Self, c.losses.revoked)
+				continue
+			}
+			ctx.take(m)
+			c.engine.giveBack(m)
+		}
+	}
+}
+
+// Revoked reports whether the communicator is revoked (MPIX_Comm_is_revoked).
+func (c *Comm) Revoked() bool {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return c.losses.revoked != nil
+}
+
+// Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).
+// What comes later is added at the end.
+func (c *Comm) Failed() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed))
+}
+
+// AckFailed acknowledges the first n members of Failed, or all of them if they are fewer, and returns how many have
+// been acknowledged by now (MPIX_Comm_ack_failed). When all are, receives from any source do not pend.
+func (c *Comm) AckFailed(n int) int {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	l := &c.losses
+	l.acknowledged = max(l.acknowledged, min(n, len(l.failed)))
+	return l.acknowledged
+}
+
+// Acknowledged are the members whose loss has been acknowledged (MPIX_Comm_failure_get_acked).
+func (c *Comm) Acknowledged() *Group {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return NewGroup(slices.Clone(c.losses.failed[:c.losses.acknowledged]))
+}
