@@ -127,11 +127,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
 		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Checks: set.checks, OnLost: lost,
 		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
-		OnGone: func(c *libimpi.Comm) {
-			if b, ok := c.Bridge.(*communicator); ok { // the program has it already
-				b.showLocal()
-			}
-		},
+		OnGone:    retreat,
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
 	})
 	if err != nil {

@@ -64,6 +64,7 @@ func (e *Engine) survives() bool {
 
 // lose notes that a process is gone.
 func (e *Engine) lose(p *peer, lost *Error) {
+	p.lost = lost // before onGone looks at it
 	e.contexts.all(func(ctx *context) {
 		if c := ctx.comm; c.sourceOf(p.Rank) >= 0 {
 			c.lose(p.Rank, lost)

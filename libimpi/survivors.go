@@ -377,6 +377,11 @@ func (c *Comm) Revoked() bool {
 	return c.losses.revoked != nil
 }
 
+// Losses reports whether members are lost, and whether the communicator is revoked. Engine lock held.
+func (c *Comm) Losses() (some, revoked bool) {
+	return len(c.losses.failed) > 0, c.losses.revoked != nil
+}
+
 // Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).
 // What comes later is added at the end.
 func (c *Comm) Failed() *Group {
