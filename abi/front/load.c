@@ -119,8 +119,8 @@ static void find(void *library)
     { \
         void *f = dlsym(library, "P" #name); \
         memcpy(&front_native.member, &f, sizeof f); \
-        if (!f) fprintf(stderr, "libimpi: the library %s has no function %s: it is of another release\n", FRONT_LIBRARY, \
-                        #name), \
+        if (!f) fprintf(stderr, "libimpi: the library %s has no function %s: it is of another release\n", \
+                        FRONT_LIBRARY, #name), \
                 _exit(1); \
     }
     FRONT_NATIVE(X)
