@@ -123,16 +123,24 @@ func (i *injection) compare(rank int, all []string, seen map[string]string) map[
 	return own
 }
 
+// finalized reports whether one of the dead has called MPI_Finalize: it may have died after it, which is no loss.
+func (i *injection) finalized(dead []int) bool {
+	return slices.ContainsFunc(dead, func(rank int) bool {
+		all := i.lines(rank)
+		return strings.HasSuffix(all[len(all)-1], " finalize")
+	})
+}
+
 func TestRandomProgramsSurvive(t *testing.T) {
 	for _, seed := range seedsOr(t, 1, 16) {
 		how := injected[seed%len(injected)]
 		i := newInjection(t, fmt.Sprintf("seed %d, %s", seed, how))
 		r := i.end(start(t, words("-with-ft ulfm", how, i.program(seed, 12))...))[0]
 		dead := i.check()
-		if r.code != 0 || len(dead) == i.ranks() {
+		if r.code != 0 && !i.finalized(dead) || len(dead) == i.ranks() {
 			t.Errorf("%s: code %d (%s)%s", i.what, r.code, r.stderr, i.tails())
 		}
-		if n := strings.Count(r.stderr, "; the job goes on without"); n != len(dead) {
+		if n := strings.Count(r.stderr, "; the job goes on without"); n != len(dead) && r.code == 0 {
 			t.Errorf("%s: %v are dead, and the launcher tells of %d: %s", i.what, dead, n, r.stderr)
 		}
 		if t.Failed() {

@@ -48,7 +48,6 @@ void plan_deaths(void)
         int id = all->id[below(&r, all->size)];
         if (!(p.mortal >> id & 1)) continue;
         deaths[n++] = random_death(&r, id);
-        p.dooms |= 1u << id;
     }
     if (below(&r, 3) == 0) { /* whoever stops another must be there to wake it */
         Death d = {all->id[below(&r, all->size)], all->id[below(&r, all->size)], below(&r, STEPS), 1 + below(&r, 3000), STOPPED};

@@ -33,7 +33,6 @@ typedef struct {
     int round, step, tag; /* where the program is; each step has a tag of its own */
     int strangers;       /* only others than the ranks kill */
     unsigned mortal;     /* a bit for each who may die */
-    unsigned dooms;      /* a bit for each who may have died by now */
     Where where[MOST_COMMS]; /* the first has all who are left */
     int n;
 } Program;
