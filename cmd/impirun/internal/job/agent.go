@@ -116,23 +116,8 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	return nil
 }
 
-<<<<<<< HEAD
-// lostHost notes that the agent has lost a host of another client, or of its own (nil). In a fault-tolerant job the
-// first launcher tells of the latter.
-func (p *Part) lostHost(c *int32, err error) {
-	switch {
-	case !p.ft:
-		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: c})
-	case c != nil:
-		p.lostClient(&client.LostError{Client: *c, Text: err.Error()})
-	}
-}
-
 // finishAgent ends the agent, in order if all went well. p.mu is held, but not meanwhile: the agent tells of hosts that
 // are lost, which takes it.
-=======
-// finishAgent ends the agent, in order if all went well. p.mu is held.
->>>>>>> ft40
 func (p *Part) finishAgent(well bool) {
 	agent := p.agent
 	if agent == nil {
