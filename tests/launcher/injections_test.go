@@ -21,7 +21,8 @@ var seeds = flag.String("seeds", "", "first and last seed of random programs who
 const bound = 60 * time.Second // of a job, also on a machine that does other things
 
 // injected are the ways in which their ranks are divided, by turns.
-var injected = []string{"-n 4", "-n 8", "-clients 2 -n 4", "-n 3", "-clients 3 -n 6", "-n 2", "-clients 2 -via agent -n 5", "-n 6"}
+var injected = []string{"-n 4", "-n 8", "-clients 2 -n 4", "-n 3", "-clients 3 -n 6", "-n 2",
+	"-clients 2 -via agent -n 5", "-n 6"}
 
 // seedsOr are the seeds of the command line, or else some of the test.
 func seedsOr(t *testing.T, first, last int) (all []int) {
