@@ -53,9 +53,9 @@ int impi_exec_Get(void *to, BOTH, MPI_Win win) { return MOVED(1, to); }
 /* The accumulate lock of a target, which names its holder. 0: it is held for long, and Go has to look why. */
 static inline int hold(const struct impi_window_target *t)
 {
-    uint32_t *busy = &t->words->busy;
+    uint32_t *at = &t->words->busy;
     for (uint32_t looks = impi_boards.looks; looks; looks--) {
-        if (LIKELY(!__atomic_load_n(busy, __ATOMIC_RELAXED) && __sync_bool_compare_and_swap(busy, 0, t->mine))) return 1;
+        if (LIKELY(!__atomic_load_n(at, __ATOMIC_RELAXED) && __sync_bool_compare_and_swap(at, 0, t->mine))) return 1;
         between_looks(looks);
     }
     return 0;
