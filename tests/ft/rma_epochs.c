@@ -68,6 +68,7 @@ static void in_accumulates(void)
     const int n = LONGS - 100;
     for (int i = 0; i < n; i++) ones[i] = 1;
     CHECK_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+    MPIX_Comm_agree(comm, &(int){1}); /* all have all locks */
     if (rank == victim) {
         signal(SIGALRM, at_timer);
         setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 3000}, NULL);
