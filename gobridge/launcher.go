@@ -62,6 +62,10 @@ func (p *process) start() (err error) {
 		return err
 	}
 	p.link, p.spawnedBy, p.universe = link, w.Parent, w.Universe
+	if w.FT && p.vendor != nil {
+		return fmt.Errorf("the job is fault tolerant (-with-ft), and the library of %s ends with the first rank that is "+
+			"lost: leave out one of the two", startup.EnvLocal)
+	}
 	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
 	if w.IMPI && !w.Agent {
 		if listener, err = tcp.ListenBetween(w.Bind, w.Ports[0], w.Ports[1]); err != nil {

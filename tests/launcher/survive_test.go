@@ -3,6 +3,7 @@ package launcher
 import (
 	"encoding/json"
 	"path/filepath"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -87,7 +88,7 @@ func TestOtherClientsHearOfALostRank(t *testing.T) {
 	s.wait().expect(t, 0, "")
 }
 
-// What programs see of losses, and of a rank that is stopped, which is none. Everything is to be as fast as the link.
+// What programs see of losses, and of a rank that is stopped, which is none.
 func TestProgramsGoOnWithoutARank(t *testing.T) {
 	file := program(t, "survive")
 	for _, how := range append([]string{machines(t)}, spread...) {
@@ -98,6 +99,8 @@ func TestProgramsGoOnWithoutARank(t *testing.T) {
 			r.survived(t, how+" "+do, ready-1, "survived", said+"; the job goes on without it\n")
 		}
 	}
+	run(t, words("-with-ft ulfm -trace", t.TempDir(), "-summary="+filepath.Join(t.TempDir(), "s.json"), "-n 3", file,
+		"0 0 kill")...).expect(t, 0, killed9+"; the job goes on without it\n")
 	r := run(t, words("-with-ft ulfm -clients 2 -n 3", file, "1 1 stop")...)
 	r.expect(t, 0, "")
 	if strings.Count(r.stdout, "survived\n") != 3 || strings.Count(r.stdout, "\n") != 3 {
