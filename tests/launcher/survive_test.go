@@ -3,7 +3,6 @@ package launcher
 import (
 	"encoding/json"
 	"path/filepath"
-	"path/filepath"
 	"strings"
 	"testing"
 )
