@@ -91,12 +91,17 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 // noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
 // more: what still waits for such a one waits in vain.
 func (e *Engine) noticeParted() {
+	parted := false
 	e.guests.all(func(p *peer) {
 		if g := p.guest; p.lost == nil && g.parter != nil && g.parter.Parted(p.Rank) {
 			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
 				g.Identity))
+			parted = true
 		}
 	})
+	if parted {
+		e.tellSurvivors()
+	}
 }
 
 // noticeLost looks for members of a new communicator that are gone, or have revoked it already.
