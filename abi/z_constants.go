@@ -501,4 +501,7 @@ const (
 	MPIX_ERR_PROC_FAILED         = 120
 	MPIX_ERR_PROC_FAILED_PENDING = 121
 	MPIX_ERR_REVOKED             = 122
+
+	// predefined attribute keys
+	MPIX_FT = 65541
 )

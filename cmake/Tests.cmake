@@ -16,6 +16,10 @@ function(mpi_tests source)
   setting(serial serial ${source} no) # yes: nothing else runs meanwhile
   setting(long long ${source} no)     # yes: make test-long runs it, and make test does not
   set(labels c)
+  set(launch "") # more options of the launcher
+  if(folder STREQUAL ft) # its programs kill ranks of theirs
+    set(launch -with-ft ulfm -q)
+  endif()
   if(long STREQUAL yes)
     list(APPEND labels long)
   endif()
@@ -46,7 +50,7 @@ function(mpi_tests source)
       endif()
       if(k EQUAL 1 OR (NOT n LESS k AND NOT clients STREQUAL "none"))
         set(test ${where}/${n}/${folder}/${name})
-        add_test(NAME ${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${options} -n ${n} $<TARGET_FILE:test-${folder}-${name}>)
+        add_test(NAME ${test} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${launch} ${options} -n ${n} $<TARGET_FILE:test-${folder}-${name}>)
         set_tests_properties(${test} PROPERTIES TIMEOUT ${LIMIT} LABELS "${where};${labels}" RUN_SERIAL ${serial})
       endif()
     endforeach()

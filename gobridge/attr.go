@@ -9,6 +9,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/gobridge/handle"
+	"github.com/libimpi/libimpi/gobridge/ordered"
 	"github.com/libimpi/libimpi/libimpi"
 )
 
@@ -87,7 +88,7 @@ func keyvalOf(key int32, k handle.Kind) *keyval {
 // change them, too: they are called without the lock, and what is to be changed is looked up again afterwards.
 type attributes struct {
 	mu     sync.Mutex
-	values ordered[int32, attribute]
+	values ordered.Map[int32, attribute]
 }
 
 type attribute struct {
@@ -99,7 +100,7 @@ type attribute struct {
 func (a *attributes) get(key int32) (v attribute, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if found := a.values.find(key); found != nil {
+	if found := a.values.Find(key); found != nil {
 		return *found, true
 	}
 	return v, false
@@ -110,10 +111,10 @@ func (a *attributes) put(key int32, v attribute) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v.kv.count(1)
-	if old := a.values.find(key); old != nil {
+	if old := a.values.Find(key); old != nil {
 		old.kv.count(-1)
 	}
-	a.values.set(key, v)
+	a.values.Set(key, v)
 }
 
 // set stores a value; an old one is deleted first. It returns the delete function's code.
@@ -139,9 +140,9 @@ func (a *attributes) remove(object uintptr, key int32) int32 {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if old := a.values.find(key); old != nil { // the delete function may have done so
+	if old := a.values.Find(key); old != nil { // the delete function may have done so
 		old.kv.count(-1)
-		a.values.remove(key)
+		a.values.Remove(key)
 	}
 	return 0
 }
@@ -150,10 +151,10 @@ func (a *attributes) remove(object uintptr, key int32) int32 {
 func (a *attributes) last() (key int32, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.values.len() == 0 {
+	if a.values.Len() == 0 {
 		return 0, false
 	}
-	return a.values.last(), true
+	return a.values.Last(), true
 }
 
 // deleteAll deletes all values, the last set first (as MPI demands for MPI_COMM_SELF); it stops at a refusal.
@@ -169,7 +170,7 @@ func (a *attributes) deleteAll(object uintptr) int32 {
 // copyAll gives a duplicate its values.
 func (a *attributes) copyAll(object uintptr, to *attributes) int32 {
 	a.mu.Lock()
-	keys := a.values.keys()
+	keys := a.values.Keys()
 	a.mu.Unlock()
 	for _, key := range keys {
 		v, ok := a.get(key)

@@ -82,7 +82,11 @@ func (c *communicator) openBoard() error {
 	}
 	b.decided = true
 	if f := c.fast(); f != nil && slotsInC() {
-		f.board = (*C.struct_impi_board)(unsafe.Pointer(b.c))
+		c.WithRanks(func() {
+			if lost, revoked := c.Losses(); !lost && !revoked {
+				f.board = (*C.struct_impi_board)(unsafe.Pointer(b.c))
+			}
+		})
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ type communicator struct {
 	handlerIsOwn atomic.Bool
 	hints        hints
 	session      *session    // that it comes from; nil if that is the world model
-	pending      atomic.Bool // its MPI_Comm_idup is under way: it cannot communicate
+	pending      atomic.Bool // its MPI_Comm_idup or MPIX_Comm_ishrink is under way: it cannot communicate
+	isShut       bool        // it is revoked: C leaves all of its calls to Go. known has the lock
 
 	attached attachedMemory // for buffered sends
 	board    board
@@ -387,7 +388,7 @@ func impi_Comm_fromint(comm int32) uintptr { return fromIntOr(&comms, comm, abi.
 // predefinedKey reports whether a key is one of those that every communicator, or MPI_COMM_WORLD, has.
 func predefinedKey(key int32) bool {
 	return key >= abi.MPI_TAG_UB && key <= abi.MPI_UNIVERSE_SIZE || key >= abi.IMPI_CLIENT_SIZE &&
-		key <= abi.IMPI_HOST_COLOR
+		key <= abi.MPIX_FT
 }
 
 // predefinedAttr returns the address of a predefined attribute's value (MPI 5.0, 9.1.2).
@@ -401,7 +402,13 @@ func (k *check) predefinedAttr(c *communicator, key int32, value, flag uintptr) 
 	if p == nil {
 		p = &c.impiColors()[key-abi.IMPI_CLIENT_SIZE]
 	}
-	set := key != abi.MPI_UNIVERSE_SIZE || *p > 0 // nothing limits the job (MPI 5.0, 11.10.1)
+	set := true
+	switch key {
+	case abi.MPI_UNIVERSE_SIZE:
+		set = *p > 0 // else nothing limits the job (MPI 5.0, 11.10.1)
+	case abi.MPIX_FT:
+		set = c.handle == abi.MPI_COMM_WORLD
+	}
 	putFlag(flag, set)
 	if set {
 		put(value, uintptr(unsafe.Pointer(p)))
@@ -417,7 +424,7 @@ func (c *communicator) impiColors() *[4]int32 {
 
 // predefinedValues stand in C memory: the program holds their addresses.
 type predefinedValues struct {
-	tagUB, io, host, wtimeIsGlobal, appnum, universe, lastCode int32
+	tagUB, io, host, wtimeIsGlobal, appnum, universe, lastCode, survives int32
 }
 
 // at is where a predefined attribute's value stands.
@@ -437,6 +444,8 @@ func (v *predefinedValues) at(key int32) *int32 {
 		return &v.universe
 	case abi.MPI_LASTUSEDCODE:
 		return &v.lastCode
+	case abi.MPIX_FT:
+		return &v.survives
 	}
 	return nil
 }
@@ -536,19 +545,26 @@ func impi_Comm_idup_with_info(comm, info, newcomm, request uintptr) int32 {
 }
 
 func (k *check) idup(with *info, newcomm, request uintptr) int32 {
-	b := newCommunicator(k.c.Unopened(), 0)
+	b := k.unfinished(k.c.Unopened())
 	b.hints.take(with)
-	b.handler.Store(k.c.errhandler())
 	if code := k.c.attrs.copyAll(k.c.handle, &b.attrs); code != 0 {
+		comms.Drop(b.handle)
 		return k.refused(code, "copy")
 	}
-	b.join(k.c.session)
-	b.pending.Store(true)
-	b.handle = comms.Add(b)
 	put(newcomm, b.handle)
 	k.give(request, k.c.Idup(b.Comm, func() {
 		b.openFast()
 		b.pending.Store(false)
 	}))
 	return 0
+}
+
+// unfinished is a communicator that is made of that of the call, and has its handle before it can communicate.
+func (k *check) unfinished(c *libimpi.Comm) *communicator {
+	b := newCommunicator(c, 0)
+	b.handler.Store(k.c.errhandler())
+	b.join(k.c.session)
+	b.pending.Store(true)
+	b.handle = comms.Add(b)
+	return b
 }

@@ -138,7 +138,7 @@ func (c *communicator) openFast() {
 	}
 	c.CountWaiting((*uint32)(unsafe.Pointer(&f.waiting)))
 	c.appear(slot)
-	c.WithRanks(c.showLocal) // a member may have been lost just before
+	c.WithRanks(func() { retreat(c.Comm) }) // a member may have been lost just before
 }
 
 // fillLocal tells C by which indexes it reaches the members: none, where data is converted on its way.

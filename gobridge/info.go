@@ -10,24 +10,25 @@ import (
 	"sync"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/gobridge/ordered"
 )
 
 // Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
 type info struct {
 	mu      sync.Mutex
-	entries ordered[string, string]
+	entries ordered.Map[string, string]
 }
 
 func (i *info) set(key, value string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.entries.set(key, value)
+	i.entries.Set(key, value)
 }
 
 func (i *info) get(key string) (string, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if v := i.entries.find(key); v != nil {
+	if v := i.entries.Find(key); v != nil {
 		return *v, true
 	}
 	return "", false
@@ -36,8 +37,8 @@ func (i *info) get(key string) (string, bool) {
 // each calls take for all entries.
 func (i *info) each(take func(key, value string)) {
 	entries := i.clone().entries
-	for n := range entries.len() {
-		take(entries.nth(n))
+	for n := range entries.Len() {
+		take(entries.Nth(n))
 	}
 }
 
@@ -48,7 +49,7 @@ func (i *info) clone() *info {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return &info{entries: i.entries.clone()}
+	return &info{entries: i.entries.Clone()}
 }
 
 // infoEnv is MPI_INFO_ENV: what is known of how the process was started (MPI 5.0, 11.2.1).
@@ -208,11 +209,11 @@ func impi_Info_delete(infoHandle, key uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.entries.find(name) == nil {
+	if i.entries.Find(name) == nil {
 		k.set(abi.MPI_ERR_INFO_NOKEY, "there is no key %q", name)
 		return k.fail()
 	}
-	i.entries.remove(name)
+	i.entries.Remove(name)
 	return 0
 }
 
@@ -285,7 +286,7 @@ func impi_Info_get_nkeys(infoHandle, nkeys uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	put(nkeys, int32(i.entries.len()))
+	put(nkeys, int32(i.entries.Len()))
 	return 0
 }
 
@@ -298,11 +299,11 @@ func impi_Info_get_nthkey(infoHandle uintptr, n int32, key uintptr) int32 {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if n < 0 || int(n) >= i.entries.len() {
-		k.set(abi.MPI_ERR_ARG, "argument n is %d, and there are %d keys", n, i.entries.len())
+	if n < 0 || int(n) >= i.entries.Len() {
+		k.set(abi.MPI_ERR_ARG, "argument n is %d, and there are %d keys", n, i.entries.Len())
 		return k.fail()
 	}
-	name, _ := i.entries.nth(int(n))
+	name, _ := i.entries.Nth(int(n))
 	putText(key, name, abi.MPI_MAX_INFO_KEY)
 	return 0
 }

@@ -276,6 +276,9 @@ func (p *process) describe() {
 	if onOneMachine(p.engine.Job()) {
 		v.wtimeIsGlobal = 1
 	}
+	if p.engine.Job().FaultTolerant {
+		v.survives = 1
+	}
 	publishNamed()
 }
 
@@ -513,45 +516,6 @@ func sayCrash(e *report.Error) {
 	if link := p.link; link == nil || link.Abort(why) != nil {
 		say(why)
 	}
-}
-
-// lostPeer is why the process has lost a peer; nil: it has lost none.
-func (p *process) lostPeer() error {
-	if p != nil && p.engine != nil {
-		if err := p.engine.LostPeer(); err != nil {
-			return err
-		}
-	} else if p != nil && p.gone != nil {
-		return p.gone
-	}
-	return nil
-}
-
-// sayLoss lets noteLoss speak once.
-var sayLoss sync.Once
-
-// noteLoss tells the launcher that the process has lost a peer, if it has, before the program hears of it: whatever the
-// program does then, be it MPI_Abort or exit with a code of its own, is a consequence, and not the job's cause.
-func noteLoss() {
-	p := started()
-	err := p.lostPeer()
-	if err == nil || p.link == nil {
-		return
-	}
-	link := p.link
-	sayLoss.Do(func() { link.Abort(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: p.lostClient()}) })
-}
-
-// lostClient is another client that the process has lost; nil: none. So is p if the process has not joined.
-func (p *process) lostClient() *int32 {
-	switch {
-	case p == nil:
-	case p.engine != nil:
-		return p.engine.LostClient()
-	case p.gone != nil && p.gone.Client >= 0:
-		return &p.gone.Client
-	}
-	return nil
 }
 
 // abortTime is how long an aborting process waits to be ended by the launcher.

@@ -146,7 +146,7 @@ func (k *check) compare(on *libimpi.Comm, name string, say func(*coll.Call)) boo
 func (m *making) alikeWindows() []coll.Value {
 	var keys []string
 	for _, key := range windowKeys {
-		if v := m.hints.values.find(key.key); v != nil && key.all && *v != key.value {
+		if v := m.hints.values.Find(key.key); v != nil && key.all && *v != key.value {
 			keys = append(keys, key.key+"="+*v)
 		}
 	}

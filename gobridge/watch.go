@@ -45,8 +45,18 @@ func (c *communicator) appear(slot uintptr) {
 	known.Lock()
 	defer known.Unlock()
 	known.of[slot] = c
-	if !known.hidden {
+	if !known.hidden && !c.isShut {
 		showHandle(&C.impi_fast.comms[slot].handle, c.handle)
+	}
+}
+
+// shut hides a communicator from C for good.
+func (c *communicator) shut() {
+	known.Lock()
+	defer known.Unlock()
+	c.isShut = true
+	if slot := fastSlot(c.handle); slot < C.IMPI_FAST_COMMS && known.of[slot] == c {
+		showHandle(&C.impi_fast.comms[slot].handle, 0)
 	}
 }
 
@@ -93,7 +103,7 @@ func hide(on bool) {
 	known.hidden = on
 	for i, c := range known.of {
 		switch {
-		case c == nil:
+		case c == nil, c.isShut:
 		case on:
 			showHandle(&C.impi_fast.comms[i].handle, 0)
 		default:

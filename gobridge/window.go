@@ -14,6 +14,7 @@ import (
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/datatype"
 	"github.com/libimpi/libimpi/gobridge/observe"
+	"github.com/libimpi/libimpi/gobridge/ordered"
 	"github.com/libimpi/libimpi/libimpi"
 	"github.com/libimpi/libimpi/onesided"
 )
@@ -413,7 +414,7 @@ func impi_Win_f2c(win int32) uintptr { return fromIntOr(&windows, win, abi.MPI_W
 // windowHints are the info keys of windows (MPI 5.0, 12.2), as they are followed or kept. What they promise the library
 // needs in no case but one: without alloc_shared_noncontig the parts of MPI_Win_allocate_shared follow each other.
 type windowHints struct {
-	values ordered[string, string]
+	values ordered.Map[string, string]
 }
 
 // windowKeys are the keys with their defaults, and of which flavor they are; 0: of all.
@@ -481,7 +482,7 @@ func (h *windowHints) take(with *info, flavor int) {
 			continue
 		}
 		value := k.value
-		if old := h.values.find(k.key); old != nil {
+		if old := h.values.Find(k.key); old != nil {
 			value = *old
 		}
 		if with != nil {
@@ -490,13 +491,13 @@ func (h *windowHints) take(with *info, flavor int) {
 			}
 		}
 		if value != "" {
-			h.values.set(k.key, value)
+			h.values.Set(k.key, value)
 		}
 	}
 }
 
 func (h *windowHints) is(key, value string) bool {
-	v := h.values.find(key)
+	v := h.values.Find(key)
 	return v != nil && *v == value
 }
 
@@ -508,7 +509,7 @@ func impi_Win_set_info(win, info uintptr) int32 {
 		return k.fail()
 	}
 	with = with.clone()
-	with.entries.remove(alignmentKey) // the memory lies where it lies
+	with.entries.Remove(alignmentKey) // the memory lies where it lies
 	k.w.hints.take(with, k.w.Flavor())
 	k.w.mayLock()
 	return 0
@@ -520,7 +521,7 @@ func impi_Win_get_info(win, info_used uintptr) int32 {
 	if k.result(info_used, "info_used"); k.err != nil {
 		return k.fail()
 	}
-	used := &info{entries: k.w.hints.values.clone()}
+	used := &info{entries: k.w.hints.values.Clone()}
 	used.set(kindsKey, k.w.session.memoryKinds())
 	return k.answer(infos.Add(used), info_used)
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // The loss of a process ends what needs it, and the job goes on: that of a guest in every job, and in a job that is
@@ -64,6 +65,7 @@ func (e *Engine) survives() bool {
 
 // lose notes that a process is gone.
 func (e *Engine) lose(p *peer, lost *Error) {
+	p.lost = lost // before onGone looks at it
 	e.contexts.all(func(ctx *context) {
 		if c := ctx.comm; c.sourceOf(p.Rank) >= 0 {
 			c.lose(p.Rank, lost)
@@ -122,7 +124,11 @@ func (e *Engine) noticeLost(c *Comm) {
 // without goes on without a process.
 func (e *Engine) without(p *peer, lost *Error) {
 	e.loss.some = true
+	tr := p.tr
 	p.lost, p.tr = lost, nil
+	if f, ok := tr.(transport.Forgetter); ok && p.guest == nil { // from guests one parts in order
+		f.Forget(p.Rank)
+	}
 	p.DropControls()
 	e.pressure.Reopen(&p.Pressure)
 	e.endHopeless()

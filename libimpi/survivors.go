@@ -177,7 +177,7 @@ func (e *Engine) expelled(why error) {
 	lost := errorf(abi.MPIX_ERR_PROC_FAILED, "others take this process for lost: %v", why)
 	if e.loss.failed.CompareAndSwap(nil, lost) {
 		e.ring()
-		e.condemn(e.me, lost)
+		e.condemn(e.me, false, lost)
 	}
 }
 
@@ -375,6 +375,11 @@ func (c *Comm) Revoked() bool {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()
 	return c.losses.revoked != nil
+}
+
+// Losses reports whether members are lost, and whether the communicator is revoked. Engine lock held.
+func (c *Comm) Losses() (some, revoked bool) {
+	return len(c.losses.failed) > 0, c.losses.revoked != nil
 }
 
 // Failed are the members that are known here to be lost, in the order in which this was noticed (MPIX_Comm_get_failed).

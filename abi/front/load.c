@@ -115,11 +115,11 @@ static void prepare(void)
  * search. */
 static void find(void *library)
 {
-#define X(name) \
+#define X(member, name) \
     { \
-        void *f = dlsym(library, "PMPI_" #name); \
-        memcpy(&front_native.name, &f, sizeof f); \
-        if (!f) fprintf(stderr, "libimpi: the library %s has no function MPI_%s: it is of another release\n", \
+        void *f = dlsym(library, "P" #name); \
+        memcpy(&front_native.member, &f, sizeof f); \
+        if (!f) fprintf(stderr, "libimpi: the library %s has no function %s: it is of another release\n", \
                         FRONT_LIBRARY, #name), \
                 _exit(1); \
     }

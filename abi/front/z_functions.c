@@ -4939,3 +4939,80 @@ double PMPI_Wtime(void)
 }
 WEAK(MPI_Wtime);
 
+int PMPIX_Comm_revoke(F_Comm comm)
+{
+    return front_error_out(front_native.Comm_revoke(front_Comm_in(comm)));
+}
+WEAK(MPIX_Comm_revoke);
+
+int PMPIX_Comm_is_revoked(F_Comm comm, int *flag)
+{
+    return front_error_out(front_native.Comm_is_revoked(front_Comm_in(comm), flag));
+}
+WEAK(MPIX_Comm_is_revoked);
+
+int PMPIX_Comm_shrink(F_Comm comm, F_Comm *newcomm)
+{
+    uintptr_t n_newcomm = 0;
+    int code = front_native.Comm_shrink(front_Comm_in(comm), newcomm ? &n_newcomm : NULL);
+    if (newcomm && n_newcomm) *newcomm = front_Comm_out(n_newcomm);
+    return front_error_out(code);
+}
+WEAK(MPIX_Comm_shrink);
+
+int PMPIX_Comm_ishrink(F_Comm comm, F_Comm *newcomm, F_Request *request)
+{
+    uintptr_t n_newcomm = 0;
+    uintptr_t n_request = 0;
+    int code = front_native.Comm_ishrink(front_Comm_in(comm), newcomm ? &n_newcomm : NULL, request ? &n_request : NULL);
+    if (newcomm && n_newcomm) *newcomm = front_Comm_out(n_newcomm);
+    if (request && n_request) *request = front_Request_out(n_request);
+    return front_error_out(code);
+}
+WEAK(MPIX_Comm_ishrink);
+
+int PMPIX_Comm_agree(F_Comm comm, int *flag)
+{
+    return front_error_out(front_native.Comm_agree(front_Comm_in(comm), flag));
+}
+WEAK(MPIX_Comm_agree);
+
+int PMPIX_Comm_iagree(F_Comm comm, int *flag, F_Request *request)
+{
+    uintptr_t n_request = 0;
+    int code = front_native.Comm_iagree(front_Comm_in(comm), flag, request ? &n_request : NULL);
+    if (request && n_request) *request = front_Request_out(n_request);
+    return front_error_out(code);
+}
+WEAK(MPIX_Comm_iagree);
+
+int PMPIX_Comm_get_failed(F_Comm comm, F_Group *failedgrp)
+{
+    uintptr_t n_failedgrp = 0;
+    int code = front_native.Comm_get_failed(front_Comm_in(comm), failedgrp ? &n_failedgrp : NULL);
+    if (failedgrp && n_failedgrp) *failedgrp = front_Group_out(n_failedgrp);
+    return front_error_out(code);
+}
+WEAK(MPIX_Comm_get_failed);
+
+int PMPIX_Comm_ack_failed(F_Comm comm, int num_to_ack, int *num_acked)
+{
+    return front_error_out(front_native.Comm_ack_failed(front_Comm_in(comm), num_to_ack, num_acked));
+}
+WEAK(MPIX_Comm_ack_failed);
+
+int PMPIX_Comm_failure_ack(F_Comm comm)
+{
+    return front_error_out(front_native.Comm_failure_ack(front_Comm_in(comm)));
+}
+WEAK(MPIX_Comm_failure_ack);
+
+int PMPIX_Comm_failure_get_acked(F_Comm comm, F_Group *failedgrp)
+{
+    uintptr_t n_failedgrp = 0;
+    int code = front_native.Comm_failure_get_acked(front_Comm_in(comm), failedgrp ? &n_failedgrp : NULL);
+    if (failedgrp && n_failedgrp) *failedgrp = front_Group_out(n_failedgrp);
+    return front_error_out(code);
+}
+WEAK(MPIX_Comm_failure_get_acked);
+

@@ -910,6 +910,9 @@ static inline int front_error_in(int v)
     case 71: return 1016; /* T_ERR_PVAR_NO_WRITE */
     case 70: return 1017; /* T_ERR_PVAR_NO_STARTSTOP */
     case 72: return 1018; /* T_ERR_PVAR_NO_ATOMIC */
+    case 101: return 120; /* MPIX_ERR_PROC_FAILED */
+    case 102: return 121; /* MPIX_ERR_PROC_FAILED_PENDING */
+    case 103: return 122; /* MPIX_ERR_REVOKED */
     }
     return front_code_in(v);
 }
@@ -998,6 +1001,9 @@ static inline int front_error_out(int v)
     case 1016: return 71; /* T_ERR_PVAR_NO_WRITE */
     case 1017: return 70; /* T_ERR_PVAR_NO_STARTSTOP */
     case 1018: return 72; /* T_ERR_PVAR_NO_ATOMIC */
+    case 120: return 101; /* MPIX_ERR_PROC_FAILED */
+    case 121: return 102; /* MPIX_ERR_PROC_FAILED_PENDING */
+    case 122: return 103; /* MPIX_ERR_REVOKED */
     }
     return front_code_out(v);
 }

@@ -704,708 +704,729 @@ struct front_native {
     int (*Win_wait)(uintptr_t win);
     double (*Wtick)(void);
     double (*Wtime)(void);
+    int (*Comm_revoke)(uintptr_t comm);
+    int (*Comm_is_revoked)(uintptr_t comm, int *flag);
+    int (*Comm_shrink)(uintptr_t comm, uintptr_t *newcomm);
+    int (*Comm_ishrink)(uintptr_t comm, uintptr_t *newcomm, uintptr_t *request);
+    int (*Comm_agree)(uintptr_t comm, int *flag);
+    int (*Comm_iagree)(uintptr_t comm, int *flag, uintptr_t *request);
+    int (*Comm_get_failed)(uintptr_t comm, uintptr_t *failedgrp);
+    int (*Comm_ack_failed)(uintptr_t comm, int num_to_ack, int *num_acked);
+    int (*Comm_failure_ack)(uintptr_t comm);
+    int (*Comm_failure_get_acked)(uintptr_t comm, uintptr_t *failedgrp);
 };
 
+/* X(member, name without P) */
 #define FRONT_NATIVE(X) \
-    X(Abi_get_fortran_booleans) \
-    X(Abi_get_fortran_info) \
-    X(Abi_get_info) \
-    X(Abi_get_version) \
-    X(Abi_set_fortran_booleans) \
-    X(Abi_set_fortran_info) \
-    X(Abort) \
-    X(Accumulate) \
-    X(Accumulate_c) \
-    X(Add_error_class) \
-    X(Add_error_code) \
-    X(Add_error_string) \
-    X(Address) \
-    X(Aint_add) \
-    X(Aint_diff) \
-    X(Allgather) \
-    X(Allgather_c) \
-    X(Allgather_init) \
-    X(Allgather_init_c) \
-    X(Allgatherv) \
-    X(Allgatherv_c) \
-    X(Allgatherv_init) \
-    X(Allgatherv_init_c) \
-    X(Alloc_mem) \
-    X(Allreduce) \
-    X(Allreduce_c) \
-    X(Allreduce_init) \
-    X(Allreduce_init_c) \
-    X(Alltoall) \
-    X(Alltoall_c) \
-    X(Alltoall_init) \
-    X(Alltoall_init_c) \
-    X(Alltoallv) \
-    X(Alltoallv_c) \
-    X(Alltoallv_init) \
-    X(Alltoallv_init_c) \
-    X(Alltoallw) \
-    X(Alltoallw_c) \
-    X(Alltoallw_init) \
-    X(Alltoallw_init_c) \
-    X(Attr_delete) \
-    X(Attr_get) \
-    X(Attr_put) \
-    X(Barrier) \
-    X(Barrier_init) \
-    X(Bcast) \
-    X(Bcast_c) \
-    X(Bcast_init) \
-    X(Bcast_init_c) \
-    X(Bsend) \
-    X(Bsend_c) \
-    X(Bsend_init) \
-    X(Bsend_init_c) \
-    X(Buffer_attach) \
-    X(Buffer_attach_c) \
-    X(Buffer_detach) \
-    X(Buffer_detach_c) \
-    X(Buffer_flush) \
-    X(Buffer_iflush) \
-    X(Cancel) \
-    X(Cart_coords) \
-    X(Cart_create) \
-    X(Cart_get) \
-    X(Cart_map) \
-    X(Cart_rank) \
-    X(Cart_shift) \
-    X(Cart_sub) \
-    X(Cartdim_get) \
-    X(Close_port) \
-    X(Comm_accept) \
-    X(Comm_attach_buffer) \
-    X(Comm_attach_buffer_c) \
-    X(Comm_c2f) \
-    X(Comm_call_errhandler) \
-    X(Comm_compare) \
-    X(Comm_connect) \
-    X(Comm_create) \
-    X(Comm_create_errhandler) \
-    X(Comm_create_from_group) \
-    X(Comm_create_group) \
-    X(Comm_create_keyval) \
-    X(Comm_delete_attr) \
-    X(Comm_detach_buffer) \
-    X(Comm_detach_buffer_c) \
-    X(Comm_disconnect) \
-    X(Comm_dup) \
-    X(Comm_dup_with_info) \
-    X(Comm_f2c) \
-    X(Comm_flush_buffer) \
-    X(Comm_free) \
-    X(Comm_free_keyval) \
-    X(Comm_fromint) \
-    X(Comm_get_attr) \
-    X(Comm_get_errhandler) \
-    X(Comm_get_info) \
-    X(Comm_get_name) \
-    X(Comm_get_parent) \
-    X(Comm_group) \
-    X(Comm_idup) \
-    X(Comm_idup_with_info) \
-    X(Comm_iflush_buffer) \
-    X(Comm_join) \
-    X(Comm_rank) \
-    X(Comm_remote_group) \
-    X(Comm_remote_size) \
-    X(Comm_set_attr) \
-    X(Comm_set_errhandler) \
-    X(Comm_set_info) \
-    X(Comm_set_name) \
-    X(Comm_size) \
-    X(Comm_spawn) \
-    X(Comm_spawn_multiple) \
-    X(Comm_split) \
-    X(Comm_split_type) \
-    X(Comm_test_inter) \
-    X(Comm_toint) \
-    X(Compare_and_swap) \
-    X(Dims_create) \
-    X(Dist_graph_create) \
-    X(Dist_graph_create_adjacent) \
-    X(Dist_graph_neighbors) \
-    X(Dist_graph_neighbors_count) \
-    X(Errhandler_c2f) \
-    X(Errhandler_create) \
-    X(Errhandler_f2c) \
-    X(Errhandler_free) \
-    X(Errhandler_fromint) \
-    X(Errhandler_get) \
-    X(Errhandler_set) \
-    X(Errhandler_toint) \
-    X(Error_class) \
-    X(Error_string) \
-    X(Exscan) \
-    X(Exscan_c) \
-    X(Exscan_init) \
-    X(Exscan_init_c) \
-    X(Fetch_and_op) \
-    X(File_c2f) \
-    X(File_call_errhandler) \
-    X(File_close) \
-    X(File_create_errhandler) \
-    X(File_delete) \
-    X(File_f2c) \
-    X(File_fromint) \
-    X(File_get_amode) \
-    X(File_get_atomicity) \
-    X(File_get_byte_offset) \
-    X(File_get_errhandler) \
-    X(File_get_group) \
-    X(File_get_info) \
-    X(File_get_position) \
-    X(File_get_position_shared) \
-    X(File_get_size) \
-    X(File_get_type_extent) \
-    X(File_get_type_extent_c) \
-    X(File_get_view) \
-    X(File_iread) \
-    X(File_iread_all) \
-    X(File_iread_all_c) \
-    X(File_iread_at) \
-    X(File_iread_at_all) \
-    X(File_iread_at_all_c) \
-    X(File_iread_at_c) \
-    X(File_iread_c) \
-    X(File_iread_shared) \
-    X(File_iread_shared_c) \
-    X(File_iwrite) \
-    X(File_iwrite_all) \
-    X(File_iwrite_all_c) \
-    X(File_iwrite_at) \
-    X(File_iwrite_at_all) \
-    X(File_iwrite_at_all_c) \
-    X(File_iwrite_at_c) \
-    X(File_iwrite_c) \
-    X(File_iwrite_shared) \
-    X(File_iwrite_shared_c) \
-    X(File_open) \
-    X(File_preallocate) \
-    X(File_read) \
-    X(File_read_all) \
-    X(File_read_all_begin) \
-    X(File_read_all_begin_c) \
-    X(File_read_all_c) \
-    X(File_read_all_end) \
-    X(File_read_at) \
-    X(File_read_at_all) \
-    X(File_read_at_all_begin) \
-    X(File_read_at_all_begin_c) \
-    X(File_read_at_all_c) \
-    X(File_read_at_all_end) \
-    X(File_read_at_c) \
-    X(File_read_c) \
-    X(File_read_ordered) \
-    X(File_read_ordered_begin) \
-    X(File_read_ordered_begin_c) \
-    X(File_read_ordered_c) \
-    X(File_read_ordered_end) \
-    X(File_read_shared) \
-    X(File_read_shared_c) \
-    X(File_seek) \
-    X(File_seek_shared) \
-    X(File_set_atomicity) \
-    X(File_set_errhandler) \
-    X(File_set_info) \
-    X(File_set_size) \
-    X(File_set_view) \
-    X(File_sync) \
-    X(File_toint) \
-    X(File_write) \
-    X(File_write_all) \
-    X(File_write_all_begin) \
-    X(File_write_all_begin_c) \
-    X(File_write_all_c) \
-    X(File_write_all_end) \
-    X(File_write_at) \
-    X(File_write_at_all) \
-    X(File_write_at_all_begin) \
-    X(File_write_at_all_begin_c) \
-    X(File_write_at_all_c) \
-    X(File_write_at_all_end) \
-    X(File_write_at_c) \
-    X(File_write_c) \
-    X(File_write_ordered) \
-    X(File_write_ordered_begin) \
-    X(File_write_ordered_begin_c) \
-    X(File_write_ordered_c) \
-    X(File_write_ordered_end) \
-    X(File_write_shared) \
-    X(File_write_shared_c) \
-    X(Finalize) \
-    X(Finalized) \
-    X(Free_mem) \
-    X(Gather) \
-    X(Gather_c) \
-    X(Gather_init) \
-    X(Gather_init_c) \
-    X(Gatherv) \
-    X(Gatherv_c) \
-    X(Gatherv_init) \
-    X(Gatherv_init_c) \
-    X(Get) \
-    X(Get_accumulate) \
-    X(Get_accumulate_c) \
-    X(Get_address) \
-    X(Get_c) \
-    X(Get_count) \
-    X(Get_count_c) \
-    X(Get_elements) \
-    X(Get_elements_c) \
-    X(Get_elements_x) \
-    X(Get_hw_resource_info) \
-    X(Get_library_version) \
-    X(Get_processor_name) \
-    X(Get_version) \
-    X(Graph_create) \
-    X(Graph_get) \
-    X(Graph_map) \
-    X(Graph_neighbors) \
-    X(Graph_neighbors_count) \
-    X(Graphdims_get) \
-    X(Grequest_complete) \
-    X(Grequest_start) \
-    X(Group_c2f) \
-    X(Group_compare) \
-    X(Group_difference) \
-    X(Group_excl) \
-    X(Group_f2c) \
-    X(Group_free) \
-    X(Group_from_session_pset) \
-    X(Group_fromint) \
-    X(Group_incl) \
-    X(Group_intersection) \
-    X(Group_range_excl) \
-    X(Group_range_incl) \
-    X(Group_rank) \
-    X(Group_size) \
-    X(Group_toint) \
-    X(Group_translate_ranks) \
-    X(Group_union) \
-    X(Iallgather) \
-    X(Iallgather_c) \
-    X(Iallgatherv) \
-    X(Iallgatherv_c) \
-    X(Iallreduce) \
-    X(Iallreduce_c) \
-    X(Ialltoall) \
-    X(Ialltoall_c) \
-    X(Ialltoallv) \
-    X(Ialltoallv_c) \
-    X(Ialltoallw) \
-    X(Ialltoallw_c) \
-    X(Ibarrier) \
-    X(Ibcast) \
-    X(Ibcast_c) \
-    X(Ibsend) \
-    X(Ibsend_c) \
-    X(Iexscan) \
-    X(Iexscan_c) \
-    X(Igather) \
-    X(Igather_c) \
-    X(Igatherv) \
-    X(Igatherv_c) \
-    X(Improbe) \
-    X(Imrecv) \
-    X(Imrecv_c) \
-    X(Ineighbor_allgather) \
-    X(Ineighbor_allgather_c) \
-    X(Ineighbor_allgatherv) \
-    X(Ineighbor_allgatherv_c) \
-    X(Ineighbor_alltoall) \
-    X(Ineighbor_alltoall_c) \
-    X(Ineighbor_alltoallv) \
-    X(Ineighbor_alltoallv_c) \
-    X(Ineighbor_alltoallw) \
-    X(Ineighbor_alltoallw_c) \
-    X(Info_c2f) \
-    X(Info_create) \
-    X(Info_create_env) \
-    X(Info_delete) \
-    X(Info_dup) \
-    X(Info_f2c) \
-    X(Info_free) \
-    X(Info_fromint) \
-    X(Info_get) \
-    X(Info_get_nkeys) \
-    X(Info_get_nthkey) \
-    X(Info_get_string) \
-    X(Info_get_valuelen) \
-    X(Info_set) \
-    X(Info_toint) \
-    X(Init) \
-    X(Init_thread) \
-    X(Initialized) \
-    X(Intercomm_create) \
-    X(Intercomm_create_from_groups) \
-    X(Intercomm_merge) \
-    X(Iprobe) \
-    X(Irecv) \
-    X(Irecv_c) \
-    X(Ireduce) \
-    X(Ireduce_c) \
-    X(Ireduce_scatter) \
-    X(Ireduce_scatter_block) \
-    X(Ireduce_scatter_block_c) \
-    X(Ireduce_scatter_c) \
-    X(Irsend) \
-    X(Irsend_c) \
-    X(Is_thread_main) \
-    X(Iscan) \
-    X(Iscan_c) \
-    X(Iscatter) \
-    X(Iscatter_c) \
-    X(Iscatterv) \
-    X(Iscatterv_c) \
-    X(Isend) \
-    X(Isend_c) \
-    X(Isendrecv) \
-    X(Isendrecv_c) \
-    X(Isendrecv_replace) \
-    X(Isendrecv_replace_c) \
-    X(Issend) \
-    X(Issend_c) \
-    X(Keyval_create) \
-    X(Keyval_free) \
-    X(Lookup_name) \
-    X(Message_c2f) \
-    X(Message_f2c) \
-    X(Message_fromint) \
-    X(Message_toint) \
-    X(Mprobe) \
-    X(Mrecv) \
-    X(Mrecv_c) \
-    X(Neighbor_allgather) \
-    X(Neighbor_allgather_c) \
-    X(Neighbor_allgather_init) \
-    X(Neighbor_allgather_init_c) \
-    X(Neighbor_allgatherv) \
-    X(Neighbor_allgatherv_c) \
-    X(Neighbor_allgatherv_init) \
-    X(Neighbor_allgatherv_init_c) \
-    X(Neighbor_alltoall) \
-    X(Neighbor_alltoall_c) \
-    X(Neighbor_alltoall_init) \
-    X(Neighbor_alltoall_init_c) \
-    X(Neighbor_alltoallv) \
-    X(Neighbor_alltoallv_c) \
-    X(Neighbor_alltoallv_init) \
-    X(Neighbor_alltoallv_init_c) \
-    X(Neighbor_alltoallw) \
-    X(Neighbor_alltoallw_c) \
-    X(Neighbor_alltoallw_init) \
-    X(Neighbor_alltoallw_init_c) \
-    X(Op_c2f) \
-    X(Op_commutative) \
-    X(Op_create) \
-    X(Op_create_c) \
-    X(Op_f2c) \
-    X(Op_free) \
-    X(Op_fromint) \
-    X(Op_toint) \
-    X(Open_port) \
-    X(Pack) \
-    X(Pack_c) \
-    X(Pack_external) \
-    X(Pack_external_c) \
-    X(Pack_external_size) \
-    X(Pack_external_size_c) \
-    X(Pack_size) \
-    X(Pack_size_c) \
-    X(Parrived) \
-    X(Pcontrol) \
-    X(Pready) \
-    X(Pready_list) \
-    X(Pready_range) \
-    X(Precv_init) \
-    X(Precv_init_c) \
-    X(Probe) \
-    X(Psend_init) \
-    X(Psend_init_c) \
-    X(Publish_name) \
-    X(Put) \
-    X(Put_c) \
-    X(Query_thread) \
-    X(Raccumulate) \
-    X(Raccumulate_c) \
-    X(Recv) \
-    X(Recv_c) \
-    X(Recv_init) \
-    X(Recv_init_c) \
-    X(Reduce) \
-    X(Reduce_c) \
-    X(Reduce_init) \
-    X(Reduce_init_c) \
-    X(Reduce_local) \
-    X(Reduce_local_c) \
-    X(Reduce_scatter) \
-    X(Reduce_scatter_block) \
-    X(Reduce_scatter_block_c) \
-    X(Reduce_scatter_block_init) \
-    X(Reduce_scatter_block_init_c) \
-    X(Reduce_scatter_c) \
-    X(Reduce_scatter_init) \
-    X(Reduce_scatter_init_c) \
-    X(Register_datarep) \
-    X(Register_datarep_c) \
-    X(Remove_error_class) \
-    X(Remove_error_code) \
-    X(Remove_error_string) \
-    X(Request_c2f) \
-    X(Request_f2c) \
-    X(Request_free) \
-    X(Request_fromint) \
-    X(Request_get_status) \
-    X(Request_get_status_all) \
-    X(Request_get_status_any) \
-    X(Request_get_status_some) \
-    X(Request_toint) \
-    X(Rget) \
-    X(Rget_accumulate) \
-    X(Rget_accumulate_c) \
-    X(Rget_c) \
-    X(Rput) \
-    X(Rput_c) \
-    X(Rsend) \
-    X(Rsend_c) \
-    X(Rsend_init) \
-    X(Rsend_init_c) \
-    X(Scan) \
-    X(Scan_c) \
-    X(Scan_init) \
-    X(Scan_init_c) \
-    X(Scatter) \
-    X(Scatter_c) \
-    X(Scatter_init) \
-    X(Scatter_init_c) \
-    X(Scatterv) \
-    X(Scatterv_c) \
-    X(Scatterv_init) \
-    X(Scatterv_init_c) \
-    X(Send) \
-    X(Send_c) \
-    X(Send_init) \
-    X(Send_init_c) \
-    X(Sendrecv) \
-    X(Sendrecv_c) \
-    X(Sendrecv_replace) \
-    X(Sendrecv_replace_c) \
-    X(Session_attach_buffer) \
-    X(Session_attach_buffer_c) \
-    X(Session_c2f) \
-    X(Session_call_errhandler) \
-    X(Session_create_errhandler) \
-    X(Session_detach_buffer) \
-    X(Session_detach_buffer_c) \
-    X(Session_f2c) \
-    X(Session_finalize) \
-    X(Session_flush_buffer) \
-    X(Session_fromint) \
-    X(Session_get_errhandler) \
-    X(Session_get_info) \
-    X(Session_get_nth_pset) \
-    X(Session_get_num_psets) \
-    X(Session_get_pset_info) \
-    X(Session_iflush_buffer) \
-    X(Session_init) \
-    X(Session_set_errhandler) \
-    X(Session_toint) \
-    X(Ssend) \
-    X(Ssend_c) \
-    X(Ssend_init) \
-    X(Ssend_init_c) \
-    X(Start) \
-    X(Startall) \
-    X(Status_c2f) \
-    X(Status_c2f08) \
-    X(Status_f082c) \
-    X(Status_f082f) \
-    X(Status_f2c) \
-    X(Status_f2f08) \
-    X(Status_get_error) \
-    X(Status_get_source) \
-    X(Status_get_tag) \
-    X(Status_set_cancelled) \
-    X(Status_set_elements) \
-    X(Status_set_elements_c) \
-    X(Status_set_elements_x) \
-    X(Status_set_error) \
-    X(Status_set_source) \
-    X(Status_set_tag) \
-    X(T_category_changed) \
-    X(T_category_get_categories) \
-    X(T_category_get_cvars) \
-    X(T_category_get_events) \
-    X(T_category_get_index) \
-    X(T_category_get_info) \
-    X(T_category_get_num) \
-    X(T_category_get_num_events) \
-    X(T_category_get_pvars) \
-    X(T_cvar_get_index) \
-    X(T_cvar_get_info) \
-    X(T_cvar_get_num) \
-    X(T_cvar_handle_alloc) \
-    X(T_cvar_handle_free) \
-    X(T_cvar_read) \
-    X(T_cvar_write) \
-    X(T_enum_get_info) \
-    X(T_enum_get_item) \
-    X(T_event_callback_get_info) \
-    X(T_event_callback_set_info) \
-    X(T_event_copy) \
-    X(T_event_get_index) \
-    X(T_event_get_info) \
-    X(T_event_get_num) \
-    X(T_event_get_source) \
-    X(T_event_get_timestamp) \
-    X(T_event_handle_alloc) \
-    X(T_event_handle_free) \
-    X(T_event_handle_get_info) \
-    X(T_event_handle_set_info) \
-    X(T_event_read) \
-    X(T_event_register_callback) \
-    X(T_event_set_dropped_handler) \
-    X(T_finalize) \
-    X(T_init_thread) \
-    X(T_pvar_get_index) \
-    X(T_pvar_get_info) \
-    X(T_pvar_get_num) \
-    X(T_pvar_handle_alloc) \
-    X(T_pvar_handle_free) \
-    X(T_pvar_read) \
-    X(T_pvar_readreset) \
-    X(T_pvar_reset) \
-    X(T_pvar_session_create) \
-    X(T_pvar_session_free) \
-    X(T_pvar_start) \
-    X(T_pvar_stop) \
-    X(T_pvar_write) \
-    X(T_source_get_info) \
-    X(T_source_get_num) \
-    X(T_source_get_timestamp) \
-    X(Test) \
-    X(Test_cancelled) \
-    X(Testall) \
-    X(Testany) \
-    X(Testsome) \
-    X(Topo_test) \
-    X(Type_c2f) \
-    X(Type_commit) \
-    X(Type_contiguous) \
-    X(Type_contiguous_c) \
-    X(Type_create_darray) \
-    X(Type_create_darray_c) \
-    X(Type_create_f90_complex) \
-    X(Type_create_f90_integer) \
-    X(Type_create_f90_real) \
-    X(Type_create_hindexed) \
-    X(Type_create_hindexed_block) \
-    X(Type_create_hindexed_block_c) \
-    X(Type_create_hindexed_c) \
-    X(Type_create_hvector) \
-    X(Type_create_hvector_c) \
-    X(Type_create_indexed_block) \
-    X(Type_create_indexed_block_c) \
-    X(Type_create_keyval) \
-    X(Type_create_resized) \
-    X(Type_create_resized_c) \
-    X(Type_create_struct) \
-    X(Type_create_struct_c) \
-    X(Type_create_subarray) \
-    X(Type_create_subarray_c) \
-    X(Type_delete_attr) \
-    X(Type_dup) \
-    X(Type_extent) \
-    X(Type_f2c) \
-    X(Type_free) \
-    X(Type_free_keyval) \
-    X(Type_fromint) \
-    X(Type_get_attr) \
-    X(Type_get_contents) \
-    X(Type_get_contents_c) \
-    X(Type_get_envelope) \
-    X(Type_get_envelope_c) \
-    X(Type_get_extent) \
-    X(Type_get_extent_c) \
-    X(Type_get_extent_x) \
-    X(Type_get_name) \
-    X(Type_get_true_extent) \
-    X(Type_get_true_extent_c) \
-    X(Type_get_true_extent_x) \
-    X(Type_get_value_index) \
-    X(Type_hindexed) \
-    X(Type_hvector) \
-    X(Type_indexed) \
-    X(Type_indexed_c) \
-    X(Type_lb) \
-    X(Type_match_size) \
-    X(Type_set_attr) \
-    X(Type_set_name) \
-    X(Type_size) \
-    X(Type_size_c) \
-    X(Type_size_x) \
-    X(Type_struct) \
-    X(Type_toint) \
-    X(Type_ub) \
-    X(Type_vector) \
-    X(Type_vector_c) \
-    X(Unpack) \
-    X(Unpack_c) \
-    X(Unpack_external) \
-    X(Unpack_external_c) \
-    X(Unpublish_name) \
-    X(Wait) \
-    X(Waitall) \
-    X(Waitany) \
-    X(Waitsome) \
-    X(Win_allocate) \
-    X(Win_allocate_c) \
-    X(Win_allocate_shared) \
-    X(Win_allocate_shared_c) \
-    X(Win_attach) \
-    X(Win_c2f) \
-    X(Win_call_errhandler) \
-    X(Win_complete) \
-    X(Win_create) \
-    X(Win_create_c) \
-    X(Win_create_dynamic) \
-    X(Win_create_errhandler) \
-    X(Win_create_keyval) \
-    X(Win_delete_attr) \
-    X(Win_detach) \
-    X(Win_f2c) \
-    X(Win_fence) \
-    X(Win_flush) \
-    X(Win_flush_all) \
-    X(Win_flush_local) \
-    X(Win_flush_local_all) \
-    X(Win_free) \
-    X(Win_free_keyval) \
-    X(Win_fromint) \
-    X(Win_get_attr) \
-    X(Win_get_errhandler) \
-    X(Win_get_group) \
-    X(Win_get_info) \
-    X(Win_get_name) \
-    X(Win_lock) \
-    X(Win_lock_all) \
-    X(Win_post) \
-    X(Win_set_attr) \
-    X(Win_set_errhandler) \
-    X(Win_set_info) \
-    X(Win_set_name) \
-    X(Win_shared_query) \
-    X(Win_shared_query_c) \
-    X(Win_start) \
-    X(Win_sync) \
-    X(Win_test) \
-    X(Win_toint) \
-    X(Win_unlock) \
-    X(Win_unlock_all) \
-    X(Win_wait) \
-    X(Wtick) \
-    X(Wtime)
+    X(Abi_get_fortran_booleans, MPI_Abi_get_fortran_booleans) \
+    X(Abi_get_fortran_info, MPI_Abi_get_fortran_info) \
+    X(Abi_get_info, MPI_Abi_get_info) \
+    X(Abi_get_version, MPI_Abi_get_version) \
+    X(Abi_set_fortran_booleans, MPI_Abi_set_fortran_booleans) \
+    X(Abi_set_fortran_info, MPI_Abi_set_fortran_info) \
+    X(Abort, MPI_Abort) \
+    X(Accumulate, MPI_Accumulate) \
+    X(Accumulate_c, MPI_Accumulate_c) \
+    X(Add_error_class, MPI_Add_error_class) \
+    X(Add_error_code, MPI_Add_error_code) \
+    X(Add_error_string, MPI_Add_error_string) \
+    X(Address, MPI_Address) \
+    X(Aint_add, MPI_Aint_add) \
+    X(Aint_diff, MPI_Aint_diff) \
+    X(Allgather, MPI_Allgather) \
+    X(Allgather_c, MPI_Allgather_c) \
+    X(Allgather_init, MPI_Allgather_init) \
+    X(Allgather_init_c, MPI_Allgather_init_c) \
+    X(Allgatherv, MPI_Allgatherv) \
+    X(Allgatherv_c, MPI_Allgatherv_c) \
+    X(Allgatherv_init, MPI_Allgatherv_init) \
+    X(Allgatherv_init_c, MPI_Allgatherv_init_c) \
+    X(Alloc_mem, MPI_Alloc_mem) \
+    X(Allreduce, MPI_Allreduce) \
+    X(Allreduce_c, MPI_Allreduce_c) \
+    X(Allreduce_init, MPI_Allreduce_init) \
+    X(Allreduce_init_c, MPI_Allreduce_init_c) \
+    X(Alltoall, MPI_Alltoall) \
+    X(Alltoall_c, MPI_Alltoall_c) \
+    X(Alltoall_init, MPI_Alltoall_init) \
+    X(Alltoall_init_c, MPI_Alltoall_init_c) \
+    X(Alltoallv, MPI_Alltoallv) \
+    X(Alltoallv_c, MPI_Alltoallv_c) \
+    X(Alltoallv_init, MPI_Alltoallv_init) \
+    X(Alltoallv_init_c, MPI_Alltoallv_init_c) \
+    X(Alltoallw, MPI_Alltoallw) \
+    X(Alltoallw_c, MPI_Alltoallw_c) \
+    X(Alltoallw_init, MPI_Alltoallw_init) \
+    X(Alltoallw_init_c, MPI_Alltoallw_init_c) \
+    X(Attr_delete, MPI_Attr_delete) \
+    X(Attr_get, MPI_Attr_get) \
+    X(Attr_put, MPI_Attr_put) \
+    X(Barrier, MPI_Barrier) \
+    X(Barrier_init, MPI_Barrier_init) \
+    X(Bcast, MPI_Bcast) \
+    X(Bcast_c, MPI_Bcast_c) \
+    X(Bcast_init, MPI_Bcast_init) \
+    X(Bcast_init_c, MPI_Bcast_init_c) \
+    X(Bsend, MPI_Bsend) \
+    X(Bsend_c, MPI_Bsend_c) \
+    X(Bsend_init, MPI_Bsend_init) \
+    X(Bsend_init_c, MPI_Bsend_init_c) \
+    X(Buffer_attach, MPI_Buffer_attach) \
+    X(Buffer_attach_c, MPI_Buffer_attach_c) \
+    X(Buffer_detach, MPI_Buffer_detach) \
+    X(Buffer_detach_c, MPI_Buffer_detach_c) \
+    X(Buffer_flush, MPI_Buffer_flush) \
+    X(Buffer_iflush, MPI_Buffer_iflush) \
+    X(Cancel, MPI_Cancel) \
+    X(Cart_coords, MPI_Cart_coords) \
+    X(Cart_create, MPI_Cart_create) \
+    X(Cart_get, MPI_Cart_get) \
+    X(Cart_map, MPI_Cart_map) \
+    X(Cart_rank, MPI_Cart_rank) \
+    X(Cart_shift, MPI_Cart_shift) \
+    X(Cart_sub, MPI_Cart_sub) \
+    X(Cartdim_get, MPI_Cartdim_get) \
+    X(Close_port, MPI_Close_port) \
+    X(Comm_accept, MPI_Comm_accept) \
+    X(Comm_attach_buffer, MPI_Comm_attach_buffer) \
+    X(Comm_attach_buffer_c, MPI_Comm_attach_buffer_c) \
+    X(Comm_c2f, MPI_Comm_c2f) \
+    X(Comm_call_errhandler, MPI_Comm_call_errhandler) \
+    X(Comm_compare, MPI_Comm_compare) \
+    X(Comm_connect, MPI_Comm_connect) \
+    X(Comm_create, MPI_Comm_create) \
+    X(Comm_create_errhandler, MPI_Comm_create_errhandler) \
+    X(Comm_create_from_group, MPI_Comm_create_from_group) \
+    X(Comm_create_group, MPI_Comm_create_group) \
+    X(Comm_create_keyval, MPI_Comm_create_keyval) \
+    X(Comm_delete_attr, MPI_Comm_delete_attr) \
+    X(Comm_detach_buffer, MPI_Comm_detach_buffer) \
+    X(Comm_detach_buffer_c, MPI_Comm_detach_buffer_c) \
+    X(Comm_disconnect, MPI_Comm_disconnect) \
+    X(Comm_dup, MPI_Comm_dup) \
+    X(Comm_dup_with_info, MPI_Comm_dup_with_info) \
+    X(Comm_f2c, MPI_Comm_f2c) \
+    X(Comm_flush_buffer, MPI_Comm_flush_buffer) \
+    X(Comm_free, MPI_Comm_free) \
+    X(Comm_free_keyval, MPI_Comm_free_keyval) \
+    X(Comm_fromint, MPI_Comm_fromint) \
+    X(Comm_get_attr, MPI_Comm_get_attr) \
+    X(Comm_get_errhandler, MPI_Comm_get_errhandler) \
+    X(Comm_get_info, MPI_Comm_get_info) \
+    X(Comm_get_name, MPI_Comm_get_name) \
+    X(Comm_get_parent, MPI_Comm_get_parent) \
+    X(Comm_group, MPI_Comm_group) \
+    X(Comm_idup, MPI_Comm_idup) \
+    X(Comm_idup_with_info, MPI_Comm_idup_with_info) \
+    X(Comm_iflush_buffer, MPI_Comm_iflush_buffer) \
+    X(Comm_join, MPI_Comm_join) \
+    X(Comm_rank, MPI_Comm_rank) \
+    X(Comm_remote_group, MPI_Comm_remote_group) \
+    X(Comm_remote_size, MPI_Comm_remote_size) \
+    X(Comm_set_attr, MPI_Comm_set_attr) \
+    X(Comm_set_errhandler, MPI_Comm_set_errhandler) \
+    X(Comm_set_info, MPI_Comm_set_info) \
+    X(Comm_set_name, MPI_Comm_set_name) \
+    X(Comm_size, MPI_Comm_size) \
+    X(Comm_spawn, MPI_Comm_spawn) \
+    X(Comm_spawn_multiple, MPI_Comm_spawn_multiple) \
+    X(Comm_split, MPI_Comm_split) \
+    X(Comm_split_type, MPI_Comm_split_type) \
+    X(Comm_test_inter, MPI_Comm_test_inter) \
+    X(Comm_toint, MPI_Comm_toint) \
+    X(Compare_and_swap, MPI_Compare_and_swap) \
+    X(Dims_create, MPI_Dims_create) \
+    X(Dist_graph_create, MPI_Dist_graph_create) \
+    X(Dist_graph_create_adjacent, MPI_Dist_graph_create_adjacent) \
+    X(Dist_graph_neighbors, MPI_Dist_graph_neighbors) \
+    X(Dist_graph_neighbors_count, MPI_Dist_graph_neighbors_count) \
+    X(Errhandler_c2f, MPI_Errhandler_c2f) \
+    X(Errhandler_create, MPI_Errhandler_create) \
+    X(Errhandler_f2c, MPI_Errhandler_f2c) \
+    X(Errhandler_free, MPI_Errhandler_free) \
+    X(Errhandler_fromint, MPI_Errhandler_fromint) \
+    X(Errhandler_get, MPI_Errhandler_get) \
+    X(Errhandler_set, MPI_Errhandler_set) \
+    X(Errhandler_toint, MPI_Errhandler_toint) \
+    X(Error_class, MPI_Error_class) \
+    X(Error_string, MPI_Error_string) \
+    X(Exscan, MPI_Exscan) \
+    X(Exscan_c, MPI_Exscan_c) \
+    X(Exscan_init, MPI_Exscan_init) \
+    X(Exscan_init_c, MPI_Exscan_init_c) \
+    X(Fetch_and_op, MPI_Fetch_and_op) \
+    X(File_c2f, MPI_File_c2f) \
+    X(File_call_errhandler, MPI_File_call_errhandler) \
+    X(File_close, MPI_File_close) \
+    X(File_create_errhandler, MPI_File_create_errhandler) \
+    X(File_delete, MPI_File_delete) \
+    X(File_f2c, MPI_File_f2c) \
+    X(File_fromint, MPI_File_fromint) \
+    X(File_get_amode, MPI_File_get_amode) \
+    X(File_get_atomicity, MPI_File_get_atomicity) \
+    X(File_get_byte_offset, MPI_File_get_byte_offset) \
+    X(File_get_errhandler, MPI_File_get_errhandler) \
+    X(File_get_group, MPI_File_get_group) \
+    X(File_get_info, MPI_File_get_info) \
+    X(File_get_position, MPI_File_get_position) \
+    X(File_get_position_shared, MPI_File_get_position_shared) \
+    X(File_get_size, MPI_File_get_size) \
+    X(File_get_type_extent, MPI_File_get_type_extent) \
+    X(File_get_type_extent_c, MPI_File_get_type_extent_c) \
+    X(File_get_view, MPI_File_get_view) \
+    X(File_iread, MPI_File_iread) \
+    X(File_iread_all, MPI_File_iread_all) \
+    X(File_iread_all_c, MPI_File_iread_all_c) \
+    X(File_iread_at, MPI_File_iread_at) \
+    X(File_iread_at_all, MPI_File_iread_at_all) \
+    X(File_iread_at_all_c, MPI_File_iread_at_all_c) \
+    X(File_iread_at_c, MPI_File_iread_at_c) \
+    X(File_iread_c, MPI_File_iread_c) \
+    X(File_iread_shared, MPI_File_iread_shared) \
+    X(File_iread_shared_c, MPI_File_iread_shared_c) \
+    X(File_iwrite, MPI_File_iwrite) \
+    X(File_iwrite_all, MPI_File_iwrite_all) \
+    X(File_iwrite_all_c, MPI_File_iwrite_all_c) \
+    X(File_iwrite_at, MPI_File_iwrite_at) \
+    X(File_iwrite_at_all, MPI_File_iwrite_at_all) \
+    X(File_iwrite_at_all_c, MPI_File_iwrite_at_all_c) \
+    X(File_iwrite_at_c, MPI_File_iwrite_at_c) \
+    X(File_iwrite_c, MPI_File_iwrite_c) \
+    X(File_iwrite_shared, MPI_File_iwrite_shared) \
+    X(File_iwrite_shared_c, MPI_File_iwrite_shared_c) \
+    X(File_open, MPI_File_open) \
+    X(File_preallocate, MPI_File_preallocate) \
+    X(File_read, MPI_File_read) \
+    X(File_read_all, MPI_File_read_all) \
+    X(File_read_all_begin, MPI_File_read_all_begin) \
+    X(File_read_all_begin_c, MPI_File_read_all_begin_c) \
+    X(File_read_all_c, MPI_File_read_all_c) \
+    X(File_read_all_end, MPI_File_read_all_end) \
+    X(File_read_at, MPI_File_read_at) \
+    X(File_read_at_all, MPI_File_read_at_all) \
+    X(File_read_at_all_begin, MPI_File_read_at_all_begin) \
+    X(File_read_at_all_begin_c, MPI_File_read_at_all_begin_c) \
+    X(File_read_at_all_c, MPI_File_read_at_all_c) \
+    X(File_read_at_all_end, MPI_File_read_at_all_end) \
+    X(File_read_at_c, MPI_File_read_at_c) \
+    X(File_read_c, MPI_File_read_c) \
+    X(File_read_ordered, MPI_File_read_ordered) \
+    X(File_read_ordered_begin, MPI_File_read_ordered_begin) \
+    X(File_read_ordered_begin_c, MPI_File_read_ordered_begin_c) \
+    X(File_read_ordered_c, MPI_File_read_ordered_c) \
+    X(File_read_ordered_end, MPI_File_read_ordered_end) \
+    X(File_read_shared, MPI_File_read_shared) \
+    X(File_read_shared_c, MPI_File_read_shared_c) \
+    X(File_seek, MPI_File_seek) \
+    X(File_seek_shared, MPI_File_seek_shared) \
+    X(File_set_atomicity, MPI_File_set_atomicity) \
+    X(File_set_errhandler, MPI_File_set_errhandler) \
+    X(File_set_info, MPI_File_set_info) \
+    X(File_set_size, MPI_File_set_size) \
+    X(File_set_view, MPI_File_set_view) \
+    X(File_sync, MPI_File_sync) \
+    X(File_toint, MPI_File_toint) \
+    X(File_write, MPI_File_write) \
+    X(File_write_all, MPI_File_write_all) \
+    X(File_write_all_begin, MPI_File_write_all_begin) \
+    X(File_write_all_begin_c, MPI_File_write_all_begin_c) \
+    X(File_write_all_c, MPI_File_write_all_c) \
+    X(File_write_all_end, MPI_File_write_all_end) \
+    X(File_write_at, MPI_File_write_at) \
+    X(File_write_at_all, MPI_File_write_at_all) \
+    X(File_write_at_all_begin, MPI_File_write_at_all_begin) \
+    X(File_write_at_all_begin_c, MPI_File_write_at_all_begin_c) \
+    X(File_write_at_all_c, MPI_File_write_at_all_c) \
+    X(File_write_at_all_end, MPI_File_write_at_all_end) \
+    X(File_write_at_c, MPI_File_write_at_c) \
+    X(File_write_c, MPI_File_write_c) \
+    X(File_write_ordered, MPI_File_write_ordered) \
+    X(File_write_ordered_begin, MPI_File_write_ordered_begin) \
+    X(File_write_ordered_begin_c, MPI_File_write_ordered_begin_c) \
+    X(File_write_ordered_c, MPI_File_write_ordered_c) \
+    X(File_write_ordered_end, MPI_File_write_ordered_end) \
+    X(File_write_shared, MPI_File_write_shared) \
+    X(File_write_shared_c, MPI_File_write_shared_c) \
+    X(Finalize, MPI_Finalize) \
+    X(Finalized, MPI_Finalized) \
+    X(Free_mem, MPI_Free_mem) \
+    X(Gather, MPI_Gather) \
+    X(Gather_c, MPI_Gather_c) \
+    X(Gather_init, MPI_Gather_init) \
+    X(Gather_init_c, MPI_Gather_init_c) \
+    X(Gatherv, MPI_Gatherv) \
+    X(Gatherv_c, MPI_Gatherv_c) \
+    X(Gatherv_init, MPI_Gatherv_init) \
+    X(Gatherv_init_c, MPI_Gatherv_init_c) \
+    X(Get, MPI_Get) \
+    X(Get_accumulate, MPI_Get_accumulate) \
+    X(Get_accumulate_c, MPI_Get_accumulate_c) \
+    X(Get_address, MPI_Get_address) \
+    X(Get_c, MPI_Get_c) \
+    X(Get_count, MPI_Get_count) \
+    X(Get_count_c, MPI_Get_count_c) \
+    X(Get_elements, MPI_Get_elements) \
+    X(Get_elements_c, MPI_Get_elements_c) \
+    X(Get_elements_x, MPI_Get_elements_x) \
+    X(Get_hw_resource_info, MPI_Get_hw_resource_info) \
+    X(Get_library_version, MPI_Get_library_version) \
+    X(Get_processor_name, MPI_Get_processor_name) \
+    X(Get_version, MPI_Get_version) \
+    X(Graph_create, MPI_Graph_create) \
+    X(Graph_get, MPI_Graph_get) \
+    X(Graph_map, MPI_Graph_map) \
+    X(Graph_neighbors, MPI_Graph_neighbors) \
+    X(Graph_neighbors_count, MPI_Graph_neighbors_count) \
+    X(Graphdims_get, MPI_Graphdims_get) \
+    X(Grequest_complete, MPI_Grequest_complete) \
+    X(Grequest_start, MPI_Grequest_start) \
+    X(Group_c2f, MPI_Group_c2f) \
+    X(Group_compare, MPI_Group_compare) \
+    X(Group_difference, MPI_Group_difference) \
+    X(Group_excl, MPI_Group_excl) \
+    X(Group_f2c, MPI_Group_f2c) \
+    X(Group_free, MPI_Group_free) \
+    X(Group_from_session_pset, MPI_Group_from_session_pset) \
+    X(Group_fromint, MPI_Group_fromint) \
+    X(Group_incl, MPI_Group_incl) \
+    X(Group_intersection, MPI_Group_intersection) \
+    X(Group_range_excl, MPI_Group_range_excl) \
+    X(Group_range_incl, MPI_Group_range_incl) \
+    X(Group_rank, MPI_Group_rank) \
+    X(Group_size, MPI_Group_size) \
+    X(Group_toint, MPI_Group_toint) \
+    X(Group_translate_ranks, MPI_Group_translate_ranks) \
+    X(Group_union, MPI_Group_union) \
+    X(Iallgather, MPI_Iallgather) \
+    X(Iallgather_c, MPI_Iallgather_c) \
+    X(Iallgatherv, MPI_Iallgatherv) \
+    X(Iallgatherv_c, MPI_Iallgatherv_c) \
+    X(Iallreduce, MPI_Iallreduce) \
+    X(Iallreduce_c, MPI_Iallreduce_c) \
+    X(Ialltoall, MPI_Ialltoall) \
+    X(Ialltoall_c, MPI_Ialltoall_c) \
+    X(Ialltoallv, MPI_Ialltoallv) \
+    X(Ialltoallv_c, MPI_Ialltoallv_c) \
+    X(Ialltoallw, MPI_Ialltoallw) \
+    X(Ialltoallw_c, MPI_Ialltoallw_c) \
+    X(Ibarrier, MPI_Ibarrier) \
+    X(Ibcast, MPI_Ibcast) \
+    X(Ibcast_c, MPI_Ibcast_c) \
+    X(Ibsend, MPI_Ibsend) \
+    X(Ibsend_c, MPI_Ibsend_c) \
+    X(Iexscan, MPI_Iexscan) \
+    X(Iexscan_c, MPI_Iexscan_c) \
+    X(Igather, MPI_Igather) \
+    X(Igather_c, MPI_Igather_c) \
+    X(Igatherv, MPI_Igatherv) \
+    X(Igatherv_c, MPI_Igatherv_c) \
+    X(Improbe, MPI_Improbe) \
+    X(Imrecv, MPI_Imrecv) \
+    X(Imrecv_c, MPI_Imrecv_c) \
+    X(Ineighbor_allgather, MPI_Ineighbor_allgather) \
+    X(Ineighbor_allgather_c, MPI_Ineighbor_allgather_c) \
+    X(Ineighbor_allgatherv, MPI_Ineighbor_allgatherv) \
+    X(Ineighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c) \
+    X(Ineighbor_alltoall, MPI_Ineighbor_alltoall) \
+    X(Ineighbor_alltoall_c, MPI_Ineighbor_alltoall_c) \
+    X(Ineighbor_alltoallv, MPI_Ineighbor_alltoallv) \
+    X(Ineighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c) \
+    X(Ineighbor_alltoallw, MPI_Ineighbor_alltoallw) \
+    X(Ineighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c) \
+    X(Info_c2f, MPI_Info_c2f) \
+    X(Info_create, MPI_Info_create) \
+    X(Info_create_env, MPI_Info_create_env) \
+    X(Info_delete, MPI_Info_delete) \
+    X(Info_dup, MPI_Info_dup) \
+    X(Info_f2c, MPI_Info_f2c) \
+    X(Info_free, MPI_Info_free) \
+    X(Info_fromint, MPI_Info_fromint) \
+    X(Info_get, MPI_Info_get) \
+    X(Info_get_nkeys, MPI_Info_get_nkeys) \
+    X(Info_get_nthkey, MPI_Info_get_nthkey) \
+    X(Info_get_string, MPI_Info_get_string) \
+    X(Info_get_valuelen, MPI_Info_get_valuelen) \
+    X(Info_set, MPI_Info_set) \
+    X(Info_toint, MPI_Info_toint) \
+    X(Init, MPI_Init) \
+    X(Init_thread, MPI_Init_thread) \
+    X(Initialized, MPI_Initialized) \
+    X(Intercomm_create, MPI_Intercomm_create) \
+    X(Intercomm_create_from_groups, MPI_Intercomm_create_from_groups) \
+    X(Intercomm_merge, MPI_Intercomm_merge) \
+    X(Iprobe, MPI_Iprobe) \
+    X(Irecv, MPI_Irecv) \
+    X(Irecv_c, MPI_Irecv_c) \
+    X(Ireduce, MPI_Ireduce) \
+    X(Ireduce_c, MPI_Ireduce_c) \
+    X(Ireduce_scatter, MPI_Ireduce_scatter) \
+    X(Ireduce_scatter_block, MPI_Ireduce_scatter_block) \
+    X(Ireduce_scatter_block_c, MPI_Ireduce_scatter_block_c) \
+    X(Ireduce_scatter_c, MPI_Ireduce_scatter_c) \
+    X(Irsend, MPI_Irsend) \
+    X(Irsend_c, MPI_Irsend_c) \
+    X(Is_thread_main, MPI_Is_thread_main) \
+    X(Iscan, MPI_Iscan) \
+    X(Iscan_c, MPI_Iscan_c) \
+    X(Iscatter, MPI_Iscatter) \
+    X(Iscatter_c, MPI_Iscatter_c) \
+    X(Iscatterv, MPI_Iscatterv) \
+    X(Iscatterv_c, MPI_Iscatterv_c) \
+    X(Isend, MPI_Isend) \
+    X(Isend_c, MPI_Isend_c) \
+    X(Isendrecv, MPI_Isendrecv) \
+    X(Isendrecv_c, MPI_Isendrecv_c) \
+    X(Isendrecv_replace, MPI_Isendrecv_replace) \
+    X(Isendrecv_replace_c, MPI_Isendrecv_replace_c) \
+    X(Issend, MPI_Issend) \
+    X(Issend_c, MPI_Issend_c) \
+    X(Keyval_create, MPI_Keyval_create) \
+    X(Keyval_free, MPI_Keyval_free) \
+    X(Lookup_name, MPI_Lookup_name) \
+    X(Message_c2f, MPI_Message_c2f) \
+    X(Message_f2c, MPI_Message_f2c) \
+    X(Message_fromint, MPI_Message_fromint) \
+    X(Message_toint, MPI_Message_toint) \
+    X(Mprobe, MPI_Mprobe) \
+    X(Mrecv, MPI_Mrecv) \
+    X(Mrecv_c, MPI_Mrecv_c) \
+    X(Neighbor_allgather, MPI_Neighbor_allgather) \
+    X(Neighbor_allgather_c, MPI_Neighbor_allgather_c) \
+    X(Neighbor_allgather_init, MPI_Neighbor_allgather_init) \
+    X(Neighbor_allgather_init_c, MPI_Neighbor_allgather_init_c) \
+    X(Neighbor_allgatherv, MPI_Neighbor_allgatherv) \
+    X(Neighbor_allgatherv_c, MPI_Neighbor_allgatherv_c) \
+    X(Neighbor_allgatherv_init, MPI_Neighbor_allgatherv_init) \
+    X(Neighbor_allgatherv_init_c, MPI_Neighbor_allgatherv_init_c) \
+    X(Neighbor_alltoall, MPI_Neighbor_alltoall) \
+    X(Neighbor_alltoall_c, MPI_Neighbor_alltoall_c) \
+    X(Neighbor_alltoall_init, MPI_Neighbor_alltoall_init) \
+    X(Neighbor_alltoall_init_c, MPI_Neighbor_alltoall_init_c) \
+    X(Neighbor_alltoallv, MPI_Neighbor_alltoallv) \
+    X(Neighbor_alltoallv_c, MPI_Neighbor_alltoallv_c) \
+    X(Neighbor_alltoallv_init, MPI_Neighbor_alltoallv_init) \
+    X(Neighbor_alltoallv_init_c, MPI_Neighbor_alltoallv_init_c) \
+    X(Neighbor_alltoallw, MPI_Neighbor_alltoallw) \
+    X(Neighbor_alltoallw_c, MPI_Neighbor_alltoallw_c) \
+    X(Neighbor_alltoallw_init, MPI_Neighbor_alltoallw_init) \
+    X(Neighbor_alltoallw_init_c, MPI_Neighbor_alltoallw_init_c) \
+    X(Op_c2f, MPI_Op_c2f) \
+    X(Op_commutative, MPI_Op_commutative) \
+    X(Op_create, MPI_Op_create) \
+    X(Op_create_c, MPI_Op_create_c) \
+    X(Op_f2c, MPI_Op_f2c) \
+    X(Op_free, MPI_Op_free) \
+    X(Op_fromint, MPI_Op_fromint) \
+    X(Op_toint, MPI_Op_toint) \
+    X(Open_port, MPI_Open_port) \
+    X(Pack, MPI_Pack) \
+    X(Pack_c, MPI_Pack_c) \
+    X(Pack_external, MPI_Pack_external) \
+    X(Pack_external_c, MPI_Pack_external_c) \
+    X(Pack_external_size, MPI_Pack_external_size) \
+    X(Pack_external_size_c, MPI_Pack_external_size_c) \
+    X(Pack_size, MPI_Pack_size) \
+    X(Pack_size_c, MPI_Pack_size_c) \
+    X(Parrived, MPI_Parrived) \
+    X(Pcontrol, MPI_Pcontrol) \
+    X(Pready, MPI_Pready) \
+    X(Pready_list, MPI_Pready_list) \
+    X(Pready_range, MPI_Pready_range) \
+    X(Precv_init, MPI_Precv_init) \
+    X(Precv_init_c, MPI_Precv_init_c) \
+    X(Probe, MPI_Probe) \
+    X(Psend_init, MPI_Psend_init) \
+    X(Psend_init_c, MPI_Psend_init_c) \
+    X(Publish_name, MPI_Publish_name) \
+    X(Put, MPI_Put) \
+    X(Put_c, MPI_Put_c) \
+    X(Query_thread, MPI_Query_thread) \
+    X(Raccumulate, MPI_Raccumulate) \
+    X(Raccumulate_c, MPI_Raccumulate_c) \
+    X(Recv, MPI_Recv) \
+    X(Recv_c, MPI_Recv_c) \
+    X(Recv_init, MPI_Recv_init) \
+    X(Recv_init_c, MPI_Recv_init_c) \
+    X(Reduce, MPI_Reduce) \
+    X(Reduce_c, MPI_Reduce_c) \
+    X(Reduce_init, MPI_Reduce_init) \
+    X(Reduce_init_c, MPI_Reduce_init_c) \
+    X(Reduce_local, MPI_Reduce_local) \
+    X(Reduce_local_c, MPI_Reduce_local_c) \
+    X(Reduce_scatter, MPI_Reduce_scatter) \
+    X(Reduce_scatter_block, MPI_Reduce_scatter_block) \
+    X(Reduce_scatter_block_c, MPI_Reduce_scatter_block_c) \
+    X(Reduce_scatter_block_init, MPI_Reduce_scatter_block_init) \
+    X(Reduce_scatter_block_init_c, MPI_Reduce_scatter_block_init_c) \
+    X(Reduce_scatter_c, MPI_Reduce_scatter_c) \
+    X(Reduce_scatter_init, MPI_Reduce_scatter_init) \
+    X(Reduce_scatter_init_c, MPI_Reduce_scatter_init_c) \
+    X(Register_datarep, MPI_Register_datarep) \
+    X(Register_datarep_c, MPI_Register_datarep_c) \
+    X(Remove_error_class, MPI_Remove_error_class) \
+    X(Remove_error_code, MPI_Remove_error_code) \
+    X(Remove_error_string, MPI_Remove_error_string) \
+    X(Request_c2f, MPI_Request_c2f) \
+    X(Request_f2c, MPI_Request_f2c) \
+    X(Request_free, MPI_Request_free) \
+    X(Request_fromint, MPI_Request_fromint) \
+    X(Request_get_status, MPI_Request_get_status) \
+    X(Request_get_status_all, MPI_Request_get_status_all) \
+    X(Request_get_status_any, MPI_Request_get_status_any) \
+    X(Request_get_status_some, MPI_Request_get_status_some) \
+    X(Request_toint, MPI_Request_toint) \
+    X(Rget, MPI_Rget) \
+    X(Rget_accumulate, MPI_Rget_accumulate) \
+    X(Rget_accumulate_c, MPI_Rget_accumulate_c) \
+    X(Rget_c, MPI_Rget_c) \
+    X(Rput, MPI_Rput) \
+    X(Rput_c, MPI_Rput_c) \
+    X(Rsend, MPI_Rsend) \
+    X(Rsend_c, MPI_Rsend_c) \
+    X(Rsend_init, MPI_Rsend_init) \
+    X(Rsend_init_c, MPI_Rsend_init_c) \
+    X(Scan, MPI_Scan) \
+    X(Scan_c, MPI_Scan_c) \
+    X(Scan_init, MPI_Scan_init) \
+    X(Scan_init_c, MPI_Scan_init_c) \
+    X(Scatter, MPI_Scatter) \
+    X(Scatter_c, MPI_Scatter_c) \
+    X(Scatter_init, MPI_Scatter_init) \
+    X(Scatter_init_c, MPI_Scatter_init_c) \
+    X(Scatterv, MPI_Scatterv) \
+    X(Scatterv_c, MPI_Scatterv_c) \
+    X(Scatterv_init, MPI_Scatterv_init) \
+    X(Scatterv_init_c, MPI_Scatterv_init_c) \
+    X(Send, MPI_Send) \
+    X(Send_c, MPI_Send_c) \
+    X(Send_init, MPI_Send_init) \
+    X(Send_init_c, MPI_Send_init_c) \
+    X(Sendrecv, MPI_Sendrecv) \
+    X(Sendrecv_c, MPI_Sendrecv_c) \
+    X(Sendrecv_replace, MPI_Sendrecv_replace) \
+    X(Sendrecv_replace_c, MPI_Sendrecv_replace_c) \
+    X(Session_attach_buffer, MPI_Session_attach_buffer) \
+    X(Session_attach_buffer_c, MPI_Session_attach_buffer_c) \
+    X(Session_c2f, MPI_Session_c2f) \
+    X(Session_call_errhandler, MPI_Session_call_errhandler) \
+    X(Session_create_errhandler, MPI_Session_create_errhandler) \
+    X(Session_detach_buffer, MPI_Session_detach_buffer) \
+    X(Session_detach_buffer_c, MPI_Session_detach_buffer_c) \
+    X(Session_f2c, MPI_Session_f2c) \
+    X(Session_finalize, MPI_Session_finalize) \
+    X(Session_flush_buffer, MPI_Session_flush_buffer) \
+    X(Session_fromint, MPI_Session_fromint) \
+    X(Session_get_errhandler, MPI_Session_get_errhandler) \
+    X(Session_get_info, MPI_Session_get_info) \
+    X(Session_get_nth_pset, MPI_Session_get_nth_pset) \
+    X(Session_get_num_psets, MPI_Session_get_num_psets) \
+    X(Session_get_pset_info, MPI_Session_get_pset_info) \
+    X(Session_iflush_buffer, MPI_Session_iflush_buffer) \
+    X(Session_init, MPI_Session_init) \
+    X(Session_set_errhandler, MPI_Session_set_errhandler) \
+    X(Session_toint, MPI_Session_toint) \
+    X(Ssend, MPI_Ssend) \
+    X(Ssend_c, MPI_Ssend_c) \
+    X(Ssend_init, MPI_Ssend_init) \
+    X(Ssend_init_c, MPI_Ssend_init_c) \
+    X(Start, MPI_Start) \
+    X(Startall, MPI_Startall) \
+    X(Status_c2f, MPI_Status_c2f) \
+    X(Status_c2f08, MPI_Status_c2f08) \
+    X(Status_f082c, MPI_Status_f082c) \
+    X(Status_f082f, MPI_Status_f082f) \
+    X(Status_f2c, MPI_Status_f2c) \
+    X(Status_f2f08, MPI_Status_f2f08) \
+    X(Status_get_error, MPI_Status_get_error) \
+    X(Status_get_source, MPI_Status_get_source) \
+    X(Status_get_tag, MPI_Status_get_tag) \
+    X(Status_set_cancelled, MPI_Status_set_cancelled) \
+    X(Status_set_elements, MPI_Status_set_elements) \
+    X(Status_set_elements_c, MPI_Status_set_elements_c) \
+    X(Status_set_elements_x, MPI_Status_set_elements_x) \
+    X(Status_set_error, MPI_Status_set_error) \
+    X(Status_set_source, MPI_Status_set_source) \
+    X(Status_set_tag, MPI_Status_set_tag) \
+    X(T_category_changed, MPI_T_category_changed) \
+    X(T_category_get_categories, MPI_T_category_get_categories) \
+    X(T_category_get_cvars, MPI_T_category_get_cvars) \
+    X(T_category_get_events, MPI_T_category_get_events) \
+    X(T_category_get_index, MPI_T_category_get_index) \
+    X(T_category_get_info, MPI_T_category_get_info) \
+    X(T_category_get_num, MPI_T_category_get_num) \
+    X(T_category_get_num_events, MPI_T_category_get_num_events) \
+    X(T_category_get_pvars, MPI_T_category_get_pvars) \
+    X(T_cvar_get_index, MPI_T_cvar_get_index) \
+    X(T_cvar_get_info, MPI_T_cvar_get_info) \
+    X(T_cvar_get_num, MPI_T_cvar_get_num) \
+    X(T_cvar_handle_alloc, MPI_T_cvar_handle_alloc) \
+    X(T_cvar_handle_free, MPI_T_cvar_handle_free) \
+    X(T_cvar_read, MPI_T_cvar_read) \
+    X(T_cvar_write, MPI_T_cvar_write) \
+    X(T_enum_get_info, MPI_T_enum_get_info) \
+    X(T_enum_get_item, MPI_T_enum_get_item) \
+    X(T_event_callback_get_info, MPI_T_event_callback_get_info) \
+    X(T_event_callback_set_info, MPI_T_event_callback_set_info) \
+    X(T_event_copy, MPI_T_event_copy) \
+    X(T_event_get_index, MPI_T_event_get_index) \
+    X(T_event_get_info, MPI_T_event_get_info) \
+    X(T_event_get_num, MPI_T_event_get_num) \
+    X(T_event_get_source, MPI_T_event_get_source) \
+    X(T_event_get_timestamp, MPI_T_event_get_timestamp) \
+    X(T_event_handle_alloc, MPI_T_event_handle_alloc) \
+    X(T_event_handle_free, MPI_T_event_handle_free) \
+    X(T_event_handle_get_info, MPI_T_event_handle_get_info) \
+    X(T_event_handle_set_info, MPI_T_event_handle_set_info) \
+    X(T_event_read, MPI_T_event_read) \
+    X(T_event_register_callback, MPI_T_event_register_callback) \
+    X(T_event_set_dropped_handler, MPI_T_event_set_dropped_handler) \
+    X(T_finalize, MPI_T_finalize) \
+    X(T_init_thread, MPI_T_init_thread) \
+    X(T_pvar_get_index, MPI_T_pvar_get_index) \
+    X(T_pvar_get_info, MPI_T_pvar_get_info) \
+    X(T_pvar_get_num, MPI_T_pvar_get_num) \
+    X(T_pvar_handle_alloc, MPI_T_pvar_handle_alloc) \
+    X(T_pvar_handle_free, MPI_T_pvar_handle_free) \
+    X(T_pvar_read, MPI_T_pvar_read) \
+    X(T_pvar_readreset, MPI_T_pvar_readreset) \
+    X(T_pvar_reset, MPI_T_pvar_reset) \
+    X(T_pvar_session_create, MPI_T_pvar_session_create) \
+    X(T_pvar_session_free, MPI_T_pvar_session_free) \
+    X(T_pvar_start, MPI_T_pvar_start) \
+    X(T_pvar_stop, MPI_T_pvar_stop) \
+    X(T_pvar_write, MPI_T_pvar_write) \
+    X(T_source_get_info, MPI_T_source_get_info) \
+    X(T_source_get_num, MPI_T_source_get_num) \
+    X(T_source_get_timestamp, MPI_T_source_get_timestamp) \
+    X(Test, MPI_Test) \
+    X(Test_cancelled, MPI_Test_cancelled) \
+    X(Testall, MPI_Testall) \
+    X(Testany, MPI_Testany) \
+    X(Testsome, MPI_Testsome) \
+    X(Topo_test, MPI_Topo_test) \
+    X(Type_c2f, MPI_Type_c2f) \
+    X(Type_commit, MPI_Type_commit) \
+    X(Type_contiguous, MPI_Type_contiguous) \
+    X(Type_contiguous_c, MPI_Type_contiguous_c) \
+    X(Type_create_darray, MPI_Type_create_darray) \
+    X(Type_create_darray_c, MPI_Type_create_darray_c) \
+    X(Type_create_f90_complex, MPI_Type_create_f90_complex) \
+    X(Type_create_f90_integer, MPI_Type_create_f90_integer) \
+    X(Type_create_f90_real, MPI_Type_create_f90_real) \
+    X(Type_create_hindexed, MPI_Type_create_hindexed) \
+    X(Type_create_hindexed_block, MPI_Type_create_hindexed_block) \
+    X(Type_create_hindexed_block_c, MPI_Type_create_hindexed_block_c) \
+    X(Type_create_hindexed_c, MPI_Type_create_hindexed_c) \
+    X(Type_create_hvector, MPI_Type_create_hvector) \
+    X(Type_create_hvector_c, MPI_Type_create_hvector_c) \
+    X(Type_create_indexed_block, MPI_Type_create_indexed_block) \
+    X(Type_create_indexed_block_c, MPI_Type_create_indexed_block_c) \
+    X(Type_create_keyval, MPI_Type_create_keyval) \
+    X(Type_create_resized, MPI_Type_create_resized) \
+    X(Type_create_resized_c, MPI_Type_create_resized_c) \
+    X(Type_create_struct, MPI_Type_create_struct) \
+    X(Type_create_struct_c, MPI_Type_create_struct_c) \
+    X(Type_create_subarray, MPI_Type_create_subarray) \
+    X(Type_create_subarray_c, MPI_Type_create_subarray_c) \
+    X(Type_delete_attr, MPI_Type_delete_attr) \
+    X(Type_dup, MPI_Type_dup) \
+    X(Type_extent, MPI_Type_extent) \
+    X(Type_f2c, MPI_Type_f2c) \
+    X(Type_free, MPI_Type_free) \
+    X(Type_free_keyval, MPI_Type_free_keyval) \
+    X(Type_fromint, MPI_Type_fromint) \
+    X(Type_get_attr, MPI_Type_get_attr) \
+    X(Type_get_contents, MPI_Type_get_contents) \
+    X(Type_get_contents_c, MPI_Type_get_contents_c) \
+    X(Type_get_envelope, MPI_Type_get_envelope) \
+    X(Type_get_envelope_c, MPI_Type_get_envelope_c) \
+    X(Type_get_extent, MPI_Type_get_extent) \
+    X(Type_get_extent_c, MPI_Type_get_extent_c) \
+    X(Type_get_extent_x, MPI_Type_get_extent_x) \
+    X(Type_get_name, MPI_Type_get_name) \
+    X(Type_get_true_extent, MPI_Type_get_true_extent) \
+    X(Type_get_true_extent_c, MPI_Type_get_true_extent_c) \
+    X(Type_get_true_extent_x, MPI_Type_get_true_extent_x) \
+    X(Type_get_value_index, MPI_Type_get_value_index) \
+    X(Type_hindexed, MPI_Type_hindexed) \
+    X(Type_hvector, MPI_Type_hvector) \
+    X(Type_indexed, MPI_Type_indexed) \
+    X(Type_indexed_c, MPI_Type_indexed_c) \
+    X(Type_lb, MPI_Type_lb) \
+    X(Type_match_size, MPI_Type_match_size) \
+    X(Type_set_attr, MPI_Type_set_attr) \
+    X(Type_set_name, MPI_Type_set_name) \
+    X(Type_size, MPI_Type_size) \
+    X(Type_size_c, MPI_Type_size_c) \
+    X(Type_size_x, MPI_Type_size_x) \
+    X(Type_struct, MPI_Type_struct) \
+    X(Type_toint, MPI_Type_toint) \
+    X(Type_ub, MPI_Type_ub) \
+    X(Type_vector, MPI_Type_vector) \
+    X(Type_vector_c, MPI_Type_vector_c) \
+    X(Unpack, MPI_Unpack) \
+    X(Unpack_c, MPI_Unpack_c) \
+    X(Unpack_external, MPI_Unpack_external) \
+    X(Unpack_external_c, MPI_Unpack_external_c) \
+    X(Unpublish_name, MPI_Unpublish_name) \
+    X(Wait, MPI_Wait) \
+    X(Waitall, MPI_Waitall) \
+    X(Waitany, MPI_Waitany) \
+    X(Waitsome, MPI_Waitsome) \
+    X(Win_allocate, MPI_Win_allocate) \
+    X(Win_allocate_c, MPI_Win_allocate_c) \
+    X(Win_allocate_shared, MPI_Win_allocate_shared) \
+    X(Win_allocate_shared_c, MPI_Win_allocate_shared_c) \
+    X(Win_attach, MPI_Win_attach) \
+    X(Win_c2f, MPI_Win_c2f) \
+    X(Win_call_errhandler, MPI_Win_call_errhandler) \
+    X(Win_complete, MPI_Win_complete) \
+    X(Win_create, MPI_Win_create) \
+    X(Win_create_c, MPI_Win_create_c) \
+    X(Win_create_dynamic, MPI_Win_create_dynamic) \
+    X(Win_create_errhandler, MPI_Win_create_errhandler) \
+    X(Win_create_keyval, MPI_Win_create_keyval) \
+    X(Win_delete_attr, MPI_Win_delete_attr) \
+    X(Win_detach, MPI_Win_detach) \
+    X(Win_f2c, MPI_Win_f2c) \
+    X(Win_fence, MPI_Win_fence) \
+    X(Win_flush, MPI_Win_flush) \
+    X(Win_flush_all, MPI_Win_flush_all) \
+    X(Win_flush_local, MPI_Win_flush_local) \
+    X(Win_flush_local_all, MPI_Win_flush_local_all) \
+    X(Win_free, MPI_Win_free) \
+    X(Win_free_keyval, MPI_Win_free_keyval) \
+    X(Win_fromint, MPI_Win_fromint) \
+    X(Win_get_attr, MPI_Win_get_attr) \
+    X(Win_get_errhandler, MPI_Win_get_errhandler) \
+    X(Win_get_group, MPI_Win_get_group) \
+    X(Win_get_info, MPI_Win_get_info) \
+    X(Win_get_name, MPI_Win_get_name) \
+    X(Win_lock, MPI_Win_lock) \
+    X(Win_lock_all, MPI_Win_lock_all) \
+    X(Win_post, MPI_Win_post) \
+    X(Win_set_attr, MPI_Win_set_attr) \
+    X(Win_set_errhandler, MPI_Win_set_errhandler) \
+    X(Win_set_info, MPI_Win_set_info) \
+    X(Win_set_name, MPI_Win_set_name) \
+    X(Win_shared_query, MPI_Win_shared_query) \
+    X(Win_shared_query_c, MPI_Win_shared_query_c) \
+    X(Win_start, MPI_Win_start) \
+    X(Win_sync, MPI_Win_sync) \
+    X(Win_test, MPI_Win_test) \
+    X(Win_toint, MPI_Win_toint) \
+    X(Win_unlock, MPI_Win_unlock) \
+    X(Win_unlock_all, MPI_Win_unlock_all) \
+    X(Win_wait, MPI_Win_wait) \
+    X(Wtick, MPI_Wtick) \
+    X(Wtime, MPI_Wtime) \
+    X(Comm_revoke, MPIX_Comm_revoke) \
+    X(Comm_is_revoked, MPIX_Comm_is_revoked) \
+    X(Comm_shrink, MPIX_Comm_shrink) \
+    X(Comm_ishrink, MPIX_Comm_ishrink) \
+    X(Comm_agree, MPIX_Comm_agree) \
+    X(Comm_iagree, MPIX_Comm_iagree) \
+    X(Comm_get_failed, MPIX_Comm_get_failed) \
+    X(Comm_ack_failed, MPIX_Comm_ack_failed) \
+    X(Comm_failure_ack, MPIX_Comm_failure_ack) \
+    X(Comm_failure_get_acked, MPIX_Comm_failure_get_acked)

@@ -771,6 +771,7 @@ static inline int front_keyval_in(int v)
     case 8: return 603; /* WIN_SIZE */
     case 10: return 604; /* WIN_CREATE_FLAVOR */
     case 11: return 605; /* WIN_MODEL */
+    case 12: return 65541; /* MPIX_FT */
     }
     return v;
 }
@@ -791,6 +792,7 @@ static inline int front_keyval_out(int v)
     case 603: return 8; /* WIN_SIZE */
     case 604: return 10; /* WIN_CREATE_FLAVOR */
     case 605: return 11; /* WIN_MODEL */
+    case 65541: return 12; /* MPIX_FT */
     }
     return v;
 }
@@ -1089,6 +1091,9 @@ static inline int front_error_in(int v)
     case 66: return 1016; /* T_ERR_PVAR_NO_WRITE */
     case 65: return 1017; /* T_ERR_PVAR_NO_STARTSTOP */
     case 67: return 1018; /* T_ERR_PVAR_NO_ATOMIC */
+    case 75: return 120; /* MPIX_ERR_PROC_FAILED */
+    case 76: return 121; /* MPIX_ERR_PROC_FAILED_PENDING */
+    case 77: return 122; /* MPIX_ERR_REVOKED */
     }
     return front_code_in(v);
 }
@@ -1173,6 +1178,9 @@ static inline int front_error_out(int v)
     case 1016: return 66; /* T_ERR_PVAR_NO_WRITE */
     case 1017: return 65; /* T_ERR_PVAR_NO_STARTSTOP */
     case 1018: return 67; /* T_ERR_PVAR_NO_ATOMIC */
+    case 120: return 75; /* MPIX_ERR_PROC_FAILED */
+    case 121: return 76; /* MPIX_ERR_PROC_FAILED_PENDING */
+    case 122: return 77; /* MPIX_ERR_REVOKED */
     }
     return front_code_out(v);
 }

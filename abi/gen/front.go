@@ -352,6 +352,17 @@ func frontFunction(f table.Function) (string, error) {
 	return b.String(), nil
 }
 
+// frontExtensions are those of mpix.h that programs of other ABIs may call: all but the ones with functions of the
+// program, which libraries look for when they are loaded, and do without.
+func frontExtensions(extensions []table.Function) (list []table.Function) {
+	for _, f := range extensions {
+		if !slices.ContainsFunc(f.Params, func(p table.Param) bool { return strings.Contains(p.Type, "_function") }) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // frontFunctions is abi/front/z_functions.c.
 func frontFunctions(functions []table.Function) ([]byte, error) {
 	var b strings.Builder
@@ -375,7 +386,6 @@ func frontNative(functions []table.Function) []byte {
 	var b strings.Builder
 	b.WriteString(generatedLine + "/* The functions of libimpi, found when the library is loaded (load.c). Handles are " +
 		"numbers here. */\n\nstruct front_native {\n")
-	var names []string
 	for _, f := range functions {
 		var params []string
 		for _, p := range f.Params {
@@ -392,12 +402,11 @@ func frontNative(functions []table.Function) []byte {
 			result = "uintptr_t"
 		}
 		fmt.Fprintf(&b, "    %s (*%s)(%s);\n", result, f.Short(), strings.Join(params, ", "))
-		names = append(names, f.Short())
 	}
-	b.WriteString("};\n\n#define FRONT_NATIVE(X) \\\n")
-	for i, name := range names {
-		b.WriteString("    X(" + name + ")")
-		if i+1 < len(names) {
+	b.WriteString("};\n\n/* X(member, name without P) */\n#define FRONT_NATIVE(X) \\\n")
+	for i, f := range functions {
+		b.WriteString("    X(" + f.Short() + ", " + f.Name + ")")
+		if i+1 < len(functions) {
 			b.WriteString(" \\")
 		}
 		b.WriteString("\n")

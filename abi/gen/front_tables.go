@@ -18,7 +18,7 @@ import (
 type frontGroup struct {
 	role    string
 	bits    bool
-	members []string // without MPI_
+	members []string // without MPI_, but with MPIX_
 }
 
 var frontGroups = []frontGroup{
@@ -43,7 +43,7 @@ var frontGroups = []frontGroup{
 	{"whence", false, []string{"SEEK_CUR", "SEEK_END", "SEEK_SET"}},
 	{"typeclass", false, []string{"TYPECLASS_INTEGER", "TYPECLASS_REAL", "TYPECLASS_COMPLEX"}},
 	{"keyval", false, []string{"KEYVAL_INVALID", "TAG_UB", "IO", "HOST", "WTIME_IS_GLOBAL", "APPNUM", "LASTUSEDCODE",
-		"UNIVERSE_SIZE", "WIN_BASE", "WIN_DISP_UNIT", "WIN_SIZE", "WIN_CREATE_FLAVOR", "WIN_MODEL"}},
+		"UNIVERSE_SIZE", "WIN_BASE", "WIN_DISP_UNIT", "WIN_SIZE", "WIN_CREATE_FLAVOR", "WIN_MODEL", "MPIX_FT"}},
 	{"flavor", false, []string{"WIN_FLAVOR_CREATE", "WIN_FLAVOR_ALLOCATE", "WIN_FLAVOR_DYNAMIC", "WIN_FLAVOR_SHARED"}},
 	{"model", false, []string{"WIN_UNIFIED", "WIN_SEPARATE"}},
 	{"displacement", false, []string{"DISPLACEMENT_CURRENT"}},
@@ -201,6 +201,9 @@ func frontSwitches(b *strings.Builder, g frontGroup, native map[string]int64, of
 		var seen []int64
 		for _, m := range g.members {
 			name := "MPI_" + m
+			if strings.HasPrefix(m, "MPIX_") {
+				name = m
+			}
 			if _, known := of[name]; !known || slices.Contains(seen, from(name)) {
 				continue
 			}

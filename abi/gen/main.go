@@ -189,10 +189,11 @@ func generate(in input) (map[string][]byte, error) {
 	files["gobridge/shim/z_exports.map"] = versionScript(in.allFunctions())
 	files["docs/functions.md"] = functionsPage(in.functions, in.extensions, impl)
 	files["tests/errors/z_wrong_calls.h"] = wrongCalls(in.functions, impl)
-	if files["abi/front/z_functions.c"], err = frontFunctions(in.functions); err != nil {
+	forOthers := slices.Concat(in.functions, frontExtensions(in.extensions))
+	if files["abi/front/z_functions.c"], err = frontFunctions(forOthers); err != nil {
 		return nil, err
 	}
-	files["abi/front/z_native.h"] = frontNative(in.functions)
+	files["abi/front/z_native.h"] = frontNative(forOthers)
 	files["abi/front/cxx/z_mpich.h"] = frontCxx(in.functions, in.foreign["mpich"])
 	for name, values := range in.foreign {
 		fortran := in.fortran

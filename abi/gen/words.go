@@ -82,7 +82,8 @@ const (
 
 // formOf returns what f is a form of; known tells names of functions.
 func formOf(name string, known func(string) bool) (form, bool) {
-	short := strings.TrimPrefix(name, "MPI_")
+	prefix, short, _ := strings.Cut(name, "_")
+	prefix += "_"
 	var candidates []form
 	for ending, kind := range map[string]string{"_init": persistent, "_begin": splitBegin, "_end": splitEnd,
 		"_x": countForm} {
@@ -91,10 +92,10 @@ func formOf(name string, known func(string) bool) (form, bool) {
 		}
 	}
 	if rest, ok := strings.CutPrefix(short, "I"); ok && rest != "" {
-		candidates = append(candidates, form{"MPI_" + strings.ToUpper(rest[:1]) + rest[1:], nonblocking})
+		candidates = append(candidates, form{prefix + strings.ToUpper(rest[:1]) + rest[1:], nonblocking})
 	}
 	if object, rest, ok := strings.Cut(short, "_i"); ok {
-		candidates = append(candidates, form{"MPI_" + object + "_" + rest, nonblocking})
+		candidates = append(candidates, form{prefix + object + "_" + rest, nonblocking})
 	}
 	for _, c := range candidates {
 		if known(c.base) {

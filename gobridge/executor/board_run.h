@@ -18,8 +18,9 @@ enum { ALL = -1, OTHERS = -2 }; /* beside the rank of a root */
 /* The board of a communicator, on which an operation with this root may be made; NULL: Go makes it, maybe there. */
 static inline struct impi_board *board_of(const struct impi_fast_comm *c, int root)
 {
-    if (UNLIKELY(!c || !c->board || __atomic_load_n(&c->board->tasks, __ATOMIC_ACQUIRE))) return NULL;
-    return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? c->board : NULL;
+    struct impi_board *b = LIKELY(c) ? __atomic_load_n(&c->board, __ATOMIC_ACQUIRE) : NULL; /* Go may take it back */
+    if (UNLIKELY(!b || __atomic_load_n(&b->tasks, __ATOMIC_ACQUIRE))) return NULL;
+    return LIKELY(root == ALL || (uint32_t)root < (uint32_t)c->size) ? b : NULL;
 }
 
 /* Returns the code of a call whose operation is over, and its request, if it has one. */

@@ -660,6 +660,16 @@ enum {
     IMPI_CALL_Win_create_errhandler_x,
     IMPI_CALL_File_create_errhandler_x,
     IMPI_CALL_Session_create_errhandler_x,
+    IMPI_CALL_Comm_revoke,
+    IMPI_CALL_Comm_is_revoked,
+    IMPI_CALL_Comm_shrink,
+    IMPI_CALL_Comm_ishrink,
+    IMPI_CALL_Comm_agree,
+    IMPI_CALL_Comm_iagree,
+    IMPI_CALL_Comm_get_failed,
+    IMPI_CALL_Comm_ack_failed,
+    IMPI_CALL_Comm_failure_ack,
+    IMPI_CALL_Comm_failure_get_acked,
     IMPI_CALLS
 };
 

@@ -837,5 +837,15 @@ extern GoInt32 impi_File_create_errhandler_x(GoUintptr file_errhandler_fn_x,
         GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
 extern GoInt32 impi_Session_create_errhandler_x(GoUintptr session_errhandler_fn_x,
         GoUintptr destructor_fn, GoUintptr extra_state, GoUintptr errhandler);
+extern GoInt32 impi_Comm_revoke(GoUintptr comm);
+extern GoInt32 impi_Comm_is_revoked(GoUintptr comm, GoUintptr flag);
+extern GoInt32 impi_Comm_shrink(GoUintptr comm, GoUintptr newcomm);
+extern GoInt32 impi_Comm_ishrink(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
+extern GoInt32 impi_Comm_agree(GoUintptr comm, GoUintptr flag);
+extern GoInt32 impi_Comm_iagree(GoUintptr comm, GoUintptr flag, GoUintptr request);
+extern GoInt32 impi_Comm_get_failed(GoUintptr comm, GoUintptr failedgrp);
+extern GoInt32 impi_Comm_ack_failed(GoUintptr comm, GoInt32 num_to_ack, GoUintptr num_acked);
+extern GoInt32 impi_Comm_failure_ack(GoUintptr comm);
+extern GoInt32 impi_Comm_failure_get_acked(GoUintptr comm, GoUintptr failedgrp);
 
 #endif

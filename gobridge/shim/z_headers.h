@@ -8,5 +8,5 @@
 /* 5b32104293050b63 gobridge/observe/record.h */
 /* ca2b1059974f7bfe libimpi/z_layout.h */
 /* 968f48af28ac1256 mpi.h */
-/* fae95899bb9b5a6d mpix.h */
+/* 3afacea74de279f7 mpix.h */
 /* e6d3a05e5f43ff6f transport/shm/z_layout.h */

@@ -183,3 +183,268 @@ int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *sessio
     return 0;
 }
 WEAK(MPIX_Session_create_errhandler_x);
+
+static COLD int seen_Comm_revoke(MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_revoke");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Comm_revoke, impi_args);
+    return impi_after(&seen, PMPIX_Comm_revoke(comm));
+}
+
+int PMPIX_Comm_revoke(MPI_Comm comm)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_revoke(comm);
+    impi_call.names = "MPIX_Comm_revoke"
+        "\0";
+    impi_err = impi_Comm_revoke((uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_revoke, (const uint64_t[]){(uint64_t)comm});
+    return 0;
+}
+WEAK(MPIX_Comm_revoke);
+
+static COLD int seen_Comm_is_revoked(MPI_Comm comm, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_is_revoked");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Comm_is_revoked, impi_args);
+    return impi_after(&seen, PMPIX_Comm_is_revoked(comm, flag));
+}
+
+int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_is_revoked(comm,
+        flag);
+    impi_call.names = "MPIX_Comm_is_revoked"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_Comm_is_revoked((uintptr_t)comm, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_is_revoked, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)flag});
+    return 0;
+}
+WEAK(MPIX_Comm_is_revoked);
+
+static COLD int seen_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_shrink");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)newcomm};
+    impi_before(&seen, IMPI_CALL_Comm_shrink, impi_args);
+    return impi_after(&seen, PMPIX_Comm_shrink(comm, newcomm));
+}
+
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_shrink(comm,
+        newcomm);
+    impi_call.names = "MPIX_Comm_shrink"
+        "\0newcomm\0";
+    impi_call.at[0] = newcomm;
+    impi_err = impi_Comm_shrink((uintptr_t)comm, (uintptr_t)newcomm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_shrink, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)newcomm});
+    return 0;
+}
+WEAK(MPIX_Comm_shrink);
+
+static COLD int seen_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_ishrink");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)newcomm, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Comm_ishrink, impi_args);
+    return impi_after(&seen, PMPIX_Comm_ishrink(comm, newcomm, request));
+}
+
+int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_ishrink(comm,
+        newcomm, request);
+    impi_call.names = "MPIX_Comm_ishrink"
+        "\0newcomm\0request\0";
+    impi_call.at[0] = newcomm;
+    impi_call.at[1] = request;
+    impi_err = impi_Comm_ishrink((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_ishrink, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)newcomm, (uint64_t)request});
+    return 0;
+}
+WEAK(MPIX_Comm_ishrink);
+
+static COLD int seen_Comm_agree(MPI_Comm comm, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_agree");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Comm_agree, impi_args);
+    return impi_after(&seen, PMPIX_Comm_agree(comm, flag));
+}
+
+int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_agree(comm, flag);
+    impi_call.names = "MPIX_Comm_agree"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_Comm_agree((uintptr_t)comm, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_agree, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)flag});
+    return 0;
+}
+WEAK(MPIX_Comm_agree);
+
+static COLD int seen_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_iagree");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)flag, (uint64_t)request};
+    impi_before(&seen, IMPI_CALL_Comm_iagree, impi_args);
+    return impi_after(&seen, PMPIX_Comm_iagree(comm, flag, request));
+}
+
+int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_iagree(comm, flag,
+        request);
+    impi_call.names = "MPIX_Comm_iagree"
+        "\0flag\0request\0";
+    impi_call.at[0] = flag;
+    impi_call.at[1] = request;
+    impi_err = impi_Comm_iagree((uintptr_t)comm, (uintptr_t)flag, (uintptr_t)request);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_iagree, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)flag, (uint64_t)request});
+    return 0;
+}
+WEAK(MPIX_Comm_iagree);
+
+static COLD int seen_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_get_failed");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)failedgrp};
+    impi_before(&seen, IMPI_CALL_Comm_get_failed, impi_args);
+    return impi_after(&seen, PMPIX_Comm_get_failed(comm, failedgrp));
+}
+
+int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_get_failed(comm,
+        failedgrp);
+    impi_call.names = "MPIX_Comm_get_failed"
+        "\0failedgrp\0";
+    impi_call.at[0] = failedgrp;
+    impi_err = impi_Comm_get_failed((uintptr_t)comm, (uintptr_t)failedgrp);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_get_failed, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)failedgrp});
+    return 0;
+}
+WEAK(MPIX_Comm_get_failed);
+
+static COLD int seen_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_ack_failed");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)num_to_ack, (uint64_t)num_acked};
+    impi_before(&seen, IMPI_CALL_Comm_ack_failed, impi_args);
+    return impi_after(&seen, PMPIX_Comm_ack_failed(comm, num_to_ack, num_acked));
+}
+
+int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_ack_failed(comm,
+        num_to_ack, num_acked);
+    impi_call.names = "MPIX_Comm_ack_failed"
+        "\0num_acked\0";
+    impi_call.at[0] = num_acked;
+    impi_err = impi_Comm_ack_failed((uintptr_t)comm, num_to_ack, (uintptr_t)num_acked);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_ack_failed, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)num_to_ack, (uint64_t)num_acked});
+    return 0;
+}
+WEAK(MPIX_Comm_ack_failed);
+
+static COLD int seen_Comm_failure_ack(MPI_Comm comm)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_failure_ack");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm};
+    impi_before(&seen, IMPI_CALL_Comm_failure_ack, impi_args);
+    return impi_after(&seen, PMPIX_Comm_failure_ack(comm));
+}
+
+int PMPIX_Comm_failure_ack(MPI_Comm comm)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_failure_ack(comm);
+    impi_call.names = "MPIX_Comm_failure_ack"
+        "\0";
+    impi_err = impi_Comm_failure_ack((uintptr_t)comm);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_failure_ack, (const uint64_t[]){(uint64_t)comm});
+    return 0;
+}
+WEAK(MPIX_Comm_failure_ack);
+
+static COLD int seen_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Comm_failure_get_acked");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)comm, (uint64_t)failedgrp};
+    impi_before(&seen, IMPI_CALL_Comm_failure_get_acked, impi_args);
+    return impi_after(&seen, PMPIX_Comm_failure_get_acked(comm, failedgrp));
+}
+
+int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Comm_failure_get_acked(comm,
+        failedgrp);
+    impi_call.names = "MPIX_Comm_failure_get_acked"
+        "\0failedgrp\0";
+    impi_call.at[0] = failedgrp;
+    impi_err = impi_Comm_failure_get_acked((uintptr_t)comm, (uintptr_t)failedgrp);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Comm_failure_get_acked, (const uint64_t[]){(uint64_t)comm,
+        (uint64_t)failedgrp});
+    return 0;
+}
+WEAK(MPIX_Comm_failure_get_acked);

@@ -1,4 +1,4 @@
-package main
+package ordered
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ func TestAnOrderedMapIsAListOfKeysAndValues(t *testing.T) {
 	type pair struct{ key, value int }
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		var o ordered[int, int]
+		var o Map[int, int]
 		var list []pair
 		keys := 1 + random.IntN(100)
 		for step := range 3000 {
@@ -19,39 +19,39 @@ func TestAnOrderedMapIsAListOfKeysAndValues(t *testing.T) {
 			i := slices.IndexFunc(list, func(p pair) bool { return p.key == key })
 			switch random.IntN(6) {
 			case 0, 1, 2:
-				if o.set(key, step); i >= 0 {
+				if o.Set(key, step); i >= 0 {
 					list[i].value = step
 				} else {
 					list = append(list, pair{key, step})
 				}
 			case 3, 4:
-				if o.remove(key); i >= 0 {
+				if o.Remove(key); i >= 0 {
 					list = slices.Delete(list, i, i+1)
 				}
 			default:
 				if len(list) > 0 {
 					n := random.IntN(len(list))
-					if k, v := o.nth(n); k != list[n].key || v != list[n].value {
+					if k, v := o.Nth(n); k != list[n].key || v != list[n].value {
 						t.Fatalf("seed %d, step %d: entry %d is %d: %d, not %v", seed, step, n, k, v, list[n])
 					}
 				}
 			}
-			if i = slices.IndexFunc(list, func(p pair) bool { return p.key == key }); (o.find(key) != nil) != (i >= 0) {
+			if i = slices.IndexFunc(list, func(p pair) bool { return p.key == key }); (o.Find(key) != nil) != (i >= 0) {
 				t.Fatalf("seed %d, step %d: key %d found: %t", seed, step, key, i < 0)
-			} else if i >= 0 && *o.find(key) != list[i].value {
-				t.Fatalf("seed %d, step %d: key %d is %d, not %d", seed, step, key, *o.find(key), list[i].value)
+			} else if i >= 0 && *o.Find(key) != list[i].value {
+				t.Fatalf("seed %d, step %d: key %d is %d, not %d", seed, step, key, *o.Find(key), list[i].value)
 			}
-			if o.len() != len(list) || len(list) > 0 && o.last() != list[len(list)-1].key {
-				t.Fatalf("seed %d, step %d: %d entries, not %d, or another one is the last", seed, step, o.len(), len(list))
+			if o.Len() != len(list) || len(list) > 0 && o.Last() != list[len(list)-1].key {
+				t.Fatalf("seed %d, step %d: %d entries, not %d, or another one is the last", seed, step, o.Len(), len(list))
 			}
 		}
 		want := make([]int, len(list))
 		for i, p := range list {
 			want[i] = p.key
 		}
-		c := o.clone()
-		if !slices.Equal(o.keys(), want) || !slices.Equal(c.keys(), want) {
-			t.Fatalf("seed %d: keys %v, in the copy %v, not %v", seed, o.keys(), c.keys(), want)
+		c := o.Clone()
+		if !slices.Equal(o.Keys(), want) || !slices.Equal(c.Keys(), want) {
+			t.Fatalf("seed %d: keys %v, in the copy %v, not %v", seed, o.Keys(), c.Keys(), want)
 		}
 	}
 }
@@ -66,19 +66,19 @@ func TestGapsOfAnOrderedMapAreClosedSeldom(t *testing.T) {
 		"in the middle":  func(i int) int { return (n/2 + i) % n },
 		"scattered":      func(i int) int { return i * 7919 % n },
 	} {
-		var o ordered[int, int]
+		var o Map[int, int]
 		for i := range n {
-			o.set(i, i)
+			o.Set(i, i)
 		}
 		moved := 0
 		for i := range n {
 			before := len(o.entries)
-			o.remove(order(i))
+			o.Remove(order(i))
 			if len(o.entries) < before/2+1 && before > 2 {
 				moved += before
 			}
-			if o.find(order(i)) != nil || o.len() != n-1-i {
-				t.Fatalf("%s: %d entries after %d removals", name, o.len(), i+1)
+			if o.Find(order(i)) != nil || o.Len() != n-1-i {
+				t.Fatalf("%s: %d entries after %d removals", name, o.Len(), i+1)
 			}
 		}
 		if moved > 4*n {
