@@ -288,7 +288,7 @@ func TestMembersThatBreakTheRulesOfAgreementsAreCondemned(t *testing.T) {
 	es := makeWorld(t, options{fake: &fake.Options{Machines: []int{4}}, tune: faultTolerant})
 	e := es[0]
 	condemned := make(chan int32, 4)
-	e.loss.condemn = func(world int32, why *Error) { condemned <- world }
+	e.loss.condemn = func(world int32, _ bool, _ error) { condemned <- world }
 	wordTo(e, 1, survive.Message{Kind: survive.Down, Number: 3})
 	wantLost(t, e, condemned, 1)
 	e.deliver(transport.Header{Kind: transport.Data, Src: 2, LSRank: 2, CID: contexts.Survivors}, []byte{1})
