@@ -48,7 +48,7 @@ test-sites: build
 # A part of the tests that takes less than a minute where nothing else runs.
 quick: configure
 	@$(compile) --target quick
-	ctest --test-dir $(build) --output-on-failure -j 2 -L '^quick$$'
+	ctest --test-dir $(build) --output-on-failure -j 6 -L '^quick$$'
 
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:
@@ -69,7 +69,7 @@ fuzz:
 
 # Beside the other MPI implementations of this machine, and the newest of them; make bench apps shm, or
 # make bench GROUPS="apps shm", for a part. A group is a goal beside bench only: it stands for a word of its command.
-groups := shm steps coll vec pack send bound types comm rma io tcp overlap tcp-overlap agent oversub idle start memory apps
+groups := shm steps coll vec pack send bound types comm rma io tcp overlap tcp-overlap agent oversub idle start memory survive apps
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
 chosen := $(filter-out $(verbs),$(MAKECMDGOALS))
 unknown := $(filter-out $(groups),$(chosen))
