@@ -303,8 +303,8 @@ func (e *Engine) meetAtTheEnd() error {
 // tells who has departed: one that had to pass it on may be lost, after all have left who could tell in its stead.
 const stragglers = 3 * time.Second
 
-// waitAtTheEnd is wait for what meetAtTheEnd agrees on. Who has departed in order has had the first decision, and counts
-// as lost, for this alone: what else the others agree on makes no difference.
+// waitAtTheEnd is wait for what meetAtTheEnd agrees on. Who has departed in order has had the first decision, and
+// counts as lost, for this alone: what else the others agree on makes no difference.
 func (t *settlement) waitAtTheEnd() error {
 	e, s := t.c.engine, t.c.losses.survivors
 	s.parting = true

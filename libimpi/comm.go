@@ -97,6 +97,7 @@ type idSupply struct {
 	supply    contexts.Supply
 	voting    chan struct{} // closed at the end of the last vote in the background; nil: there was none
 	subgroups *context      // made by its first use; nil before (CreateGroup)
+	making    []*subset     // subgroups
 }
 
 // Rank is the calling process's rank.

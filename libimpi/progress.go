@@ -141,11 +141,11 @@ func (e *Engine) wait(r *Request) {
 	}
 }
 
-// waitOf is wait for one of some requests that a call waits for.
+// waitOf is wait for one of some requests that a call waits for. It does not wait any longer when one of them pends.
 func (e *Engine) waitOf(r *Request, ids []uint64) {
 	e.settle()
 	if !r.state.done {
-		e.waitAmong(func() bool { return r.state.done || e.pends(r) }, r.env.peer, forRequest(r), ids)
+		e.waitAmong(func() bool { return r.state.done || e.anyPends(ids) }, r.env.peer, forRequest(r), ids)
 	}
 }
 
