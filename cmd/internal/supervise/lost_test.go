@@ -139,3 +139,32 @@ func TestAJobWithoutSurvivorsHasTheCodeOfItsFirstLoss(t *testing.T) {
 		}
 	}
 }
+
+// A rank that is given up is ended, and says why; one that had ended for a reason of its own keeps that.
+func TestARankThatIsGivenUpSaysWhy(t *testing.T) {
+	for _, tt := range []struct {
+		status syscall.WaitStatus
+		want   string
+	}{
+		{killed(syscall.SIGKILL), "rank 1 on here (pid 101) was ended: rank 0 says: reset"},
+		{killed(syscall.SIGSEGV), "rank 1 on here (pid 101) was killed by signal 11 (SIGSEGV, segmentation fault)"},
+		{exited(3), "rank 1 on here (pid 101) exited with code 3"},
+	} {
+		l := newJobTable("here", 2, true)
+		for i := range l.entries {
+			l.started(i, 100+i)
+			l.entries[i].formed = true
+			l.initialized(i)
+		}
+		var text string
+		l.lost = func(_ int, n Loss) { text = n.Origin.String() + " " + n.Did }
+		l.entries[1].condemned = "rank 0 says: reset"
+		l.ended(1, tt.status)
+		for _, tell := range l.news {
+			tell()
+		}
+		if text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
+		}
+	}
+}
