@@ -85,8 +85,10 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 			of[h.nodeOf(rank)] = append(of[h.nodeOf(rank)], rank)
 		}
 	}
-	for q, ranks := range of {
+	for _, q := range append(slices.Clone(h.nodes), nil) {
+		ranks := of[q]
 		switch {
+		case len(ranks) == 0 || h.graves.ranks[by[0]]:
 		case q == nil && h.session == nil:
 		case q == nil:
 			s := startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach}
