@@ -33,6 +33,10 @@ func TestAFaultTolerantJobGoesOnWithoutARank(t *testing.T) {
 		}, lost: "rank 1 on here (pid 101) was killed by signal 9 (SIGKILL, killed)", code: 5, text: "rank 0", survivors: 1},
 		"MPI_Abort ends all": {facts: func(l *jobTable) { l.aborted(1, 7, "", false, nil, nil); end(l, 1, exited(7)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true, survivors: 1},
+		"nor one by a signal to the launcher": {facts: func(l *jobTable) {
+			l.signalled = true
+			end(l, 1, killed(syscall.SIGINT))
+		}, code: 130, text: "rank 1 on here (pid 101) was killed by signal 2", doomed: true, survivors: 1},
 		"an end that we cause is no loss": {facts: func(l *jobTable) {
 			l.timedOut(1)
 			end(l, 1, killed(syscall.SIGTERM))
