@@ -185,6 +185,7 @@ func initialize(fn string, level int32) int32 {
 	self.openFast()
 	if p.spawnedBy != "" {
 		if err := p.meetParent(p.spawnedBy); err != nil {
+			p.orphaned(err)
 			return fail(fn, nil, err)
 		}
 	}

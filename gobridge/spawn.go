@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/startup"
 	"github.com/libimpi/libimpi/startup/ports"
 	"github.com/libimpi/libimpi/transport"
+	"golang.org/x/sys/unix"
 )
 
 // Processes that start others (MPI 5.0, 11.8). The root of MPI_Comm_spawn opens a port that nobody else knows, asks its
@@ -58,6 +59,20 @@ func (p *process) meetParent(port string) error {
 	newHandle(c, defaultHandler(), nil, address(&p.parent))
 	c.Rename("MPI_COMM_PARENT")
 	return nil
+}
+
+// orphaned ends a process that cannot meet its parents in a job that is fault tolerant: one of them is lost, most often,
+// and that costs those they were about to start, and nobody else.
+func (p *process) orphaned(why error) {
+	if !p.engine.Job().FaultTolerant {
+		return
+	}
+	switch libimpi.AsError(why).Class {
+	case abi.MPIX_ERR_PROC_FAILED, abi.MPI_ERR_PROC_ABORTED, abi.MPI_ERR_PORT:
+	default:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), why)
+	}
+	unix.Exit(1)
 }
 
 //export impi_Comm_spawn
