@@ -69,7 +69,7 @@ fuzz:
 
 # Beside the other MPI implementations of this machine, and the newest of them; make bench apps shm, or
 # make bench GROUPS="apps shm", for a part. A group is a goal beside bench only: it stands for a word of its command.
-groups := shm steps coll vec pack send bound types comm rma io tcp overlap tcp-overlap agent oversub idle start memory apps
+groups := shm steps coll vec pack send bound types comm rma io tcp overlap tcp-overlap agent oversub idle start memory survive apps
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
 chosen := $(filter-out $(verbs),$(MAKECMDGOALS))
 unknown := $(filter-out $(groups),$(chosen))

@@ -49,6 +49,12 @@ foreach(source IN LISTS programs)
   target_compile_options(launcher-${name} PRIVATE -O1 -g -Werror)
 endforeach()
 
+# Random programs whose ranks die, which the launcher's tests start, too.
+file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/survive/*.c)
+c_program(survive-inject "${programs}" tests/launcher)
+set_target_properties(survive-inject PROPERTIES OUTPUT_NAME inject)
+target_compile_options(survive-inject PRIVATE -O1 -g -Werror)
+
 # missing(out functions): those of the functions that do not work yet, by the generated state page.
 set(STATE ${CMAKE_SOURCE_DIR}/docs/functions.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${STATE})
@@ -66,10 +72,10 @@ function(missing out)
 endfunction()
 
 # One folder per chapter of the standard, one program per behaviour; tests/book has the examples of a book.
-# tests/launcher, tests/install, tests/unit and tests/tsan have their own drivers. A program that says
+# tests/launcher, tests/install, tests/survive, tests/unit and tests/tsan have their own drivers. A program that says
 # "/* needs: MPI_X MPI_Y */" waits until these functions work.
 file(GLOB all_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*.c)
-list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|tsan|unit)/")
+list(FILTER all_tests EXCLUDE REGEX "/tests/(launcher|install|survive|tsan|unit)/")
 foreach(source IN LISTS all_tests)
   setting(needs needs ${source} "")
   missing(not_yet ${needs})

@@ -366,6 +366,9 @@ foreach(source IN LISTS launcher_tests)
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;sites"
         FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
     endif()
+    if(source MATCHES "[/_]long_test\\.go$")
+      set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;long" TIMEOUT 3600)
+    endif()
     if(source MATCHES "[/_]slurm_test\\.go$") # a Slurm and its jobs take a while: make test-sites, make test-long
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;sites;long")
     endif()

@@ -349,6 +349,10 @@ func (c *Comm) Discard() {
 
 // part waits for the others before the communicator is freed, where that is mandated.
 func (c *Comm) part() (err error) {
+	if c.spans() {
+		c.engine.parts(c)
+		defer c.engine.parted(c)
+	}
 	switch {
 	case c.seats.layout != nil:
 		err = c.Barrier()

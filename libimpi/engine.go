@@ -162,6 +162,7 @@ type loss struct {
 	survivors  []*survivors        // of all communicators that have needed them
 	retired    []*survivors        // those of communicators that have been freed, the oldest first
 	early      earlyWords
+	parting    []*Comm // those that wait for their members before they are freed
 	operations uint64 // that survivors have begun
 	unsettled  int    // of these, how many are under way
 }

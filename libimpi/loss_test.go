@@ -352,3 +352,26 @@ func TestCommunicatorsMadeAfterALossOrARevocation(t *testing.T) {
 		must(t, e.Finish())
 	})
 }
+
+// Who frees a communicator that spans clients waits for the others, as IMPI asks for: not for those that have left to
+// recover from a loss elsewhere.
+func TestACommunicatorIsFreedThoughOthersHaveLeftAfterALoss(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		three := fake.Options{Machines: []int{1, 1, 1}, Clients: []int32{0, 1, 2}, Seed: 3, Late: 9}
+		es := makeWorld(t, options{fake: &three, tune: faultTolerant})
+		together(t, es, func(e *Engine) {
+			if e.me == 2 {
+				dies(e)
+				return
+			}
+			pair, err := e.newComm(NewGroup([]int32{0, 1}), 1000)
+			must(t, err)
+			if e.me == 1 || early {
+				noticed(t, e, 2)
+			}
+			if e.me == 0 {
+				must(t, pair.Free())
+			}
+		})
+	}
+}

@@ -24,6 +24,16 @@ arguments() {
     ring) echo "5" ;;
     cg27) echo "-t 12" ;;
     steering) echo "solve" ;;
+    heat2d_ft) echo "64 200" ;;
+    survivors) echo "200" ;;
+    esac
+}
+
+# losses: arguments after the others, by which ranks of four kill themselves.
+losses() {
+    case $name in
+    heat2d_ft) printf '%s\n' "2 110" "0 0 3 50" "0 199 1 50" ;;
+    survivors) printf '%s\n' "2 3" "1 1 2 1 3 1" ;;
     esac
 }
 
@@ -60,5 +70,19 @@ for how in "-n 1" "-n 3" "-n 4" "-clients 2 -n 4" "-clients 3 -n 4"; do
     cmp "$first.essence" "$out.essence" || { cat "$first.txt" "$out.txt"; exit 1; }
     for suffix in ppm pgm sorted checkpoint; do
         [ ! -e "$first.$suffix" ] || cmp "$first.$suffix" "$out.$suffix"
+    done
+done
+
+# The answer is that of the example that does the same and survives nothing.
+if [ "$name" = heat2d_ft ]; then
+    "$stage/bin/mpiexec" -n 2 "$programs/heat2d" 64 200 >heat2d.txt
+    grep '^answer:' heat2d.txt | cmp - "$first.essence"
+fi
+losses | while read -r dead; do
+    for how in "-n 4" "-clients 2 -n 4"; do
+        # shellcheck disable=SC2046,SC2086 # words
+        "$stage/bin/mpiexec" -q -with-ft ulfm $how "$programs/$name" $(arguments) $dead </dev/null >lost.txt 2>lost.err
+        [ ! -s lost.err ] || { echo "$name $how without $dead wrote to stderr:"; cat lost.err; exit 1; }
+        essence lost.txt | cmp "$first.essence" - || { echo "$how without $dead:"; cat lost.txt; exit 1; }
     done
 done

@@ -43,6 +43,7 @@ func groups() []group {
 		{"idle", idle},
 		{"start", start},
 		{"memory", memory},
+		{"survive", survive},
 		{appsGroup, nil}, // its rows are groups of their own
 	}
 }

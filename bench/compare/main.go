@@ -13,8 +13,8 @@
 // Groups: shm steps (no cliff between lengths) coll vec pack (vec without sending, each way by itself too, and what
 // types cost) types (small ones, call by call) comm rma (one-sided communication) io (files) tcp overlap and
 // tcp-overlap (of a long message with computation, on this core and elsewhere) agent (beside three plain hops) oversub
-// idle start memory apps (programs that compute and communicate, and what a rank uses; -only chooses among its rows,
-// -limit ends a run, -hpcc adds the HPC Challenge benchmark).
+// idle start memory survive (agreements, and going on after losses) apps (programs that compute and communicate, and
+// what a rank uses; -only chooses among its rows, -limit ends a run, -hpcc adds the HPC Challenge benchmark).
 //
 // Groups of -cluster, between machines (cluster.go): net (two machines of one rank) net-4 (of four ranks, all at once,
 // and what it costs to wait while others have messages) coll-2x1 coll-4x1 coll-2x4 (machines by ranks on each).

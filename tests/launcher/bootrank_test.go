@@ -230,7 +230,8 @@ func (r *bootRank) do(verb, rest string) error {
 		}
 	case "orphans": // a rank: its machine is lost
 		if os.Getenv(startup.EnvRank) == rest {
-			loseMachine()
+			loseMachine(os.Getppid())
+			time.Sleep(time.Hour)
 		}
 	case "lost": // waits until so many ranks are lost
 		r.hear(rest)
@@ -246,10 +247,10 @@ func (r *bootRank) do(verb, rest string) error {
 	return nil
 }
 
-// loseMachine kills our launcher, and first its guard, which would kill the ranks of all machines, which are this one.
-// The kernel kills the launcher's ranks, of which we are one.
-func loseMachine() {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getppid()))
+// loseMachine kills a launcher, and first its guard, which would kill the ranks of all machines, which are this one. The
+// kernel kills the launcher's ranks.
+func loseMachine(launcher int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", launcher))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
 		for word := range strings.FieldsSeq(string(text)) {
@@ -260,8 +261,7 @@ func loseMachine() {
 			}
 		}
 	}
-	syscall.Kill(os.Getppid(), syscall.SIGKILL)
-	time.Sleep(time.Hour)
+	syscall.Kill(launcher, syscall.SIGKILL)
 }
 
 // hear waits until n ranks are lost, and says which, and why.

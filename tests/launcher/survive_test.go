@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -111,4 +112,30 @@ func TestWhatEndsAFaultTolerantJob(t *testing.T) {
 	if r := run(t, words("-with-ft ulfm -with-ft none -n 2", does("init", "dies 1", "sleep"))...); r.code != 137 {
 		t.Errorf("not fault tolerant: code %d, %q", r.code, r.stderr)
 	}
+}
+
+// The plate of the example is in the memory of the client that is left (examples_c/heat2d_ft.c). A rank of the other
+// dies before a step, and its shell takes the launcher along.
+func TestHeatSurvivesTheLossOfAClient(t *testing.T) {
+	heat := example(t, "heat2d_ft") + " 64 200"
+	want := run(t, words("-n 1", heat)...)
+	for _, via := range []string{"direct", "agent"} {
+		s, address := server(t, with(key), "2")
+		line := words(address, "-via", via, "-with-ft ulfm -n 2")
+		first := startWith(t, with(key), words("-client 0", line, heat)...)
+		second := startWith(t, with(key), words("-client 1", line, "sh -c", []string{heat + " 3 110; kill -KILL $PPID"})...)
+		if r := first.wait(); r.code != 0 || r.stdout != "2 ranks go on from step 100\n"+want.stdout {
+			t.Errorf("%s: code %d, %q, want also %q (%s)", via, r.code, r.stdout, want.stdout, r.stderr)
+		}
+		if r := second.wait(); r.code != 137 {
+			t.Errorf("%s: the client that is lost ends with %d (%s)", via, r.code, r.stderr)
+		}
+		s.wait()
+	}
+}
+
+// example returns an example as the build has compiled it.
+func example(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(filepath.Dir(program(t, "misbehave")), "../../examples_c", name)
 }

@@ -128,13 +128,18 @@ func (p *Part) lostHost(c *int32, err error) {
 	}
 }
 
-// finishAgent ends the agent, in order if all went well. p.mu is held.
+// finishAgent ends the agent, in order if all went well. p.mu is held, but not meanwhile: the agent tells of hosts that
+// are lost, which takes it.
 func (p *Part) finishAgent(well bool) {
-	switch {
-	case p.agent == nil:
-	case well:
-		p.agent.Finish(agentTime)
-	default:
-		p.agent.Close()
+	agent := p.agent
+	if agent == nil {
+		return
+	}
+	p.mu.Unlock()
+	defer p.mu.Lock()
+	if well {
+		agent.Finish(agentTime)
+	} else {
+		agent.Close()
 	}
 }
