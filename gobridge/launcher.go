@@ -127,7 +127,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 		Job: job, JobID: jobID(job, w), Home: p.segment.Home(world), Open: reach.Open,
 		ReadAll: environment("IMPI_SINGLE_COPY") == "1", Thread: set.thread, Checks: set.checks, OnLost: lost,
 		Caller: caller, Shared: fastShared(), Quick: fastQuick(), HeldType: heldType, Started: fastPersistent(),
-		OnGone:    retreat,
+		OnGone: retreat, Condemn: p.condemning(job.Me),
 		OpenBoard: func(c *libimpi.Comm) error { return c.Bridge.(*communicator).openBoard() },
 	})
 	if err != nil {
@@ -240,6 +240,21 @@ func (p *process) watchLauncher() {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", whoAmI(), err)
 		unix.Exit(1)
 	})
+}
+
+// condemning tells the launcher of ranks that this one goes on without, or ends this one, as others go on without it.
+func (p *process) condemning(me int32) func(world int32, breach bool, why error) {
+	link := p.link
+	return func(world int32, breach bool, why error) {
+		switch {
+		case world == me:
+			fmt.Fprintf(os.Stderr, "%s: the job goes on without this rank: %v\n", whoAmI(), why)
+			unix.Exit(1)
+		case link != nil:
+			// If it cannot be told it has gone, which ends this process.
+			link.Suspect(startup.Suspects{Lost: startup.Lost{Ranks: []int32{world}, Text: why.Error()}, Breach: breach})
+		}
+	}
 }
 
 // jobID tells this job from all others. That of a launcher is the same for all ranks of it; where a job has several,

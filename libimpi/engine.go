@@ -158,9 +158,9 @@ type loss struct {
 	onLost func(*Error)          // tells the job; called without the lock
 	onGone func(*Comm)           // Config.OnGone
 
-	condemn    func(int32, *Error) // Config.Condemn
-	survivors  []*survivors        // of all communicators that have needed them
-	retired    []*survivors        // those of communicators that have been freed, the oldest first
+	condemn    func(int32, bool, error) // Config.Condemn
+	survivors  []*survivors             // of all communicators that have needed them
+	retired    []*survivors             // those of communicators that have been freed, the oldest first
 	early      earlyWords
 	parting    []*Comm // those that wait for their members before they are freed
 	operations uint64 // that survivors have begun

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/libimpi/libimpi/abi"
+	"github.com/libimpi/libimpi/transport"
 )
 
 // The loss of a process ends what needs it, and the job goes on: that of a guest in every job, and in a job that is
@@ -118,7 +119,11 @@ func (e *Engine) noticeLost(c *Comm) {
 // without goes on without a process.
 func (e *Engine) without(p *peer, lost *Error) {
 	e.loss.some = true
+	tr := p.tr
 	p.lost, p.tr = lost, nil
+	if f, ok := tr.(transport.Forgetter); ok && p.guest == nil { // from guests one parts in order
+		f.Forget(p.Rank)
+	}
 	p.DropControls()
 	e.pressure.Reopen(&p.Pressure)
 	e.endHopeless()

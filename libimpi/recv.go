@@ -14,6 +14,9 @@ import (
 
 // Deliver implements transport.Receiver.
 func (e *Engine) Deliver(h *transport.Header, payload []byte) {
+	if e.loss.some && e.peer(h.Src).lost != nil {
+		return // what it still had to say before others said that it is lost
+	}
 	switch h.Kind {
 	case transport.Data:
 		if uint64(h.Len) < h.MsgLen {
@@ -202,7 +205,7 @@ const maxReplies = 1 << 16
 
 // breach reports a peer that does not keep the protocol.
 func (e *Engine) breach(peer int32, what string) {
-	e.Lost(peer, fmt.Errorf("protocol error: %s", what))
+	e.goWithout(peer, fmt.Errorf("protocol error: %s", what), true)
 }
 
 // LostPeer is why the first peer was lost; nil: all are there.
@@ -217,9 +220,12 @@ func (e *Engine) LostClient() *int32 {
 }
 
 // Lost implements transport.Receiver: a peer is gone, and with it the job, unless that goes on.
-func (e *Engine) Lost(peer int32, err error) {
+func (e *Engine) Lost(peer int32, err error) { e.goWithout(peer, err, false) }
+
+// goWithout goes on without a peer that cannot be reached, or does not keep the protocol (breach), or ends the job.
+func (e *Engine) goWithout(peer int32, err error, breach bool) {
 	if e.noteLost(peer, err) {
-		e.condemn(peer, e.peer(peer).lost)
+		e.condemn(peer, breach, err)
 		e.tellSurvivors()
 	}
 }
@@ -245,9 +251,9 @@ func (e *Engine) noteLost(peer int32, err error) bool {
 
 // condemn has a process of a job that goes on without it ended, since this process does not listen to it any more: all
 // have to take the same ones for lost.
-func (e *Engine) condemn(world int32, why *Error) {
+func (e *Engine) condemn(world int32, breach bool, why error) {
 	if e.loss.condemn != nil && e.job.FaultTolerant && !e.isGuest(world) {
-		go e.loss.condemn(world, why)
+		go e.loss.condemn(world, breach, why)
 	}
 }
 

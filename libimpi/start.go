@@ -37,8 +37,9 @@ type Config struct {
 	OnGone    func(*Comm)       // a member is lost and the job goes on, or revoked: FastRank has changed. Engine lock held
 
 	// Condemn is told, in a job that is fault tolerant, that this process has found one of the job, which may be itself,
-	// to be lost: the launcher has to end it if it lives, and to tell all others. Called without the lock; nil: nobody is.
-	Condemn func(world int32, why *Error)
+	// to be lost: the launcher has to end it if it lives, and to tell all others. breach says that it has broken the
+	// protocol; else it cannot be reached. Called without the lock; nil: nobody is.
+	Condemn func(world int32, breach bool, why error)
 }
 
 // New makes the engine of a process and joins it with its peers. It blocks until all hosts of other clients are

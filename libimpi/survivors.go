@@ -177,7 +177,7 @@ func (e *Engine) expelled(why error) {
 	lost := errorf(abi.MPIX_ERR_PROC_FAILED, "others take this process for lost: %v", why)
 	if e.loss.failed.CompareAndSwap(nil, lost) {
 		e.ring()
-		e.condemn(e.me, lost)
+		e.condemn(e.me, false, lost)
 	}
 }
 

@@ -33,6 +33,7 @@ const (
 	msgTraffic   = "traffic"
 	msgReport    = "report"
 	msgLost      = "lost"
+	msgSuspect   = "suspect"
 )
 
 // message is one message as it travels.

@@ -45,7 +45,7 @@ const (
 	finalized
 )
 
-// Message is Hello, Host, Finalized, Abort, Request, Traffic or Report.
+// Message is Hello, Host, Finalized, Abort, Request, Traffic, Report or Suspects.
 type Message any
 
 // NewLauncherEnd makes a link. child is the rank's end, to be inherited by it and closed by the launcher.
@@ -148,6 +148,8 @@ func (l *LauncherEnd) Next() (Message, error) {
 		return trafficOf(m)
 	case m.Type == msgReport && l.state != silent:
 		return reportOf(m)
+	case m.Type == msgSuspect && l.state != silent:
+		return suspectsOf(m)
 	case m.Type == msgAbort && l.state != silent:
 		a, err := decode[Abort](m)
 		if err != nil {

@@ -19,6 +19,7 @@
 //	                              <-  traffic {}, after job (traffic.go)
 //	traffic {rows}                ->
 //	                              <-  lost {ranks, text}, after job, if the job is fault tolerant (lost.go)
+//	suspect {ranks, text}         ->  likewise
 //	at the end of MPI_Finalize:
 //	finalized                     ->
 //	                              <-  ack

@@ -63,6 +63,14 @@ type Streamer interface {
 	SendRest(dst int32, payload []byte) int
 }
 
+// Forgetter is a Transport by which several processes may be reached on one way, of which one may be lost while it goes
+// on serving the others.
+type Forgetter interface {
+	// Forget says that a process is lost, as the engine has heard elsewhere: of messages from it and to it no memory is
+	// the transport's any more, and nobody calls SendRest for what it owes.
+	Forget(peer int32)
+}
+
 // Offerer is a Transport that moves the first bytes of a long message from the sender's memory to the receiver's as
 // soon as the receiver has matched its envelope. Without it they are sent when SyncAck has come. At either end the
 // memory is the transport's until it calls Releaser.Released. Where the Receiver is no Releaser, nothing is offered.

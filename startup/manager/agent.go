@@ -97,7 +97,7 @@ func (j *joining) relay(ctx context.Context, w *Joined, ends [][2]*pipe.End) err
 	listener, outside := w.Listener, j.outside
 	w.Listener, j.outside = nil, nil // the mesh closes them
 	config := agent.Config{Job: w.Job, Host: w.Job.Procs[w.Job.Me].Host, Silence: j.among.Silence, Warn: j.among.Warn,
-		Lost: j.among.Lost}
+		Lost: func(host int32, err error) { j.among.Lost(w.Job.Hosts[host].Client, err) }}
 	options := tcp.Options{Warn: j.among.Warn, Silence: j.among.Silence}
 	var err error
 	if j.oneHost() {

@@ -22,20 +22,6 @@ func (m *machine) asks(c *conn, b []byte) {
 	m.send(c, wire.AppendTold(nil, c.rank, number, wire.AppendClients(nil, c.awaited)))
 }
 
-// losesRanks tells all other clients that know the command that a client goes on without some of its ranks.
-func (m *machine) losesRanks(c *conn, b []byte) {
-	_, ranks, text, ok := wire.ParseGone(b)
-	if !ok || m.phase != running {
-		return
-	}
-	c.buf = nil // there may have been many
-	for _, d := range m.clients {
-		if d != c && d.answers() {
-			m.send(d, wire.AppendGone(nil, c.rank, ranks, text))
-		}
-	}
-}
-
 // answers reports whether a client may be asked.
 func (c *conn) answers() bool {
 	return c != nil && c.stage == joined && c.sameImpl && !c.fini && !c.dead

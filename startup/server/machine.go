@@ -115,6 +115,7 @@ type machine struct {
 	conns     map[int]*conn
 	pending   []*conn       // not joined, oldest first
 	clients   []*conn       // by rank, nil: free
+	sides     Sides         // of connections between clients that are cut
 	withdrawn map[int]*conn // gathering: by rank, clients that have said that they will not join
 	out       []action
 	errs      []error
@@ -168,6 +169,8 @@ type conn struct {
 	blamed   int32  // and which client is to blame; itself where it did not say
 	which    int32  // how it has authenticated
 	end      string // it is lost, and how
+
+	gone map[int32]bool // ranks of it that are lost (gone.go)
 
 	inquiry uint32 // its last question to the others (asking.go)
 	awaited uint32 // who has not answered it: a bit for each client
@@ -336,6 +339,8 @@ func (m *machine) unit(c *conn, b []byte) {
 			m.told(c, b)
 		case wire.CmdGone:
 			m.losesRanks(c, b)
+		case wire.CmdSuspect:
+			m.suspects(c, b)
 		case wire.CmdLost:
 			switch {
 			case c.stage == atImpi && m.phase == gathering:
@@ -387,7 +392,7 @@ func (m *machine) header(c *conn) {
 		}
 	case c.cmd.Cmd == wire.CmdTraffic && c.asked && n <= wire.TrafficMaxBytes:
 		c.expect = aPayload
-	case c.cmd.Cmd == wire.CmdGone && c.answers() && n <= wire.GoneMax,
+	case (c.cmd.Cmd == wire.CmdGone || c.cmd.Cmd == wire.CmdSuspect) && c.answers() && n <= wire.GoneMax,
 		c.cmd.Cmd == wire.CmdAsk && c.sameImpl && n <= wire.AskHead+wire.AskMax,
 		c.cmd.Cmd == wire.CmdTold && m.owes(c) && n <= wire.AskHead+wire.ToldMax:
 		c.expect = aPayload

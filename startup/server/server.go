@@ -6,6 +6,7 @@
 //	auth.go     its part for authentication beyond IMPI 0.0
 //	view.go     what somebody who watches a job sees; pure, too
 //	traffic.go  and what clients say of their traffic for that
+//	gone.go     ranks without which clients go on
 //	server.go   sockets and clocks around it
 //
 // Each connection has two goroutines. The reader passes what it reads to the machine, under the server's lock,

@@ -52,9 +52,13 @@ type Config struct {
 	Job   *transport.Job
 	Host  int32   // the agent's global host rank; its processes are those of the job's table
 	Peers [][]int // connected sockets to other hosts, by global host rank: tcp.Mesh
-	// Lost is called once, when a host of that client is lost or has broken the protocol: the job cannot go on. It must
-	// not call Close.
-	Lost  func(client int32, err error)
+	// Lost is called when a host is lost or has broken the protocol: once, as the job cannot go on, or for each host if it
+	// is Tolerant. It must not call Close.
+	Lost func(host int32, err error)
+	// Tolerant says that the job goes on without hosts, and processes, that are lost: nothing is expected of them any
+	// more, and what is for them is dropped.
+	Tolerant bool
+
 	Warn  func(text string) // a process of ours has broken the rules; its sockets are closed. May be nil
 	Limit int               // bytes that may wait for one process or host; 0: defaultLimit
 
@@ -292,7 +296,13 @@ func (a *Agent) ended(l *link, cause error) {
 	a.breakOff(l)
 	a.settle(l)
 	quiet := a.lost
-	if l.kind == aHost {
+	switch {
+	case a.config.Tolerant:
+		quiet = false
+		if !l.fini {
+			a.finis(l) // nobody waits for it
+		}
+	case l.kind == aHost:
 		a.lost = true
 	}
 	if quiet {
@@ -301,7 +311,7 @@ func (a *Agent) ended(l *link, cause error) {
 	if l.kind == aHost {
 		x := a.config.Job.Hosts[l.peer]
 		err := fmt.Errorf("host %d (client %d, %v): %w", l.peer, x.Client, x.Addr, cause)
-		a.news = append(a.news, func() { a.config.Lost(x.Client, err) })
+		a.news = append(a.news, func() { a.config.Lost(l.peer, err) })
 		return
 	}
 	var bad *violation

@@ -326,7 +326,9 @@ func (h *Host) lose(host int32, err error) {
 		err = fmt.Errorf("the agent: %w", err)
 	}
 	if h.finishing {
-		h.failures = append(h.failures, err)
+		if !h.job.FaultTolerant { // in one that is, nobody waits for those that are lost
+			h.failures = append(h.failures, err)
+		}
 		return
 	}
 	for p := x.First; p < x.First+x.NProcs; p++ {

@@ -32,6 +32,7 @@ type link struct {
 	off     int
 	maxOut  int    // no peer that keeps to the rules lets more than this wait in out
 	owed    int    // bytes of a continuation in the sender's memory: they follow out, and late follows them
+	owes    int32  // to which process
 	late    []byte // PROTOACKs that became due meanwhile
 	narrow  bool   // a continuation is to come: read its header, and not much more
 	acks    int    // PROTOACKs in out, if there is nothing else in it
@@ -41,6 +42,8 @@ type link struct {
 	broken  error // why writing failed: what is sent from then on is dropped, and reading goes on
 	head    [headMax + inlineMax]byte
 	vec     kernel.Vector
+
+	forgotten int32 // processes of the host that are lost (Forget)
 
 	finiOut bool               // our FINI is in out, or gone
 	halved  bool               // and after the peer's FINI, we have closed our direction

@@ -1,6 +1,10 @@
 package tcp
 
-import "github.com/libimpi/libimpi/transport"
+import (
+	"errors"
+
+	"github.com/libimpi/libimpi/transport"
+)
 
 // Continuations of long messages leave straight from the sender's memory. What the kernel does not take stays there and
 // is owed: until the engine has given it (SendRest) nothing else goes to that host, but what stands before it in out.
@@ -40,6 +44,7 @@ func (h *Host) SendLong(hd *transport.Header, payload []byte) (taken int, ok boo
 	}
 	taken = n - len(head)
 	if l.owed = hd.Len - taken; l.owed > 0 {
+		l.owes = hd.Dst
 		h.block(l)
 	}
 	return taken, true
@@ -82,4 +87,33 @@ func (h *Host) SendRest(dst int32, payload []byte) int {
 		}
 	}
 	return n
+}
+
+var _ transport.Forgetter = (*Host)(nil)
+
+// errForgotten is why a connection is closed by which nobody can be reached who is there.
+var errForgotten = errors.New("its processes are lost")
+
+// Forget is as transport.Forgetter says. In place of what is owed to the process go zeros, which nobody reads: behind
+// them come packets for others of its host. What is still to come of a continuation goes aside.
+func (h *Host) Forget(peer int32) {
+	host := h.job.Procs[peer].Host
+	l := h.links[host]
+	if l == nil || l.ended {
+		return
+	}
+	if l.forgotten++; l.forgotten == h.job.Hosts[host].NProcs {
+		h.end(l, errForgotten)
+		return
+	}
+	if l.after != incomplete && l.whole != nil && l.long.Src == peer {
+		l.whole = make([]byte, len(l.whole))
+	}
+	if l.owed == 0 || l.owes != peer || l.broken != nil {
+		return
+	}
+	l.maxOut += l.owed // it was not counted among what may wait
+	clear(l.reserve(l.owed))
+	l.owed = 0
+	l.out, l.late = append(l.out, l.late...), l.late[:0]
 }

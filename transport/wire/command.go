@@ -12,9 +12,10 @@ const (
 	CmdDone Command = 0x444F4E45
 	CmdFini Command = 0x46494E49
 
-	CmdLost Command = 0x4C4F5354 // our own: lost.go
-	CmdWill Command = 0x57494C4C // likewise
-	CmdGone Command = 0x474F4E45 // our own: gone.go
+	CmdLost    Command = 0x4C4F5354 // our own: lost.go
+	CmdWill    Command = 0x57494C4C // likewise
+	CmdGone    Command = 0x474F4E45 // our own: gone.go
+	CmdSuspect Command = 0x53555350 // likewise
 
 	CmdWatch   Command = 0x57544348 // our own: traffic.go
 	CmdTraffic Command = 0x54524146 // likewise
@@ -41,6 +42,8 @@ func (c Command) String() string {
 		return "WILL"
 	case CmdGone:
 		return "GONE"
+	case CmdSuspect:
+		return "SUSPECT"
 	case CmdWatch:
 		return "WATCH"
 	case CmdTraffic:

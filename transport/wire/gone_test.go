@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -28,5 +29,24 @@ func TestLostRanksTravelWithTheirReason(t *testing.T) {
 		if _, _, _, ok := ParseGone(b[CmdSize:]); ok {
 			t.Errorf("%s is taken", what)
 		}
+	}
+}
+
+func TestSuspicionsTravelWithWhoHasThem(t *testing.T) {
+	for _, breach := range []bool{false, true} {
+		sent := Suspicion{By: 4, Client: 1, Ranks: []int32{0, 7}, Breach: breach, Text: "silent"}
+		b := sent.Append(nil)
+		c, _ := ParseCmd(b)
+		got, ok := ParseSuspicion(b[CmdSize:])
+		if c.Cmd != CmdSuspect || int(c.Len) != len(b)-CmdSize || !ok || !reflect.DeepEqual(got, sent) {
+			t.Error(c, got, ok)
+		}
+		sent.Ranks = nil
+		if _, ok := ParseSuspicion(sent.Append(nil)[CmdSize:]); ok {
+			t.Error("one of nobody is taken")
+		}
+	}
+	if _, ok := ParseSuspicion(make([]byte, GoneHead-1)); ok {
+		t.Error("half a head is taken")
 	}
 }

@@ -72,6 +72,8 @@ type entry struct {
 	answered bool // has said that it has lost another
 	told     bool // was well when it was sent SIGTERM or SIGKILL
 	lost     bool // the job goes on without it (lost.go)
+
+	condemned string // why it is being ended, alone; "": it is not
 }
 
 type jobTable struct {
@@ -190,6 +192,9 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 func (e *entry) outcome(status syscall.WaitStatus) (c Cause, did string) {
 	c.Answer, c.Died = e.answered || e.told, e.phase == inside
 	switch {
+	case e.condemned != "" && status.Signal() == syscall.SIGKILL:
+		c.Code = 128 + int(syscall.SIGKILL)
+		return c, "was ended: " + e.condemned
 	case status.Signaled():
 		s := status.Signal()
 		core := ""

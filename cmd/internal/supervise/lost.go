@@ -1,6 +1,10 @@
 package supervise
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"syscall"
+)
 
 // A fault-tolerant job (Config.Recovery) goes on without ranks that end abnormally. A rank is lost, and ends nobody
 // else, if it ends so between MPI_Init and MPI_Finalize, and its job has formed: the ranks know of each other. Before
@@ -98,5 +102,21 @@ func (j *Job) tellLosses() {
 	j.mu.Unlock()
 	for _, tell := range news {
 		tell()
+	}
+}
+
+// Condemn ends ranks of a fault-tolerant job, without which others go on already, and says why. It does nothing to
+// those that have ended, are about to, or have left MPI.
+func (s *Set) Condemn(why string, ranks ...int) {
+	s.job.mu.Lock()
+	defer s.job.mu.Unlock()
+	for pid, m := range s.job.living {
+		if m.set != s || !slices.Contains(ranks, m.rank) || !s.table.loses(m.entry()) {
+			continue
+		}
+		if st, ok := readStat(pid); ok && !st.dying() {
+			m.entry().condemned = why
+			m.send(pid, syscall.SIGKILL)
+		}
 	}
 }

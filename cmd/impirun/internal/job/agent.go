@@ -62,9 +62,8 @@ func (p *Part) joinAgent() error {
 		return err
 	}
 	return p.relay(tables, first, agent.Config{Job: tables, Host: me, Peers: peers, Silence: m.Silence, Warn: warn,
-		Lost: func(c int32, err error) {
-			p.lostHost(other(c, tables, me), err)
-		}})
+		Tolerant: p.ft,
+		Lost:     func(host int32, err error) { p.lostHost(tables, me, host, err) }})
 }
 
 // otherMachines are the hosts of host me's client but itself.
@@ -115,17 +114,6 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 		p.catchUp(i)
 	}
 	return nil
-}
-
-// lostHost notes that the agent has lost a host of another client, or of its own (nil). In a fault-tolerant job the
-// first launcher tells of the latter.
-func (p *Part) lostHost(c *int32, err error) {
-	switch {
-	case !p.ft:
-		p.job.Lost(supervise.Cause{Code: 1, Text: err.Error(), Blamed: c})
-	case c != nil:
-		p.lostClient(&client.LostError{Client: *c, Text: err.Error()})
-	}
 }
 
 // finishAgent ends the agent, in order if all went well. p.mu is held, but not meanwhile: the agent tells of hosts that

@@ -98,6 +98,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 			p.lostRanks(gone)
 		default:
 			m.Report(err)
+			p.parts()
 		}
 	})
 	if m.Verbose {

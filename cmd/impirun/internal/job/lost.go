@@ -16,9 +16,11 @@ import (
 
 // losses are what the ranks of a part are to be told.
 type losses struct {
-	list  []startup.Lost // guarded by the part's mu
-	known map[int32]bool // likewise: the ranks in it
-	say   func(startup.Lost, outcome.Loss)
+	list   []startup.Lost // guarded by the part's mu
+	known  map[int32]bool // likewise: the ranks in it
+	say    func(startup.Lost, outcome.Loss)
+	court  Court // about suspects; nil: the server
+	others Others
 }
 
 // Tolerate makes the part one of a fault-tolerant job. say tells the user, and others, of ranks that are lost. Several
@@ -36,8 +38,13 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 	}
 	l.Rank = rank
 	n := startup.Lost{Ranks: []int32{int32(rank)}, Text: l.Did}
+	known := false
 	for _, q := range others {
-		q.TellLost(n)
+		fresh := q.TellLost(n)
+		known = known || q == p && len(fresh.Ranks) == 0
+	}
+	if known {
+		return // it has been given up before, and ended for that
 	}
 	p.losses.say(n, outcome.OfRank(l))
 	p.mu.Lock()
@@ -103,12 +110,19 @@ func (p *Part) lostClient(lost *client.LostError) {
 	p.lostOthers(lost.Client, startup.Lost{Ranks: ranks, Text: lost.Error()})
 }
 
-// lostRanks notes that another client goes on without some of its ranks.
+// lostRanks notes that the clients go on without some ranks of another client, or of ours, which are ended then.
 func (p *Part) lostRanks(gone *client.RanksError) {
 	p.mu.Lock()
 	n := LostRanks(p.tables, gone)
 	p.mu.Unlock()
-	p.lostOthers(gone.Client, n)
+	switch {
+	case gone.Client != p.joinPlan.Rank:
+		p.lostOthers(gone.Client, n)
+	case p.ft:
+		p.Condemn(startup.Lost{Ranks: n.Ranks, Text: gone.Text})
+	default:
+		p.job.Fail(supervise.Cause{Code: 1, Text: n.Text})
+	}
 }
 
 func (p *Part) lostOthers(c int32, n startup.Lost) {
@@ -116,6 +130,7 @@ func (p *Part) lostOthers(c int32, n startup.Lost) {
 		p.job.PeerLost(p.First, p.N, supervise.Cause{Code: 1, Text: n.Text, Blamed: &c})
 		return
 	}
+	p.losses.others.Hear(n.Ranks)
 	if n = p.TellLost(n); len(n.Ranks) > 0 {
 		p.losses.say(n, LossOf(n))
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -75,7 +76,7 @@ func TestAllRanksHearOfEachLossOnceAndInOrder(t *testing.T) {
 }
 
 func TestTheLossOfAClientIsThatOfItsRanksOnce(t *testing.T) {
-	p := partOf(layout.Share{N: 2}, "j", nil)
+	p := partOf(layout.Share{N: 2}, "j", &join.Plan{})
 	var said []outcome.Loss
 	p.Tolerate(func(_ startup.Lost, l outcome.Loss) { said = append(said, l) })
 	p.begins(0, &transport.Job{Procs: []transport.Proc{{}, {}, {Client: 1}, {Client: 2}, {Client: 1}}})

@@ -238,6 +238,8 @@ func (p *Part) take(i int, end *startup.LauncherEnd, m startup.Message) error {
 		p.reports.Take(i, m.Rows)
 	case startup.Report:
 		p.answered(i, m)
+	case startup.Suspects:
+		p.suspects(i, m)
 	}
 	return nil
 }

@@ -55,6 +55,8 @@ type head struct {
 	lost     chan error     // what the server says of other clients
 	tables   *transport.Job // as soon as the nodes have them
 	graves   graves
+	sides    server.Sides // of connections between machines that are cut
+	others   job.Others
 	spawner  *spawn.Spawner
 	work     chan func()          // for the thread that stays; nil in the head of a spawned job
 	served   chan struct{}        // closed when serve has returned
@@ -292,6 +294,8 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 		h.inquests.take(r.Number, m.Report)
 	case m.Dead != nil:
 		h.mourn(r, m.Dead)
+	case m.Suspect != nil:
+		h.suspects(r, m.Suspect)
 	case m.Rest != nil:
 		h.inquests.rests(r.Number, m.Rest.All)
 	case m.Hosts != nil && r.hosts == nil:
@@ -399,10 +403,8 @@ func (h *head) fail(c *supervise.Cause) {
 
 // machineOf is where a rank of MPI_COMM_WORLD runs; "" if it is another client's.
 func (h *head) machineOf(rank int) string {
-	for _, r := range h.nodes {
-		if slices.Contains(r.Ranks, rank-h.first) {
-			return r.Name
-		}
+	if r := h.nodeOf(int32(rank)); r != nil {
+		return r.Name
 	}
 	return ""
 }

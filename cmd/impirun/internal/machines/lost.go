@@ -32,6 +32,9 @@ func (h *head) mourn(r *nodeLink, m *tree.DeadFrame) {
 			return
 		}
 	}
+	if len(m.Ranks) > 0 && !slices.ContainsFunc(m.Ranks, func(rank int32) bool { return !h.graves.ranks[rank] }) {
+		return // they have been given up before, and ended for that
+	}
 	if h.plan.Recovery && m.Loss.Text != "" {
 		m.Loss.Failure = m.Loss.Failure.Checked()
 		h.bury(r, m.Lost, &m.Loss)
@@ -107,12 +110,14 @@ func (h *head) loseOthers(err error) {
 	case errors.As(err, &gone):
 		n, blamed = job.LostRanks(h.tables, gone), gone.Client
 	default:
+		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence))
 		return
 	}
 	if !h.plan.Recovery {
 		h.fail(&supervise.Cause{Code: 1, Text: n.Text, Blamed: &blamed, Answer: true})
 		return
 	}
+	h.others.Hear(n.Ranks)
 	n.Ranks = slices.DeleteFunc(n.Ranks, func(r int32) bool { return h.graves.ranks[r] })
 	if len(n.Ranks) > 0 {
 		l := job.LossOf(n)
@@ -142,16 +147,18 @@ func (n *node) tellSpawnedDead(_ startup.Lost, l outcome.Loss) { n.tellDead(star
 func (n *node) tolerate() {
 	if n.plan.Recovery {
 		n.part.Tolerate(n.tellDead)
+		n.part.Sue(n.sue)
 		n.spawner.Tolerate(n.tellSpawnedDead)
 	}
 }
 
-// hearDead tells our ranks of others.
+// hearDead tells our ranks of others, and ends those that are given up elsewhere.
 func (n *node) hearDead(lost startup.Lost) {
 	n.mu.Lock()
 	p := n.part
 	n.mu.Unlock()
 	if p != nil {
+		p.Condemn(lost)
 		go p.TellLost(lost) // a rank that is stopped may keep it
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
@@ -70,7 +71,7 @@ func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 
 func TestTheLossOfSomeRanksOfAClient(t *testing.T) {
 	h := tolerant(true)
-	h.first = 0
+	h.first, h.joinPlan = 0, &join.Plan{}
 	h.loseOthers(&client.RanksError{Client: 1, Ranks: []int32{3, 9}, Text: "x"})
 	h.loseOthers(client.ErrServerLost)
 	if h.cause != nil || len(h.graves.ranks) != 1 || !h.graves.ranks[5] {

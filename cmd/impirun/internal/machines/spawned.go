@@ -69,7 +69,8 @@ type spawned struct {
 func newSpawned(s *spawn.Spawner, j spawn.Elsewhere, main *head) *spawned {
 	return &spawned{where: j.Where, head: &head{plan: j.Plan, spawner: s, main: main, turns: make(chan func()),
 		joined: make(chan joinResult, 1), lost: make(chan error, 1), wake: make(chan struct{}, 1),
-		dooms: make(chan supervise.Cause, 1), job: j.Number, parent: j.Parent, settled: make(chan struct{})}}
+		dooms: make(chan supervise.Cause, 1), job: j.Number, parent: j.Parent, settled: make(chan struct{}),
+		served: make(chan struct{})}}
 }
 
 // Serve starts the job and waits for its end.
@@ -78,6 +79,7 @@ func (j *spawned) Serve() (mild *supervise.Cause) {
 		j.fail(&supervise.Cause{Code: 1, Text: err.Error()})
 	}
 	j.serve(nil)
+	close(j.served)
 	for _, leave := range j.places {
 		leave()
 	}

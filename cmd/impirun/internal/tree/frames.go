@@ -44,7 +44,8 @@ import (
 //	                             <-  report {number, ranks}
 //	                             <-  rest {all}: all processes have come to rest, or they have not any more
 //	                             <-  dead {ranks}: ranks are lost, and the job goes on
-//	dead {ranks}                 ->  likewise, those of others
+//	dead {ranks}                 ->  likewise, those of others, or ranks of the node that have to end
+//	                             <-  suspect {by, ranks}: ranks cannot reach others
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
@@ -70,6 +71,7 @@ type Frame struct {
 	Report  *ReportFrame  `json:",omitempty"`
 	Rest    *RestFrame    `json:",omitempty"`
 	Dead    *DeadFrame    `json:",omitempty"`
+	Suspect *SuspectFrame `json:",omitempty"`
 	End     *EndFrame     `json:",omitempty"`
 }
 
@@ -101,7 +103,7 @@ type StartFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 9
+const nodeVersion = 10
 
 // InputKind is where a node has the standard input of its ranks from.
 type InputKind int
@@ -169,6 +171,12 @@ type RestFrame struct{ All bool }
 type DeadFrame struct {
 	startup.Lost
 	Loss outcome.Loss
+}
+
+// SuspectFrame says which ranks suspect which.
+type SuspectFrame struct {
+	By []int32
+	startup.Suspects
 }
 
 // EndFrame says that the job is over, or how a node's ranks have ended.

@@ -1,0 +1,79 @@
+package launcher
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Clients of two ranks on machines of their own, and a server on another, in a fault-tolerant job of which the ranks of
+// client 1, 2 and 3, are lost.
+
+// tolerant starts the clients, whose ranks 2 and 3 are waited for, and returns when all are ready.
+func (n *network) tolerant(t *testing.T, via string, settings ...string) (server *job, clients []*job) {
+	t.Helper()
+	server, clients = n.start(t, with(append(settings, key)...), all("-with-ft ulfm -via "+via), program(t, "survive"),
+		"2", "3", "wait")
+	for _, j := range clients {
+		j.stdout.await("ready", 2)
+	}
+	return server, clients
+}
+
+// goOn checks that both ranks of a client have survived, and what it says of ranks 2 and 3; "": if they end before it
+// knows more than they do, nothing.
+func (j *job) goOn(t *testing.T, said string) {
+	t.Helper()
+	r := j.wait()
+	if r.code != 0 || strings.Count(r.stdout, "survived\n") != 2 || strings.Count(r.stdout, "\n") != 4 {
+		t.Errorf("%q: code %d, %q (%s)", j.cmd.Args[1:], r.code, r.stdout, r.stderr)
+	}
+	all := strings.Contains(r.stderr, said) && strings.Contains(r.stderr, "the job goes on without rank")
+	if said != "" && !all {
+		t.Errorf("%q: %q, want %q", j.cmd.Args[1:], r.stderr, said)
+	}
+}
+
+func TestALauncherThatIsKilledTakesItsRanksAlongAndNoOthers(t *testing.T) {
+	for via, said := range map[string]string{"direct": "", "agent": "impirun: client 1 is lost: "} {
+		n := newNetwork(t, ipv4, apart+1)
+		server, clients := n.tolerant(t, via)
+		clients[1].signal(syscall.SIGKILL)
+		clients[0].goOn(t, said)
+		clients[2].goOn(t, said)
+		clients[1].wait()
+		server.wait()
+	}
+}
+
+// The server goes first: that ends nothing, and what happens later is noticed all the same.
+func TestLossesAreNoticedWithoutTheServer(t *testing.T) {
+	for _, via := range []string{"direct", "agent"} {
+		n := newNetwork(t, ipv4, apart+1)
+		server, clients := n.tolerant(t, via)
+		server.signal(syscall.SIGKILL)
+		server.wait()
+		clients[1].signal(syscall.SIGKILL)
+		clients[0].goOn(t, "") // by their own connections
+		clients[2].goOn(t, "")
+		clients[1].wait()
+	}
+}
+
+// A network that is cut leaves one side, as the server says. The other ends when it finds that it reaches nobody.
+func TestAClientThatIsCutOffEnds(t *testing.T) {
+	for _, via := range []string{"direct", "agent"} {
+		t.Run(via, func(t *testing.T) {
+			t.Parallel() // they wait most of the time
+			n := newNetwork(t, ipv4, apart+1)
+			server, clients := n.tolerant(t, via, "IMPI_SILENCE=2")
+			n.unplug(t, 1)
+			clients[0].goOn(t, "impirun: client 1 is lost: ")
+			clients[2].goOn(t, "impirun: client 1 is lost: ")
+			if r := clients[1].wait(); r.code == 0 || !strings.Contains(r.stderr, "may go on without this client") {
+				t.Errorf("client 1: code %d, %q", r.code, r.stderr)
+			}
+			server.wait()
+		})
+	}
+}
