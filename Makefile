@@ -48,7 +48,7 @@ test-sites: build
 # A part of the tests that takes less than a minute where nothing else runs.
 quick: configure
 	@$(compile) --target quick
-	ctest --test-dir $(build) --output-on-failure -j 2 -L '^quick$$'
+	ctest --test-dir $(build) --output-on-failure -j 6 -L '^quick$$'
 
 # What make test checks of the sources without running them; nothing needs to be built.
 lint:

@@ -1,8 +1,10 @@
-/* ftbench.c - what it costs to agree, and to go on after a loss. For jobs that are fault tolerant, of any library with ULFM.
+/* ftbench.c - what it costs to agree, and to go on after a loss. For jobs that are fault tolerant, of any library with
+ * ULFM.
  *
- * Rank 0 prints one "name value unit" line per measurement. Without an argument: an agreement and an allreduce, the best of
- * REPS batches, and how many allreduces an agreement takes. With one, so many ranks kill themselves, the last first, while
- * all wait for a message: what rank 0 waits from the death to the error, and then to revoke and to shrink; the medians.
+ * Rank 0 prints one "name value unit" line per measurement. Without an argument: an agreement and an allreduce, the
+ * best of REPS batches, and how many allreduces an agreement takes. With one, so many ranks kill themselves, the last
+ * first, while all wait for a message: what rank 0 waits from the death to the error, and then to revoke and to
+ * shrink; the medians.
  *
  *   ftbench [losses]
  */

@@ -398,23 +398,23 @@ foreach(group server client table mesh packet flow cancel collective comm finish
     -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
     -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}"
     -values "IMPI_XSIZE={xsize} IMPI_MAXLINEAR={maxlinear}" -mpicc ${STAGE}/bin/mpicc -junit ${CMAKE_BINARY_DIR}/conform-${group}.xml)
-  set_tests_properties(conform/${group} PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2
+  set_tests_properties(conform/${group} PROPERTIES TIMEOUT ${LIMIT} LABELS conform
     ENVIRONMENT IMPI_STREAMS=3) # more than a foreign client ever gets
 endforeach()
 add_test(NAME conform/golden COMMAND ${STAGE}/bin/impi-conform -golden ${CMAKE_SOURCE_DIR}/cmd/impi-conform/testdata
   -server-cmd "${STAGE}/bin/impirun -server {clients} -host 127.0.0.1"
   -client-cmd "${STAGE}/bin/impirun -client {rank} {server} -n {n} {prog}" -mpicc ${STAGE}/bin/mpicc)
-set_tests_properties(conform/golden PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
+set_tests_properties(conform/golden PROPERTIES TIMEOUT ${LIMIT} LABELS conform)
 add_test(NAME conform/record COMMAND ${CMAKE_SOURCE_DIR}/tests/conform/record.sh ${STAGE} ${CMAKE_BINARY_DIR}/conform-record)
-set_tests_properties(conform/record PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2)
+set_tests_properties(conform/record PROPERTIES TIMEOUT ${LIMIT} LABELS conform)
 # conform/page: the tester's page in a browser without a window, and pictures of it in build/screenshots.
 add_test(NAME conform/page COMMAND ${CMAKE_BINARY_DIR}/tests/conform/conform.test -test.v)
-set_tests_properties(conform/page PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2
+set_tests_properties(conform/page PROPERTIES TIMEOUT ${LIMIT} LABELS conform
   ENVIRONMENT "IMPI_STAGE=${STAGE};IMPI_SCREENSHOTS=${CMAKE_BINARY_DIR}/screenshots"
   FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+ ")
 # conform/tiny: the tester is tried against a small client of its own that is at fault at each of its messages in turn.
 add_test(NAME conform/tiny COMMAND ${CMAKE_BINARY_DIR}/tests/conform/tiny.test -test.v)
-set_tests_properties(conform/tiny PROPERTIES TIMEOUT ${LIMIT} LABELS conform PROCESSORS 2 ENVIRONMENT IMPI_STAGE=${STAGE}
+set_tests_properties(conform/tiny PROPERTIES TIMEOUT ${LIMIT} LABELS conform ENVIRONMENT IMPI_STAGE=${STAGE}
   FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
 # trace/page: the page of impi-trace, and pictures of it. trace/perfetto: its file in Perfetto, whose page pip installs.
 add_test(NAME trace/page COMMAND ${CMAKE_BINARY_DIR}/tests/conform/browser.test -test.v -test.skip Perfetto)

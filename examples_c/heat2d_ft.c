@@ -90,7 +90,7 @@ static int end(Moves *m)
 /* Whether all are successful and nobody has been lost. Everybody gets the same. */
 static int agreed(const Team *t, int ok) { return MPIX_Comm_agree(t->comm, &ok) == MPI_SUCCESS && ok; }
 
-/* Who keeps copies for a rank: the first one of another client, beginning with the opposite rank, or the opposite one. */
+/* Who keeps copies for a rank: the first of another client, from the opposite rank on, or the opposite one. */
 static int keeper(const Team *t, int rank)
 {
     for (int i = 0; i < t->size; i++) {

@@ -2,10 +2,10 @@
  *
  *   mpiexec -with-ft ulfm -n 4 ./survivors [tasks [rank task]...]
  *
- * Rank 0 hands out tasks, each of which is to count the primes in an interval. A worker that dies costs its task, which
- * somebody else gets: the manager, if there is no worker left. To see it, a worker kills itself when it is given its
- * task-th task: "survivors 500 1 3 2 10" loses rank 1 with its third, and rank 2 with its tenth. The answer is the same,
- * and is compared with one that the manager computes by itself.
+ * Rank 0 hands out tasks, each of which is to count the primes in an interval. A worker that dies costs its task,
+ * which somebody else gets: the manager, if there is no worker left. To see it, a worker kills itself when it is given
+ * its task-th task: "survivors 500 1 3 2 10" loses rank 1 with its third, and rank 2 with its tenth. The answer is the
+ * same, and is compared with one that the manager computes by itself.
  *
  * The manager has one receive, from any worker. When a worker is lost, that receive pends: the message that it waits
  * for might have been the one that never comes. So the manager looks who is lost, acknowledges that it knows, and

@@ -1,7 +1,8 @@
 /* Collectives of more than 2^31 elements, all of which move. Two buffers of 2.3 GB, and half as much again inside the
  * library: where there is less memory than that, the test is skipped.
  * ranks: 2
- * clients: none */
+ * clients: none
+ * long: yes */
 #include "../check.h"
 #include <sys/mman.h>
 

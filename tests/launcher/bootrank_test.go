@@ -247,8 +247,8 @@ func (r *bootRank) do(verb, rest string) error {
 	return nil
 }
 
-// loseMachine kills a launcher, and first its guard, which would kill the ranks of all machines, which are this one. The
-// kernel kills the launcher's ranks.
+// loseMachine kills a launcher, and first its guard, which would kill the ranks of all machines, which are this one.
+// The kernel kills the launcher's ranks.
 func loseMachine(launcher int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", launcher))
 	for _, list := range lists {

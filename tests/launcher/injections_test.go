@@ -21,7 +21,8 @@ var seeds = flag.String("seeds", "", "first and last seed of random programs who
 const bound = 60 * time.Second // of a job, also on a machine that does other things
 
 // injected are the ways in which their ranks are divided, by turns.
-var injected = []string{"-n 4", "-n 8", "-clients 2 -n 4", "-n 3", "-clients 3 -n 6", "-n 2", "-clients 2 -via agent -n 5", "-n 6"}
+var injected = []string{"-n 4", "-n 8", "-clients 2 -n 4", "-n 3", "-clients 3 -n 6", "-n 2",
+	"-clients 2 -via agent -n 5", "-n 6"}
 
 // seedsOr are the seeds of the command line, or else some of the test.
 func seedsOr(t *testing.T, first, last int) (all []int) {
@@ -131,19 +132,24 @@ func (i *injection) finalized(dead []int) bool {
 	})
 }
 
+// randomProgram runs that of a seed, whose ranks kill themselves and each other.
+func randomProgram(t *testing.T, seed int) {
+	t.Helper()
+	how := injected[seed%len(injected)]
+	i := newInjection(t, fmt.Sprintf("seed %d, %s", seed, how))
+	r := i.end(start(t, words("-with-ft ulfm", how, i.program(seed, 12))...))[0]
+	dead := i.check()
+	if r.code != 0 && !i.finalized(dead) || len(dead) == i.ranks() {
+		t.Errorf("%s: code %d (%s)%s", i.what, r.code, r.stderr, i.tails())
+	}
+	if n := strings.Count(r.stderr, "; the job goes on without"); n != len(dead) && r.code == 0 {
+		t.Errorf("%s: %v are dead, and the launcher tells of %d: %s", i.what, dead, n, r.stderr)
+	}
+}
+
 func TestRandomProgramsSurvive(t *testing.T) {
 	for _, seed := range seedsOr(t, 1, 16) {
-		how := injected[seed%len(injected)]
-		i := newInjection(t, fmt.Sprintf("seed %d, %s", seed, how))
-		r := i.end(start(t, words("-with-ft ulfm", how, i.program(seed, 12))...))[0]
-		dead := i.check()
-		if r.code != 0 && !i.finalized(dead) || len(dead) == i.ranks() {
-			t.Errorf("%s: code %d (%s)%s", i.what, r.code, r.stderr, i.tails())
-		}
-		if n := strings.Count(r.stderr, "; the job goes on without"); n != len(dead) && r.code == 0 {
-			t.Errorf("%s: %v are dead, and the launcher tells of %d: %s", i.what, dead, n, r.stderr)
-		}
-		if t.Failed() {
+		if randomProgram(t, seed); t.Failed() {
 			return
 		}
 	}
@@ -170,28 +176,35 @@ func (i *injection) ends(r result, taken ...int) {
 	}
 }
 
-func TestRandomProgramsSurviveAMachine(t *testing.T) {
-	for _, seed := range seedsOr(t, 1, 1) {
-		i := newInjection(t, fmt.Sprintf("seed %d, a machine", seed))
-		j := start(t, words("-with-ft ulfm", machines(t), i.program(seed, "-", "0x18"))...)
-		node := i.launcherOf(3)
-		time.Sleep(time.Duration(seed%50) * time.Millisecond)
-		loseMachine(node)
-		i.ends(i.end(j)[0], 3, 4)
-	}
+// withoutMachine kills the launcher of a machine, at a time that depends on the seed.
+func withoutMachine(t *testing.T, seed int) {
+	t.Helper()
+	i := newInjection(t, fmt.Sprintf("seed %d, a machine", seed))
+	j := start(t, words("-with-ft ulfm", machines(t), i.program(seed, "-", "0x18"))...)
+	node := i.launcherOf(3)
+	time.Sleep(time.Duration(seed%50) * time.Millisecond)
+	loseMachine(node)
+	i.ends(i.end(j)[0], 3, 4)
 }
 
-func TestRandomProgramsSurviveAClient(t *testing.T) {
+// withoutClient kills that of a client.
+func withoutClient(t *testing.T, seed int) {
+	t.Helper()
+	via := []string{"direct", "agent"}[seed%2]
+	i := newInjection(t, fmt.Sprintf("seed %d, a client, %s", seed, via))
+	s, address := server(t, with(key), "2")
+	line := words("-with-ft ulfm -via", via, "-n 2", i.program(seed, "-", "0xc"))
+	first := startWith(t, with(key), words("-client 0", address, line)...)
+	second := startWith(t, with(key), words("-client 1", address, line)...)
+	launcher := i.launcherOf(3)
+	time.Sleep(time.Duration(seed%50) * time.Millisecond)
+	syscall.Kill(launcher, syscall.SIGKILL)
+	i.ends(i.end(first, second, s)[0], 2, 3)
+}
+
+func TestRandomProgramsSurviveMachinesAndClients(t *testing.T) {
 	for _, seed := range seedsOr(t, 1, 2) {
-		via := []string{"direct", "agent"}[seed%2]
-		i := newInjection(t, fmt.Sprintf("seed %d, a client, %s", seed, via))
-		s, address := server(t, with(key), "2")
-		line := words("-with-ft ulfm -via", via, "-n 2", i.program(seed, "-", "0xc"))
-		first := startWith(t, with(key), words("-client 0", address, line)...)
-		second := startWith(t, with(key), words("-client 1", address, line)...)
-		launcher := i.launcherOf(3)
-		time.Sleep(time.Duration(seed%50) * time.Millisecond)
-		syscall.Kill(launcher, syscall.SIGKILL)
-		i.ends(i.end(first, second, s)[0], 2, 3)
+		withoutMachine(t, seed)
+		withoutClient(t, seed)
 	}
 }

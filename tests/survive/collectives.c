@@ -2,13 +2,13 @@
 #include "survive.h"
 
 /* The code of an operation, in one of its three forms. */
-#define EITHER(name, Iname, ...)                                                                                        \
-    (way == 0   ? MPI_##name(__VA_ARGS__)                                                                               \
-     : way == 1 ? completed(w, MPI_##Iname(__VA_ARGS__, &request), &request)                                            \
+#define EITHER(name, Iname, ...) \
+    (way == 0   ? MPI_##name(__VA_ARGS__) \
+     : way == 1 ? completed(w, MPI_##Iname(__VA_ARGS__, &request), &request) \
                 : repeated(w, MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request), &request))
 
-#define FORM                                                                                                            \
-    int way = below(r, 3);                                                                                              \
+#define FORM \
+    int way = below(r, 3); \
     MPI_Request request = MPI_REQUEST_NULL
 
 static int completed(const Where *w, int code, MPI_Request *request)
@@ -118,7 +118,8 @@ static int alltoall(const Where *w, Random *r)
     int n = length(r) / 8, *to = numbers(n * w->size), *from = numbers(n * w->size);
     for (int i = 0; i < w->size; i++) fill(to + n * i, n, w->rank * MOST_RANKS + i);
     int code = EITHER(Alltoall, Ialltoall, to, n, MPI_INT, from, n, MPI_INT, w->comm);
-    for (int i = 0; i < w->size && code == MPI_SUCCESS; i++) check(from + n * i, n, i * MOST_RANKS + w->rank, "alltoall");
+    for (int i = 0; i < w->size && code == MPI_SUCCESS; i++)
+        check(from + n * i, n, i * MOST_RANKS + w->rank, "alltoall");
     return code;
 }
 

@@ -1,5 +1,5 @@
-/* deaths.c - who dies in a round, when and how: by itself before a step or some time after that has begun, or by the hand
- * of another; and who is stopped for a while, which nobody may notice.
+/* deaths.c - who dies in a round, when and how: by itself before a step or some time after that has begun, or by the
+ * hand of another; and who is stopped for a while, which nobody may notice.
  */
 #define _GNU_SOURCE
 #include "survive.h"
@@ -50,7 +50,9 @@ void plan_deaths(void)
         deaths[n++] = random_death(&r, id);
     }
     if (below(&r, 3) == 0) { /* whoever stops another must be there to wake it */
-        Death d = {all->id[below(&r, all->size)], all->id[below(&r, all->size)], below(&r, STEPS), 1 + below(&r, 3000), STOPPED};
+        Death d = {.when = below(&r, STEPS), .after = 1 + below(&r, 3000), .how = STOPPED};
+        d.victim = all->id[below(&r, all->size)];
+        d.by = all->id[below(&r, all->size)];
         if (d.victim != d.by && !(p.mortal >> d.by & 1)) deaths[n++] = d;
     }
 }

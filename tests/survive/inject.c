@@ -2,9 +2,9 @@
  *
  *   mpiexec -with-ft ulfm -n N inject SEED ROUNDS FOLDER [MORTAL]
  *
- * MORTAL is a mask of the ranks that may die: if it is not given, some that the seed chooses, none at times. With "-" as
- * ROUNDS nobody here kills anybody; the rounds go on until all mortals are gone, whom somebody else kills. Each rank writes
- * to FOLDER/RANK what it does, and what all survivors have to see alike in lines that begin with "=".
+ * MORTAL is a mask of the ranks that may die: if it is not given, some that the seed chooses, none at times. With "-"
+ * as ROUNDS nobody here kills anybody; the rounds go on until all mortals are gone, whom somebody else kills. Each
+ * rank writes to FOLDER/RANK what it does, and what all survivors have to see alike in lines that begin with "=".
  */
 #define _GNU_SOURCE
 #include "survive.h"
@@ -81,9 +81,8 @@ static int raised(int n, const MPI_Status *status, int code)
 {
     int first = MPI_SUCCESS;
     if (class_of(code) != MPI_ERR_IN_STATUS) return code;
-    for (int i = 0; i < n; i++)
-        if (status[i].MPI_ERROR != MPI_SUCCESS && class_of(status[i].MPI_ERROR) != MPI_ERR_PENDING && first == MPI_SUCCESS)
-            first = status[i].MPI_ERROR;
+    for (int i = 0; i < n && first == MPI_SUCCESS; i++)
+        if (class_of(status[i].MPI_ERROR) != MPI_ERR_PENDING) first = status[i].MPI_ERROR;
     return first == MPI_SUCCESS ? code : first;
 }
 

@@ -65,7 +65,8 @@ static int send_by(int way, const int *data, int n, int to, const Where *w)
 static int withdraw(const Where *w, MPI_Request *q, int code)
 {
     MPIX_Comm_revoke(w->comm);
-    if (check_code(MPI_Wait(q, MPI_STATUS_IGNORE)) == MPIX_ERR_PROC_FAILED_PENDING) wrong("a request pends after revoke");
+    if (check_code(MPI_Wait(q, MPI_STATUS_IGNORE)) == MPIX_ERR_PROC_FAILED_PENDING)
+        wrong("a request pends after revoke");
     return code;
 }
 
@@ -169,4 +170,5 @@ static int to_one(const Where *w, Random *r)
     return MPI_SUCCESS;
 }
 
-const Named messages[] = {{"ring", ring}, {"one", one}, {"one", one}, {"everybody", everybody}, {"to one", to_one}, {0}};
+const Named messages[] = {{"ring", ring}, {"one", one}, {"one", one}, {"everybody", everybody}, {"to one", to_one},
+    {0}};

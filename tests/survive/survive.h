@@ -1,8 +1,8 @@
 /* survive.h - random programs whose ranks die, and what each survivor may see.
  *
  * All ranks compute the same program from a seed: rounds of steps, each of which is a call on a communicator with data
- * that can be checked, and in every round deaths (deaths.c). Whoever sees an error revokes all communicators. At the end
- * of a round all agree whether it was good; if not, they shrink, and go on with those who are left (inject.c).
+ * that can be checked, and in every round deaths (deaths.c). Whoever sees an error revokes all communicators. At the
+ * end of a round all agree whether it was good; if not, they shrink, and go on with those who are left (inject.c).
  */
 #ifndef SURVIVE_H
 #define SURVIVE_H
@@ -38,16 +38,18 @@ typedef struct {
 } Program;
 extern Program p;
 
-/* A step of the program on a communicator that this process is in, the same for all its members: returns the code of the
- * first call that fails. */
+/* A step of the program on a communicator that this process is in, the same for all its members: returns the code of
+ * the first call that fails. */
 typedef int Step(const Where *w, Random *r);
 typedef struct { const char *name; Step *run; } Named;
 extern const Named messages[], collectives[]; /* up to one without a name */
 
-/* communicators.c: a new one, of members of the first; it counts if all agree that they have it. Returns whether it does. */
+/* communicators.c: a new one, of members of the first; it counts if all agree that they have it. Returns whether it
+ * does. */
 int make_communicator(Random *r);
 
-/* windows.c: a window of all members of the first communicator, if all agree that they have it; accesses to it; its end. */
+/* windows.c: a window of all members of the first communicator, if all agree that they have it; accesses to it; its
+ * end. */
 int have_window(void);
 int use_window(Random *r);
 void leave_window(int good);

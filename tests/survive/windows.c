@@ -1,5 +1,5 @@
-/* windows.c - a window of all members of the first communicator, on which each access needs its target alone: a lock, and
- * counters that members add to.
+/* windows.c - a window of all members of the first communicator, on which each access needs its target alone: a lock,
+ * and counters that members add to.
  */
 #include "survive.h"
 
@@ -53,7 +53,8 @@ static int add(int target, int mode, int accumulates)
 
 int use_window(Random *r)
 {
-    int code = MPI_SUCCESS, first = below(r, p.where[0].size), mode = below(r, 2) ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+    int code = MPI_SUCCESS, first = below(r, p.where[0].size);
+    int mode = below(r, 2) ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
     int kind = below(r, 2);
     for (int i = 0; i < 3 && code == MPI_SUCCESS; i++) code = add((first + i) % p.where[0].size, mode, kind);
     return code;
