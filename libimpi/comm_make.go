@@ -3,6 +3,9 @@ package libimpi
 import (
 	"cmp"
 	stdcontext "context"
+	"encoding/binary"
+	"hash/fnv"
+	"math/bits"
 	"slices"
 
 	"github.com/libimpi/libimpi/abi"
@@ -84,7 +87,11 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 func (c *Comm) CreateGroup(g *Group, tag int32) (*Comm, error) {
 	e := c.engine
 	members := &subset{c: c, g: g, on: c.ofSubgroups(), first: int(tag), one: true}
+	if err := members.begin(); err != nil {
+		return nil, err
+	}
 	ids, err := members.newBlock()
+	members.end()
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +120,37 @@ type subset struct {
 	on    *context
 	first int  // of the tags for this kind of subset
 	one   bool // it has only that one
+}
+
+// begin begins to make a subgroup, unless a member is lost; end ends that.
+func (s *subset) begin() error {
+	e := s.c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.loss.some {
+		if lost := s.lost(); lost != nil {
+			return lost
+		}
+	}
+	s.c.ids.making = append(s.c.ids.making, s)
+	return nil
+}
+
+func (s *subset) end() {
+	e := s.c.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.c.ids.making = slices.DeleteFunc(s.c.ids.making, func(o *subset) bool { return o == s })
+}
+
+// lost is why a member is lost; nil if none is. Engine lock held.
+func (s *subset) lost() *Error {
+	for _, w := range s.g.Worlds() {
+		if p := s.c.engine.peer(w); p.lost != nil {
+			return p.lost
+		}
+	}
+	return nil
 }
 
 // subsetTags lies above the tags of collectives on the whole communicator.
@@ -153,10 +191,43 @@ func (s *subset) newBlock() (contexts.Block, error) {
 	if s.Rank() == 0 {
 		word[0] = e.give()
 	}
-	if err := coll.Bcast(s, countBuf(word), 0); err != nil {
+	if err := s.tell(word); err != nil {
 		return contexts.Block{}, err
 	}
 	return e.givenBlock(s.g.World(0), word)
+}
+
+// tell gives all members the first one's word, over a binomial tree. Words say for whom they are: when members are lost,
+// a call under the same tag may have failed before, in which some words have not been received.
+func (s *subset) tell(word []uint64) error {
+	me, b := s.Rank(), []uint64{word[0], s.digest()}
+	if me > 0 {
+		for b[1] = 0; b[1] != s.digest(); {
+			if err := s.Recv(countBuf(b), me&(me-1), 0); err != nil {
+				return err
+			}
+		}
+	}
+	below := me & -me
+	if me == 0 {
+		below = 1 << bits.Len(uint(s.Size()))
+	}
+	for step := below / 2; step > 0; step /= 2 {
+		if me+step < s.Size() {
+			if err := s.Send(countBuf(b), me+step, 0); err != nil {
+				return err
+			}
+		}
+	}
+	word[0] = b[0]
+	return nil
+}
+
+// digest tells groups apart.
+func (s *subset) digest() uint64 {
+	h := fnv.New64a()
+	binary.Write(h, binary.LittleEndian, s.g.Worlds())
+	return h.Sum64() | 1
 }
 
 // largest is the largest of what the members say.

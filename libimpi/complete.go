@@ -187,7 +187,8 @@ func (e *Engine) check(ids []uint64) *Error {
 }
 
 // WaitAll completes all requests. st is nil or has an element for each. If any failed the answer is an Error of
-// class MPI_ERR_IN_STATUS, and the statuses say which.
+// class MPI_ERR_IN_STATUS, and the statuses say which. If one pends because a process is lost (loss.go) it completes
+// those that are done; the statuses of others have the class MPI_ERR_PENDING.
 func (e *Engine) WaitAll(ids []uint64, st []CStatus) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -254,8 +255,12 @@ func (e *Engine) collectAll(ids []uint64, st []CStatus) error {
 			continue
 		}
 		var err error = unknown
-		if r != nil {
+		switch {
+		case r == nil:
+		case r.state.done || e.pends(r) || e.failure() != nil:
 			err = e.collect(r, &ids[i], s)
+		default:
+			err = errorf(abi.MPI_ERR_PENDING, "the operation goes on; another one may be with a process that is lost")
 		}
 		if err == nil {
 			continue

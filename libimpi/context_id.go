@@ -24,6 +24,9 @@ import (
 // that will not be members.
 func (c *Comm) nextCID() (uint64, error) {
 	e := c.engine
+	if lost := c.losses.gone.Load(); lost != nil { // of the members that are left not all may come to know an id
+		return 0, lost
+	}
 	if c.inter.ruled {
 		choice := e.choose()
 		defer e.chosen(&choice)
@@ -233,6 +236,10 @@ func (u *duplication) begin() (request uint64, bring *contexts.Coming) {
 	u.r = e.newCompound(c.p2p, u)
 	u.r.general = u
 	request = u.r.id
+	if lost := c.losses.first; lost != nil {
+		u.fail(lost)
+		return request, nil
+	}
 	if u.id, bring = c.ids.supply.Ask(u.end); u.id.Done {
 		u.end()
 	}
@@ -246,14 +253,20 @@ func (u *duplication) end() {
 	if err == nil {
 		err = e.free(u.id.ID)
 	}
-	if err == nil {
-		u.to.openPrepared(u.id.ID)
-	} else {
-		u.failed = AsError(noContext(err))
-		u.failed.Comm = u.of
+	if err != nil {
+		u.fail(AsError(noContext(err)))
+		return
 	}
-	u.r.status.Err = u.failed
+	u.to.openPrepared(u.id.ID)
 	e.complete(u.r)
+}
+
+// fail ends the duplication without a copy. Engine lock held.
+func (u *duplication) fail(err *Error) {
+	failed := *err
+	failed.Comm = u.of
+	u.failed, u.r.status.Err = &failed, &failed
+	u.of.engine.complete(u.r)
 }
 
 // Query implements General: the program sees that the duplication is done.

@@ -90,15 +90,31 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 	e.tellSurvivors()
 }
 
+// LostGuests takes the launcher's word that processes of another job are lost, by rank there, and why.
+func (e *Engine) LostGuests(job [16]byte, ranks []int32, why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.guests.all(func(p *peer) {
+		if p.guest.Job == job && slices.Contains(ranks, p.guest.Rank) {
+			e.noteLost(p.Rank, why)
+		}
+	})
+}
+
 // noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
 // more: what still waits for such a one waits in vain.
 func (e *Engine) noticeParted() {
+	parted := false
 	e.guests.all(func(p *peer) {
 		if g := p.guest; p.lost == nil && g.parter != nil && g.parter.Parted(p.Rank) {
 			e.without(p, errorf(abi.MPI_ERR_PROC_ABORTED, "%v, a process of another job, has ended the connection",
 				g.Identity))
+			parted = true
 		}
 	})
+	if parted {
+		e.tellSurvivors()
+	}
 }
 
 // noticeLost looks for members of a new communicator that are gone, or have revoked it already.
@@ -180,6 +196,7 @@ func (c *Comm) lose(world int32, err *Error) {
 		if l := &one.losses; !slices.Contains(l.failed, world) {
 			l.failed = append(l.failed, world)
 			one.needs(err)
+			one.tellWindow(world, err)
 		}
 	}
 }
@@ -226,8 +243,21 @@ func (e *Engine) hopeless(r *Request) *Error {
 	case lost != nil:
 		return lost
 	case l.first == nil, r.ctx.survives, coming:
+	case r.ctx == c.ids.subgroups:
+		return c.lostOf(r.env.tag)
 	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer && !c.mayPend(r):
 		return l.first
+	}
+	return nil
+}
+
+// lostOf is why a subgroup that is being made under a tag has lost a member, for which others may have given up; nil if
+// it has not, or none is made.
+func (c *Comm) lostOf(tag int32) *Error {
+	for _, s := range c.ids.making {
+		if int32(s.first) == tag {
+			return s.lost()
+		}
 	}
 	return nil
 }
@@ -237,8 +267,10 @@ func (c *Comm) mayPend(r *Request) bool {
 	return c.engine.job.FaultTolerant && (r.of == nil || !c.unknown())
 }
 
-// unknown reports whether members are lost of whom the program may not know.
-func (c *Comm) unknown() bool { return c.losses.acknowledged < len(c.losses.failed) }
+// unknown reports whether processes are lost, of those that messages may come from, of whom the program may not know.
+func (c *Comm) unknown() bool {
+	return slices.ContainsFunc(c.losses.failed[c.losses.acknowledged:], func(w int32) bool { return c.sourceOf(w) >= 0 })
+}
 
 // pends reports whether a call must not wait for a request that is not done: a receive from any source which, for all
 // that the program knows, may be from a process that is lost. It stands in its queue as before.
@@ -247,6 +279,14 @@ func (e *Engine) pends(r *Request) bool {
 		return false
 	}
 	return r.env.peer == noPeer && r.env.source < 0 && r.isPosted() && r.comm.unknown()
+}
+
+// anyPends reports whether one of some requests pends.
+func (e *Engine) anyPends(ids []uint64) bool {
+	return e.loss.some && slices.ContainsFunc(ids, func(id uint64) bool {
+		r := e.active(id)
+		return r != nil && !r.state.done && e.pends(r)
+	})
 }
 
 // unfinished is the error of a request that is not done, after it has been waited for: it pends, or the job has failed,

@@ -353,6 +353,93 @@ func TestCommunicatorsMadeAfterALossOrARevocation(t *testing.T) {
 	})
 }
 
+// A call that waits for all of some requests does not wait for others when one pends, and completes those that are done.
+func TestWaitAllLeavesWhatIsNotDoneWhenAReceivePends(t *testing.T) {
+	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
+		const receiver, victim, sender = 0, 1, 2
+		together(t, es, func(e *Engine) {
+			c := e.World()
+			switch e.me {
+			case victim:
+				dies(e)
+				return
+			case sender:
+				must(t, c.Send(at([]byte{1}), 1, byteT, receiver, 1, Standard))
+				must(t, c.Send(at(nil), 0, byteT, receiver, 9, Standard))
+				must(t, c.Recv(at(nil), 0, byteT, receiver, 5, nil))
+				must(t, c.Send(at([]byte{2}), 1, byteT, receiver, 2, Standard))
+				must(t, c.Send(at([]byte{3}), 1, byteT, receiver, 3, Standard))
+			}
+			if e.me != receiver {
+				return
+			}
+			in := make([][1]byte, 3)
+			ids := []uint64{
+				c.Irecv(at(in[0][:]), 1, byteT, sender, 1), c.Irecv(at(in[1][:]), 1, byteT, abi.MPI_ANY_SOURCE, 2),
+				c.Irecv(at(in[2][:]), 1, byteT, sender, 3),
+			}
+			noticed(t, e, victim)
+			must(t, c.Recv(at(nil), 0, byteT, sender, 9, nil)) // behind the first
+			st := make([]CStatus, 3)
+			wantClass(t, e.WaitAll(ids, st), abi.MPI_ERR_IN_STATUS)
+			for i, want := range []int32{abi.MPI_SUCCESS, abi.MPIX_ERR_PROC_FAILED_PENDING, abi.MPI_ERR_PENDING} {
+				if st[i].Error != want {
+					t.Errorf("request %d has the error %d, want %d", i, st[i].Error, want)
+				}
+			}
+			c.AckFailed(1)
+			must(t, c.Send(at(nil), 0, byteT, sender, 5, Standard))
+			must(t, e.WaitAll(ids, nil))
+			if in[0] != [1]byte{1} || in[1] != [1]byte{2} || in[2] != [1]byte{3} {
+				t.Errorf("received %v", in)
+			}
+		})
+	})
+}
+
+// Communicators are made of communicators that have lost a member by those who know the loss to be none of theirs; for
+// others that raises, and nobody waits.
+func TestMakingCommunicatorsAfterALossRaisesOrWorks(t *testing.T) {
+	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
+		victim := int(seed) % len(es)
+		together(t, es, func(e *Engine) {
+			c := e.World()
+			if int(e.me) == victim {
+				dies(e)
+				return
+			}
+			left, err := c.Group().Excl([]int{victim})
+			must(t, err)
+			if d, err := c.CreateGroup(c.Group(), 3); err == nil { // while it dies: some may not notice
+				d.Discard()
+			} else {
+				wantClass(t, err, abi.MPIX_ERR_PROC_FAILED)
+			}
+			noticed(t, e, victim)
+			_, err = c.Dup()
+			wantClass(t, err, abi.MPIX_ERR_PROC_FAILED)
+			_, err = c.Split(0, 0)
+			wantClass(t, err, abi.MPIX_ERR_PROC_FAILED)
+			_, err = c.Create(left)
+			wantClass(t, err, abi.MPIX_ERR_PROC_FAILED)
+			id := c.Idup(c.Unopened(), func() { t.Error("opened") })
+			wantClass(t, e.Wait(&id, nil), abi.MPIX_ERR_PROC_FAILED)
+			_, err = e.CreateFromGroup(c.Group(), "all")
+			wantClass(t, err, abi.MPIX_ERR_PROC_FAILED)
+			for _, create := range []func() (*Comm, error){
+				func() (*Comm, error) { return c.CreateGroup(left, 3) },
+				func() (*Comm, error) { return e.CreateFromGroup(left, "left") },
+			} {
+				d, err := create()
+				must(t, err)
+				must(t, d.Barrier())
+				must(t, d.Free())
+			}
+			must(t, e.Finish())
+		})
+	})
+}
+
 // Who frees a communicator that spans clients waits for the others, as IMPI asks for: not for those that have left to
 // recover from a loss elsewhere.
 func TestACommunicatorIsFreedThoughOthersHaveLeftAfterALoss(t *testing.T) {
