@@ -62,6 +62,10 @@ func (p *process) start() (err error) {
 		return err
 	}
 	p.link, p.spawnedBy, p.universe = link, w.Parent, w.Universe
+	if w.FT && p.vendor != nil {
+		return fmt.Errorf("the job is fault tolerant (-with-ft), and the library of %s ends with the first rank that is "+
+			"lost: leave out one of the two", startup.EnvLocal)
+	}
 	job, listener, sockets := w.Job, (*tcp.Listener)(nil), (*[2]int)(nil)
 	if w.IMPI && !w.Agent {
 		if listener, err = tcp.ListenBetween(w.Bind, w.Ports[0], w.Ports[1]); err != nil {
@@ -139,7 +143,7 @@ func (p *process) join(job *transport.Job, w startup.Welcome, listener *tcp.List
 	if p.link != nil {
 		p.tellState()
 		p.watchLauncher()
-		p.link.Losses(func(n startup.Lost) { p.engine.LostElsewhere(n.Ranks, errors.New(n.Text)) })
+		p.link.Losses(p.hearLoss)
 	}
 	return p.report(len(world))
 }
@@ -265,10 +269,24 @@ func jobID(job *transport.Job, w startup.Welcome) (id [16]byte) {
 	case w.JobID == "":
 		rand.Read(id[:])
 	default:
-		sum := sha256.Sum256([]byte(w.JobID))
-		copy(id[:], sum[:])
+		id = hashOf(w.JobID)
 	}
 	return id
+}
+
+// hashOf is the name of a job as its launcher gives it, in the engine's length.
+func hashOf(name string) [16]byte {
+	sum := sha256.Sum256([]byte(name))
+	return [16]byte(sum[:16])
+}
+
+// hearLoss takes the launcher's word that ranks are lost.
+func (p *process) hearLoss(n startup.Lost) {
+	if n.Job != "" {
+		p.engine.LostGuests(hashOf(n.Job), n.Ranks, errors.New(n.Text))
+		return
+	}
+	p.engine.LostElsewhere(n.Ranks, errors.New(n.Text))
 }
 
 // localRanks are the world ranks of the processes that share this machine's memory, by their place in it: ranks of one

@@ -90,6 +90,17 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 	e.tellSurvivors()
 }
 
+// LostGuests takes the launcher's word that processes of another job are lost, by rank there, and why.
+func (e *Engine) LostGuests(job [16]byte, ranks []int32, why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.guests.all(func(p *peer) {
+		if p.guest.Job == job && slices.Contains(ranks, p.guest.Rank) {
+			e.noteLost(p.Rank, why)
+		}
+	})
+}
+
 // noticeParted looks for guests that have ended their links in order, which a process does when it needs this one no
 // more: what still waits for such a one waits in vain.
 func (e *Engine) noticeParted() {

@@ -25,8 +25,9 @@ import (
 
 // Lost is ranks that are lost.
 type Lost struct {
-	Ranks []int32 `json:"ranks"` // in MPI_COMM_WORLD
-	Text  string  `json:"text"`  // why, after the words "rank 3 is lost: "
+	Ranks []int32 `json:"ranks"`         // in MPI_COMM_WORLD
+	Text  string  `json:"text"`          // why, after the words "rank 3 is lost: "
+	Job   string  `json:"job,omitempty"` // whose ranks, by Welcome.JobID, as they spawn each other; "": the own
 }
 
 // Suspects are ranks that a rank takes for lost.

@@ -76,11 +76,11 @@ func (r *Recorder) Summary(asleep time.Duration) *summary.Summary {
 	return s
 }
 
-// EndAlone ends the trace of a process that has no others to compare clocks with.
-func (r *Recorder) EndAlone() {
+// EndAlone ends the trace of a process that has no others to compare clocks with, and says why.
+func (r *Recorder) EndAlone(why string) {
 	r.off()
 	if r.writer != nil {
-		r.writer.Remark("the clocks of different machines are not compared: the process has used sessions alone")
+		r.writer.Remark("the clocks of different machines are not compared: " + why)
 		r.close(trace.Align{})
 	}
 }

@@ -83,8 +83,8 @@ func (r *Recording) AlignClocks() error {
 	return r.recorder.Align(peers{c})
 }
 
-// End ends the trace, and makes the page; what hinders it is told by warn. All processes of the client call it, in
-// MPI_Finalize, or one that has used sessions alone. Nothing is done without a recording, or again.
+// End ends the trace, and makes the page; what hinders it is told by warn. All processes of the client call it that
+// survive, in MPI_Finalize, or one that has used sessions alone. Nothing is done without a recording, or again.
 func (r *Recording) End(warn func(string)) error {
 	if r == nil || r.recorder == nil {
 		return nil
@@ -92,27 +92,44 @@ func (r *Recording) End(warn func(string)) error {
 	recorder := r.recorder
 	r.recorder = nil
 	if r.comm == nil {
-		recorder.EndAlone()
+		recorder.EndAlone("the process has used sessions alone")
 		return nil
 	}
-	if err := recorder.End(peers{r.comm}); err != nil {
+	if !r.engine.Job().FaultTolerant {
+		return r.end(r.comm, recorder, warn)
+	}
+	c, err := r.comm.Shrink()
+	if err == nil {
+		err = r.end(c, recorder, warn)
+	}
+	if err != nil { // one more is lost, and MPI_Finalize goes on
+		warn(fmt.Sprintf("the trace or the summary lacks what others know: %v", err))
+	}
+	return nil
+}
+
+// end is End for the processes of a communicator, which it frees.
+func (r *Recording) end(c *libimpi.Comm, recorder *observe.Recorder, warn func(string)) error {
+	if c.Group().World(0) != r.comm.Group().World(0) {
+		recorder.EndAlone("the process is lost by whose machine they were compared before")
+	} else if err := recorder.End(peers{c}); err != nil {
 		return err
 	}
 	if r.page == "" {
-		return r.comm.Free()
+		return c.Free()
 	}
 	s := recorder.Summary(r.engine.Asleep())
 	s.Clients = int(r.engine.Job().Clients)
 	s.Algorithms = algorithms()
-	if err := observe.Gather(peers{r.comm}, s); err != nil {
+	if err := observe.Gather(peers{c}, s); err != nil {
 		return err
 	}
-	if r.comm.Rank() == 0 {
+	if c.Rank() == 0 {
 		if err := observe.WritePage(s, r.page, os.Stderr); err != nil {
 			warn(fmt.Sprintf("IMPI_SUMMARY: %v", err))
 		}
 	}
-	return r.comm.Free()
+	return c.Free()
 }
 
 // algorithms are those that collective operations have used.

@@ -11,20 +11,20 @@ import (
 // may say that the other is gone, and this is the one place that both hear: one of them is, for all.
 
 // Sides decides who goes on of two that cannot reach each other: clients, or machines of one client. The first that
-// says so does, with all that is on its side, so that a network that is cut leaves one side whole. The zero value is
-// ready.
+// says so does, unless it yields, with all that is on its side, so that a network that is cut leaves one side whole. The
+// zero value is ready.
 type Sides struct{ won map[[2]int]bool } // who has won, and against whom
 
-// Wins reports whether accuser goes on, and not accused.
-func (s *Sides) Wins(accuser, accused int) bool {
-	if s.won[[2]int{accused, accuser}] {
-		return false
-	}
+// Wins reports whether accuser goes on, and not accused. What was decided once holds.
+func (s *Sides) Wins(accuser, accused int, yields bool) bool {
 	if s.won == nil {
 		s.won = map[[2]int]bool{}
 	}
-	s.won[[2]int{accuser, accused}] = true
-	return true
+	this, other := [2]int{accuser, accused}, [2]int{accused, accuser}
+	if !s.won[this] && !s.won[other] {
+		s.won[this], s.won[other] = !yields, yields
+	}
+	return s.won[this]
 }
 
 // losesRanks tells all other clients that know the command that a client goes on without some of its ranks.
@@ -49,7 +49,7 @@ func (m *machine) suspects(c *conn, b []byte) {
 	c.buf = nil
 	lost, ranks := m.clients[s.Client], s.Ranks
 	text := fmt.Sprintf("rank %d of client %d says: %s", s.By, c.rank, s.Text)
-	if !s.Breach && !m.sides.Wins(int(c.rank), int(s.Client)) {
+	if !s.Breach && !m.sides.Wins(int(c.rank), int(s.Client), false) {
 		lost, ranks = c, []int32{s.By}
 		text = fmt.Sprintf("it cannot reach client %d, which goes on", s.Client)
 	}

@@ -60,20 +60,50 @@ func TestLossesAreNoticedWithoutTheServer(t *testing.T) {
 	}
 }
 
-// A network that is cut leaves one side, as the server says. The other ends when it finds that it reaches nobody.
-func TestAClientThatIsCutOffEnds(t *testing.T) {
-	for _, via := range []string{"direct", "agent"} {
-		t.Run(via, func(t *testing.T) {
+// A network that is cut leaves one side, whoever speaks first.
+func TestANetworkThatIsCutLeavesOneSide(t *testing.T) {
+	for name, cut := range map[string]func(t *testing.T){
+		"direct": func(t *testing.T) { cutOffAClient(t, "direct") },
+		"agent":  func(t *testing.T) { cutOffAClient(t, "agent") },
+		"nodes":  cutOffAMachine,
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they wait most of the time
-			n := newNetwork(t, ipv4, apart+1)
-			server, clients := n.tolerant(t, via, "IMPI_SILENCE=2")
-			n.unplug(t, 1)
-			clients[0].goOn(t, "impirun: client 1 is lost: ")
-			clients[2].goOn(t, "impirun: client 1 is lost: ")
-			if r := clients[1].wait(); r.code == 0 || !strings.Contains(r.stderr, "may go on without this client") {
-				t.Errorf("client 1: code %d, %q", r.code, r.stderr)
-			}
-			server.wait()
+			cut(t)
 		})
+	}
+}
+
+// Between clients the server decides. The other side ends when it finds that it reaches nobody.
+func cutOffAClient(t *testing.T, via string) {
+	n := newNetwork(t, ipv4, apart+1)
+	server, clients := n.tolerant(t, via, "IMPI_SILENCE=2")
+	n.unplug(t, 1)
+	clients[0].goOn(t, "impirun: client 1 is lost: ")
+	clients[2].goOn(t, "impirun: client 1 is lost: ")
+	if r := clients[1].wait(); r.code == 0 || !strings.Contains(r.stderr, "may go on without this client") {
+		t.Errorf("client 1: code %d, %q", r.code, r.stderr)
+	}
+	server.wait()
+}
+
+// Between machines of one client the first launcher does: that one is given up which the others cannot reach, though the
+// launcher can.
+func cutOffAMachine(t *testing.T) {
+	n := newNetwork(t, ipv4, apart)
+	var j *job
+	n.machines[0].inside(t, func() {
+		j = startWith(t, with("IMPI_SILENCE=2"), words("-with-ft ulfm -rsh", n.shell(t),
+			"-host localhost:1,m1:1,m2:2 -n 4", program(t, "survive"), "2 3 wait")...)
+	})
+	j.stdout.await("ready", 4)
+	n.unplug(t, 2)
+	r := j.wait()
+	if r.code != 0 || strings.Count(r.stdout, "survived\n") != 2 || strings.Count(r.stdout, "\n") != 6 {
+		t.Errorf("code %d, %q (%s)", r.code, r.stdout, r.stderr)
+	}
+	if !strings.Contains(r.stderr, "nothing has been heard of it") || strings.Contains(r.stderr, "without rank 0") ||
+		strings.Contains(r.stderr, "without rank 1") {
+		t.Errorf("%q", r.stderr)
 	}
 }

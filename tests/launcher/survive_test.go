@@ -87,6 +87,26 @@ func TestOtherClientsHearOfALostRank(t *testing.T) {
 	s.wait().expect(t, 0, "")
 }
 
+// What programs see of losses, and of a rank that is stopped, which is none.
+func TestProgramsGoOnWithoutARank(t *testing.T) {
+	file := program(t, "survive")
+	for _, how := range append([]string{machines(t)}, spread...) {
+		for do, said := range map[string]string{"kill": killed9, "exit": "exited with code 7"} {
+			r := run(t, words("-with-ft ulfm", how, file, "1 1", do)...)
+			ready := strings.Count(r.stdout, "ready\n")
+			r.stdout = strings.ReplaceAll(r.stdout, "ready\n", "")
+			r.survived(t, how+" "+do, ready-1, "survived", said+"; the job goes on without it\n")
+		}
+	}
+	run(t, words("-with-ft ulfm -trace", t.TempDir(), "-summary="+filepath.Join(t.TempDir(), "s.json"), "-n 3", file,
+		"0 0 kill")...).expect(t, 0, killed9+"; the job goes on without it\n")
+	r := run(t, words("-with-ft ulfm -clients 2 -n 3", file, "1 1 stop")...)
+	r.expect(t, 0, "")
+	if strings.Count(r.stdout, "survived\n") != 3 || strings.Count(r.stdout, "\n") != 3 {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
 // MPI_Abort ends all; so does the end of a rank for which others wait in MPI_Init. The code is that of a survivor, or
 // of the first loss if there is none.
 func TestWhatEndsAFaultTolerantJob(t *testing.T) {

@@ -48,8 +48,11 @@ func (p *Part) Lost(i int, l supervise.Loss, others []*Part) {
 	}
 	p.losses.say(n, outcome.OfRank(l))
 	p.mu.Lock()
-	session, first := p.session, p.base
+	session, first, job := p.session, p.base, p.life.name(p.jobID)
 	p.mu.Unlock()
+	if p.spawner != nil {
+		p.spawner.Lost(p, startup.Lost{Ranks: n.Ranks, Text: n.Text, Job: job})
+	}
 	if session != nil {
 		session.Gone([]int32{int32(rank - first)}, n.Text)
 	}
@@ -70,10 +73,22 @@ func (p *Part) TellLost(n startup.Lost) startup.Lost {
 		p.losses.list = append(p.losses.list, n)
 	}
 	p.mu.Unlock()
+	p.catchUpAll()
+	return n
+}
+
+// TellOthers tells the ranks of ranks of another job that are lost.
+func (p *Part) TellOthers(n startup.Lost) {
+	p.mu.Lock()
+	p.losses.list = append(p.losses.list, n)
+	p.mu.Unlock()
+	p.catchUpAll()
+}
+
+func (p *Part) catchUpAll() {
 	for i := range p.N {
 		go p.catchUp(i)
 	}
-	return n
 }
 
 // catchUp tells rank i of losses of which it has not heard, if it has the job's tables, and has not finalized.

@@ -39,8 +39,9 @@ func (h holding) Answer(*Part, int, startup.Request) startup.Answer {
 	<-h.answer
 	return startup.Answer{}
 }
-func (holding) Running(*supervise.Job) {}
-func (holding) Doom(supervise.Cause)   {}
+func (holding) Running(*supervise.Job)   {}
+func (holding) Lost(*Part, startup.Lost) {}
+func (holding) Doom(supervise.Cause)     {}
 
 func TestARankMayNotAskForMoreThanTheLauncherKeeps(t *testing.T) {
 	end, child, err := startup.NewLauncherEnd()

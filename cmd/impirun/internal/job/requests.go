@@ -16,6 +16,8 @@ type Spawner interface {
 	Answer(from *Part, i int, r startup.Request) startup.Answer
 	// Running says that the first processes of the job run. It does not block.
 	Running(job *supervise.Job)
+	// Lost says that ranks of a part are lost, for all other jobs of this launcher on this machine. It does not block.
+	Lost(of *Part, n startup.Lost)
 	// Doom says that the job is to end, and why. It does not block.
 	Doom(c supervise.Cause)
 }

@@ -37,47 +37,48 @@ import (
 // head is the launcher of a client on several machines, or of a spawned job on other machines. Its fields are for the
 // goroutine of serve, except for those that a lock or a channel guards.
 type head struct {
-	plan     *options.Plan
-	joinPlan *join.Plan // nil: a job of one client
-	nodes    []*nodeLink
-	branches []*tree.Branch
-	l        *tree.Launching
-	turns    chan func() // what is done by the goroutine of serve
-	left     int         // branches that are not over
-	exits    job.Exits   // nil: nobody asks for them
-	first    int         // its first world rank, once that is known
-	hosted   int
-	cause    *supervise.Cause
-	mild     *supervise.Cause // why the job has not gone well, if it goes on all the same
-	session  *client.Session
-	joining  bool // join is running, and has not answered on joined yet
-	joined   chan joinResult
-	lost     chan error     // what the server says of other clients
-	tables   *transport.Job // as soon as the nodes have them
-	graves   graves
-	sides    server.Sides // of connections between machines that are cut
-	others   job.Others
-	spawner  *spawn.Spawner
-	work     chan func()          // for the thread that stays; nil in the head of a spawned job
-	served   chan struct{}        // closed when serve has returned
-	wake     chan struct{}        // a spawned job may have ended
-	dooms    chan supervise.Cause // the job is to end
-	job      int                  // the number of a spawned job; 0: it was not spawned
-	parent   string               // the port of those who have spawned it
-	main     *head                // of the job that was not spawned, perhaps itself; nil: that is on this machine alone
-	places   []func()             // give back what its processes have of machines
-	settled  chan struct{}        // of a spawned job: closed when it has begun, or
-	refused  *supervise.Cause     // why it has not
-	begun    bool
-	over     <-chan time.Time // ticks when nodes that have not ended are to be killed
-	killed   bool             // they have been killed
-	missing  missing
-	progress *progress   // nil: none is shown
-	reports  job.Reports // of the nodes' traffic
-	inquests inquests
-	asker    sync.Mutex       // held for one of them
-	asks     *inquire.Inquiry // nil: nobody asks
-	late     <-chan time.Time // ticks when the time of the job is over; nil: it has none, or has not begun
+	plan       *options.Plan
+	joinPlan   *join.Plan // nil: a job of one client
+	nodes      []*nodeLink
+	branches   []*tree.Branch
+	l          *tree.Launching
+	turns      chan func() // what is done by the goroutine of serve
+	left       int         // branches that are not over
+	exits      job.Exits   // nil: nobody asks for them
+	first      int         // its first world rank, once that is known
+	hosted     int
+	cause      *supervise.Cause
+	mild       *supervise.Cause // why the job has not gone well, if it goes on all the same
+	session    *client.Session
+	joining    bool // join is running, and has not answered on joined yet
+	joined     chan joinResult
+	lost       chan error     // what the server says of other clients
+	tables     *transport.Job // as soon as the nodes have them
+	graves     graves
+	suspicions []suspicion  // about which nothing is decided yet, the oldest first
+	sides      server.Sides // of connections between machines that are cut
+	others     job.Others
+	spawner    *spawn.Spawner
+	work       chan func()          // for the thread that stays; nil in the head of a spawned job
+	served     chan struct{}        // closed when serve has returned
+	wake       chan struct{}        // a spawned job may have ended
+	dooms      chan supervise.Cause // the job is to end
+	job        int                  // the number of a spawned job; 0: it was not spawned
+	parent     string               // the port of those who have spawned it
+	main       *head                // of the job that was not spawned, perhaps itself; nil: that is on this machine alone
+	places     []func()             // give back what its processes have of machines
+	settled    chan struct{}        // of a spawned job: closed when it has begun, or
+	refused    *supervise.Cause     // why it has not
+	begun      bool
+	over       <-chan time.Time // ticks when nodes that have not ended are to be killed
+	killed     bool             // they have been killed
+	missing    missing
+	progress   *progress   // nil: none is shown
+	reports    job.Reports // of the nodes' traffic
+	inquests   inquests
+	asker      sync.Mutex       // held for one of them
+	asks       *inquire.Inquiry // nil: nobody asks
+	late       <-chan time.Time // ticks when the time of the job is over; nil: it has none, or has not begun
 
 	printing  sync.Mutex // held for what one frame brings to our stdout or stderr
 	unwritten error      // why some of that is lost

@@ -11,7 +11,8 @@ import (
 )
 
 // The first launcher decides about ranks that ranks of another machine cannot reach, or of which they say that they
-// break the protocol (package job, suspects.go): of two machines of its client, as the server does of two clients.
+// break the protocol (package job, suspects.go): of two machines of its client, as the server does of two clients. That
+// one is given up which more machines cannot reach.
 
 // suspects takes what ranks of a node say of others.
 func (h *head) suspects(r *nodeLink, m *tree.SuspectFrame) {
@@ -22,19 +23,58 @@ func (h *head) suspects(r *nodeLink, m *tree.SuspectFrame) {
 		h.decide(r, m)
 		return
 	}
+	h.suspicions = append(h.suspicions, suspicion{r, m})
 	time.AfterFunc(job.SuspectTime, func() {
 		select {
-		case h.turns <- func() { h.decide(r, m) }:
+		case h.turns <- func() { h.decideFirst() }:
 		case <-h.served:
 		}
 	})
 }
 
-// decide goes on without ranks of which it is not known that they are lost, or without those that say so of them.
-func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
-	by := slices.DeleteFunc(slices.Clone(m.By), func(b int32) bool {
+// suspicion is what ranks of a node have said of others.
+type suspicion struct {
+	of *nodeLink
+	*tree.SuspectFrame
+}
+
+// decideFirst decides about the suspicion that has waited longest.
+func (h *head) decideFirst() {
+	h.decide(h.suspicions[0].of, h.suspicions[0].SuspectFrame)
+	h.suspicions = h.suspicions[1:]
+}
+
+// cut is how many machines cannot reach one, or cannot be reached from there, for all that is known.
+func (h *head) cut(r *nodeLink) int {
+	others := map[*nodeLink]bool{}
+	for _, s := range h.suspicions {
+		if len(h.living(s.of, s.By)) == 0 {
+			continue
+		}
+		for _, rank := range s.Ranks {
+			q := h.nodeOf(rank)
+			switch {
+			case q == nil || h.graves.ranks[rank]:
+			case q == r:
+				others[s.of] = true
+			case s.of == r:
+				others[q] = true
+			}
+		}
+	}
+	return len(others)
+}
+
+// living are those of ranks that are a node's, and not lost.
+func (h *head) living(r *nodeLink, ranks []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(ranks), func(b int32) bool {
 		return h.graves.ranks[b] || !slices.Contains(r.Ranks, int(b)-h.first)
 	})
+}
+
+// decide goes on without ranks of which it is not known that they are lost, or without those that say so of them.
+func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
+	by := h.living(r, m.By)
 	if len(by) == 0 || h.cause != nil || h.tables == nil {
 		return
 	}
@@ -51,7 +91,7 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 		case q == nil:
 			s := startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach}
 			h.obey(h.others.Suspect(h.session, h.tables, by, s, h.joinPlan.Silence))
-		case m.Breach || h.sides.Wins(r.Number, q.Number):
+		case m.Breach || h.sides.Wins(r.Number, q.Number, h.cut(r) > h.cut(q)):
 			h.giveUp(startup.Lost{Ranks: ranks, Text: says})
 		default:
 			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, without which the job "+

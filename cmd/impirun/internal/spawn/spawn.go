@@ -44,6 +44,7 @@ type Spawner struct {
 	mu     sync.Mutex
 	job    *supervise.Job    // of the processes on this machine; nil: there is none
 	count  int               // jobs that were spawned
+	first  []*job.Part       // of the job that was not spawned
 	parts  map[*job.Part]int // those that run on this machine, and their numbers
 	remote map[Remote]bool   // those that run on other machines (elsewhere.go)
 	away   sync.WaitGroup    // their number
@@ -99,6 +100,9 @@ func (s *Spawner) Tolerate(say func(startup.Lost, outcome.Loss)) { s.lost = say 
 // Serve makes the spawner serve the ranks of one of the plan's parts.
 func (s *Spawner) Serve(p *job.Part, plan *options.Plan) {
 	p.ServeBy(s, plan, s.universe)
+	s.mu.Lock()
+	s.first = append(s.first, p)
+	s.mu.Unlock()
 	s.places.take("", p.N)
 }
 
@@ -111,6 +115,23 @@ func (s *Spawner) Doom(c supervise.Cause) {
 	}
 	for h := range s.remote {
 		h.Doom(c)
+	}
+}
+
+// Lost tells all jobs on this machine but one of ranks of that one that are lost: they may have spawned it, or it them.
+// Those on other machines notice by their connections.
+func (s *Spawner) Lost(of *job.Part, n startup.Lost) {
+	parts, _ := s.Parts()
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(parts))
+	if !slices.Contains(s.first, of) {
+		all = append(all, s.first...)
+	}
+	s.mu.Unlock()
+	for _, p := range all {
+		if p != of {
+			p.TellOthers(n)
+		}
 	}
 }
 
