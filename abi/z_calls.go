@@ -670,4 +670,10 @@ MPIX_Comm_get_failed	comm:COMMUNICATOR:in:	failedgrp:GROUP:out:
 MPIX_Comm_ack_failed	comm:COMMUNICATOR:in:	num_to_ack::in:	num_acked::out:
 MPIX_Comm_failure_ack	comm:COMMUNICATOR:in:
 MPIX_Comm_failure_get_acked	comm:COMMUNICATOR:in:	failedgrp:GROUP:out:
+MPIX_Win_revoke	win:WINDOW:in:
+MPIX_Win_is_revoked	win:WINDOW:in:	flag::out:
+MPIX_Win_get_failed	win:WINDOW:in:	failedgrp:GROUP:out:
+MPIX_File_revoke	fh:FILE:in:
+MPIX_File_is_revoked	fh:FILE:in:	flag::out:
+MPIX_File_get_failed	fh:FILE:in:	failedgrp:GROUP:out:
 `

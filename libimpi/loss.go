@@ -196,6 +196,7 @@ func (c *Comm) lose(world int32, err *Error) {
 		if l := &one.losses; !slices.Contains(l.failed, world) {
 			l.failed = append(l.failed, world)
 			one.needs(err)
+			one.tellWindow(world, err)
 		}
 	}
 }

@@ -315,7 +315,9 @@ func (c *Comm) revoke() {
 		l := &one.losses
 		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
 		one.needs(revoked)
-		one.close()
+		if one.close(); one.window != nil {
+			one.window.Revoke(revoked.Text)
+		}
 	}
 	e.endHopeless()
 	s := c.survivors()

@@ -11,8 +11,8 @@ import (
 // may say that the other is gone, and this is the one place that both hear: one of them is, for all.
 
 // Sides decides who goes on of two that cannot reach each other: clients, or machines of one client. The first that
-// says so does, unless it yields, with all that is on its side, so that a network that is cut leaves one side whole. The
-// zero value is ready.
+// says so does, unless it yields, with all that is on its side, so that a network that is cut leaves one side whole.
+// The zero value is ready.
 type Sides struct{ won map[[2]int]bool } // who has won, and against whom
 
 // Wins reports whether accuser goes on, and not accused. What was decided once holds.

@@ -87,8 +87,8 @@ func cutOffAClient(t *testing.T, via string) {
 	server.wait()
 }
 
-// Between machines of one client the first launcher does: that one is given up which the others cannot reach, though the
-// launcher can.
+// Between machines of one client the first launcher does: that one is given up which the others cannot reach, though
+// the launcher can.
 func cutOffAMachine(t *testing.T) {
 	n := newNetwork(t, ipv4, apart)
 	var j *job

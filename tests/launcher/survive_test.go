@@ -159,3 +159,15 @@ func example(t *testing.T, name string) string {
 	t.Helper()
 	return filepath.Join(filepath.Dir(program(t, "misbehave")), "../../examples_c", name)
 }
+
+// Ranks that are lost are replaced by others, of which the same is true.
+func TestSpawnedRanksReplaceThoseThatAreLost(t *testing.T) {
+	file := program(t, "spawner")
+	for _, how := range []string{"-n 2", "-clients 2 -n 2"} {
+		r := run(t, words("-with-ft ulfm", how, file)...)
+		if r.code != 0 || r.stdout != "1 1 1 1\n" || messages(r.stderr) != 2 ||
+			!strings.Contains(r.stderr, "rank 0 of spawned job 1 (spawner) on ") {
+			t.Errorf("%s: code %d, %q, %q", how, r.code, r.stdout, r.stderr)
+		}
+	}
+}

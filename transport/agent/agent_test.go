@@ -602,3 +602,36 @@ func deaf(t *testing.T) *inbound {
 	longest := a.table.longest(aHost, 0)
 	return &inbound{agent: a, link: a.byHost[0], longest: longest, buf: make([]byte, bufferFor(longest))}
 }
+
+// A tolerant agent goes on without hosts and processes that are lost: it tells of each host, drops what is for one, and
+// waits for nobody's FINI that will not come.
+func TestATolerantAgentGoesOnWithoutThoseThatAreLost(t *testing.T) {
+	h := furnished(t, 1000, 64<<10, func(c *Config) { c.Tolerant = true })
+	wantLost := func(host string) {
+		t.Helper()
+		if err := <-h.lost; !strings.Contains(err.Error(), host) {
+			t.Errorf("%v, want %s", err, host)
+		}
+	}
+	h.hosts[0].Close()
+	wantLost("host 0 ")
+	p := h.packet(transport.Data, 2, 0, strings.Repeat("x", 900))
+	for range 200 { // more than may wait
+		h.procs[1][0].Write(p)
+	}
+	q := h.packet(transport.Data, 2, 4, "hello")
+	h.procs[1][1].Write(q)
+	expect(t, h.hosts[2], q, "host 2")
+	h.procs[0][0].Close() // a process dies
+	h.procs[0][1].Close()
+	for _, pair := range h.procs[1:] {
+		pair[0].Write(fini())
+		pair[1].Write(fini())
+	}
+	expect(t, h.hosts[2], fini(), "host 2, when all that are left have finished")
+	h.hosts[2].Close()
+	wantLost("host 2 ")
+	for _, pair := range h.procs[1:] {
+		expect(t, pair[0], fini(), "a process, when no host is left")
+	}
+}

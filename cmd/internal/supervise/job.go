@@ -334,6 +334,7 @@ func (j *Job) Wait() *Cause {
 			}
 			if s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGQUIT {
 				interrupts++
+				j.note(func(l *jobTable) { l.signalled = true })
 			}
 			if interrupts > 1 {
 				j.note(func(l *jobTable) { l.interrupted(s.(syscall.Signal)) })

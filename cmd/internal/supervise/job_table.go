@@ -94,6 +94,7 @@ type jobState struct {
 	fatal  bool // it is doomed for a reason, and not because it is over
 	spare  bool // the job is fault tolerant: the loss of a rank does not doom the others (lost.go)
 
+	signalled bool     // the launcher was told to end, and has told the ranks: none of them is lost any more
 	firstLost *Cause   // the loss of a rank, as a cause; nil: none was lost
 	survivors int      // ranks that have ended, and were not lost
 	news      []func() // tell of losses of which nobody was told yet

@@ -22,7 +22,9 @@ type Loss struct {
 }
 
 // loses reports whether the end of a rank, as it stands, is a loss.
-func (l *jobTable) loses(e *entry) bool { return l.spare && e.formed && !l.doomed && e.phase == inside }
+func (l *jobTable) loses(e *entry) bool {
+	return l.spare && e.formed && !l.doomed && !l.signalled && e.phase == inside
+}
 
 // dooms reports whether the others have to end with a rank that has ended abnormally, and is not lost.
 func (l *jobTable) dooms(e *entry) bool {

@@ -33,6 +33,10 @@ func TestAFaultTolerantJobGoesOnWithoutARank(t *testing.T) {
 		}, lost: "rank 1 on here (pid 101) was killed by signal 9 (SIGKILL, killed)", code: 5, text: "rank 0", survivors: 1},
 		"MPI_Abort ends all": {facts: func(l *jobTable) { l.aborted(1, 7, "", false, nil, nil); end(l, 1, exited(7)) },
 			code: 7, text: "rank 1 on here (pid 101) called MPI_Abort(7)", doomed: true, survivors: 1},
+		"nor one by a signal to the launcher": {facts: func(l *jobTable) {
+			l.signalled = true
+			end(l, 1, killed(syscall.SIGINT))
+		}, code: 130, text: "rank 1 on here (pid 101) was killed by signal 2", doomed: true, survivors: 1},
 		"an end that we cause is no loss": {facts: func(l *jobTable) {
 			l.timedOut(1)
 			end(l, 1, killed(syscall.SIGTERM))
@@ -136,6 +140,35 @@ func TestAJobWithoutSurvivorsHasTheCodeOfItsFirstLoss(t *testing.T) {
 		end(j.table, 0, exited(0))
 		if c := j.NoSurvivor(); (c != nil) != last || c != nil && c.Code != 139 {
 			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A rank that is given up is ended, and says why; one that had ended for a reason of its own keeps that.
+func TestARankThatIsGivenUpSaysWhy(t *testing.T) {
+	for _, tt := range []struct {
+		status syscall.WaitStatus
+		want   string
+	}{
+		{killed(syscall.SIGKILL), "rank 1 on here (pid 101) was ended: rank 0 says: reset"},
+		{killed(syscall.SIGSEGV), "rank 1 on here (pid 101) was killed by signal 11 (SIGSEGV, segmentation fault)"},
+		{exited(3), "rank 1 on here (pid 101) exited with code 3"},
+	} {
+		l := newJobTable("here", 2, true)
+		for i := range l.entries {
+			l.started(i, 100+i)
+			l.entries[i].formed = true
+			l.initialized(i)
+		}
+		var text string
+		l.lost = func(_ int, n Loss) { text = n.Origin.String() + " " + n.Did }
+		l.entries[1].condemned = "rank 0 says: reset"
+		l.ended(1, tt.status)
+		for _, tell := range l.news {
+			tell()
+		}
+		if text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
 		}
 	}
 }

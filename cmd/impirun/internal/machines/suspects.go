@@ -85,8 +85,10 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 			of[h.nodeOf(rank)] = append(of[h.nodeOf(rank)], rank)
 		}
 	}
-	for q, ranks := range of {
+	for _, q := range append(slices.Clone(h.nodes), nil) {
+		ranks := of[q]
 		switch {
+		case len(ranks) == 0 || h.graves.ranks[by[0]]:
 		case q == nil && h.session == nil:
 		case q == nil:
 			s := startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach}
@@ -94,8 +96,8 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 		case m.Breach || h.sides.Wins(r.Number, q.Number, h.cut(r) > h.cut(q)):
 			h.giveUp(startup.Lost{Ranks: ranks, Text: says})
 		default:
-			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, without which the job "+
-				"does not go on", r.Name, q.Name)})
+			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, which goes on",
+				r.Name, q.Name)})
 		}
 	}
 }
