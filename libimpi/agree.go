@@ -303,24 +303,26 @@ func (t *settlement) block() (contexts.Block, error) {
 // has anything to ask any more. Beside another implementation they can only have a barrier, as IMPI mandates, without
 // which each leaves alone if it fails.
 func (e *Engine) meetAtTheEnd() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	world := e.predefined.world
-	if t := (&settlement{}); e.job.FaultTolerant {
-		err := world.begin(t, func(s *survivors) *survive.Operation {
-			return s.agreements.Confirmed(survive.Value{})
-		})
-		if err == nil {
-			return t.waitAtTheEnd()
-		}
+	if e.job.FaultTolerant && e.MayLeave() {
+		return e.agreeAtTheEnd()
 	}
-	e.mu.Unlock()
-	err := world.Barrier()
-	e.mu.Lock()
-	if err != nil && !(e.job.FaultTolerant && e.loss.some && e.loss.failed.Load() == nil) {
+	if err := e.predefined.world.Barrier(); err != nil && !e.survives() {
 		return err
 	}
 	return nil
+}
+
+// agreeAtTheEnd is meetAtTheEnd where all can agree.
+func (e *Engine) agreeAtTheEnd() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := &settlement{}
+	if err := e.predefined.world.begin(t, func(s *survivors) *survive.Operation {
+		return s.agreements.Confirmed(survive.Value{})
+	}); err != nil {
+		return err
+	}
+	return t.waitAtTheEnd()
 }
 
 // stragglers is how long a process waits for the second decision after the first, if others are lost and no transport

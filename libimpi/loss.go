@@ -127,7 +127,7 @@ func (e *Engine) noticeLost(c *Comm) {
 			c.lose(world, p.lost)
 		}
 	}
-	if e.loss.early.take(c.p2p.cid) {
+	if e.loss.early.Take(c.p2p.cid) {
 		c.revoke()
 	}
 }
