@@ -1,7 +1,6 @@
 package libimpi
 
 import (
-	"cmp"
 	"math"
 	"sync"
 	"time"
@@ -135,24 +134,15 @@ func (c *Comm) Agree(flag int32) (int32, error) {
 // tolerant reports whether the members go on without those that are lost. They all know: they are of one job.
 func (c *Comm) tolerant() bool { return c.engine.job.FaultTolerant && !c.engine.foreignJobs(c.group) }
 
-// agreedOn ends a collective call that has made something for the members, or has failed here. Where they go on without
-// those that are lost it fails at all members if it has failed at one: later all of them can meet.
-func (c *Comm) agreedOn(err error) error {
-	if !c.tolerant() {
-		return err
-	}
-	mine := int32(1)
-	if err != nil {
-		mine = 0
-	}
-	all, failed := c.Agree(mine)
-	if err != nil || all != 0 {
-		return err
-	}
+// resign gives up a communicator of which this process has not made what other members may have made, since one is lost.
+// It revokes it, and takes its part in the agreement by which the others end what they have.
+func (c *Comm) resign() {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()
-	return cmp.Or(failed, c.failure(), error(errorf(abi.MPI_ERR_OTHER, "it has failed at another process of %s",
-		c.describe())))
+	if c.tolerant() && c.losses.first != nil {
+		c.revoke()
+		c.begin(&settlement{}, c.flagOf(0))
+	}
 }
 
 // Iagree begins to agree and returns a request. When the program sees that it is done, done is called with the flag.

@@ -23,24 +23,12 @@ type File struct {
 }
 
 // OpenFile opens a file for the members of c, all of which call it. refused is what is wrong with the arguments of this
-// one. All members get an error, or none; in a job that is not fault tolerant some may get that of a lost peer alone.
+// one. All members get an error, or none; but if a member is lost some may have a file, which is revoked then.
 func (c *Comm) OpenFile(fs file.FileSystem, name string, mode int, hints file.Hints, refused *Error) (*File, error) {
 	if r, p := c.foreign(); p != nil {
 		return nil, errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not "+
 			"libimpi: IMPI has no files between implementations", r, c.describe(), p.Client)
 	}
-	f, err := c.openFile(fs, name, mode, hints, refused)
-	if bad := c.agreedOn(err); bad != nil {
-		if err == nil {
-			f.Abandon()
-		}
-		return nil, bad
-	}
-	return f, nil
-}
-
-// openFile opens the file in this process.
-func (c *Comm) openFile(fs file.FileSystem, name string, mode int, hints file.Hints, refused *Error) (*File, error) {
 	var wrong error
 	if refused != nil {
 		wrong = refused
@@ -50,12 +38,19 @@ func (c *Comm) openFile(fs file.FileSystem, name string, mode int, hints file.Hi
 		return nil, err
 	}
 	f := &File{name: name, members: m, comm: m.Own().(*fileComm).Comm}
-	engine := newFileEngine(c.engine, f)
+	engine, opened := newFileEngine(c.engine, f), false
+	release := func() {
+		if !opened {
+			f.comm.resign()
+		}
+		m.Release()
+	}
 	f.Queued, err = file.OpenQueued(file.Process{Engine: engine, Checker: fileChecker{f.comm}, Pool: &c.engine.files,
-		Release: m.Release}, m, fs, name, mode, hints)
+		Release: release}, m, fs, name, mode, hints)
 	if err != nil {
 		return nil, err
 	}
+	opened = true
 	return f, nil
 }
 
@@ -262,7 +257,7 @@ func (c *fileComm) Wait(reqs ...coll.Req) error { return c.ops.Wait(reqs...) }
 
 // Window implements members.Own.
 func (c *fileComm) Window(config onesided.Config) (members.Window, error) {
-	w, err := c.newWindow(config)
+	w, err := c.NewWindow(config)
 	if err != nil {
 		return nil, err
 	}

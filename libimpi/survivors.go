@@ -253,6 +253,7 @@ func (s *survivors) retire() {
 // forget ends survivors.
 func (s *survivors) forget() {
 	e, is := s.e, func(o *survivors) bool { return o == s }
+	e.loss.unsettled -= len(s.underWay)
 	e.loss.survivors = slices.DeleteFunc(e.loss.survivors, is)
 	e.loss.retired = slices.DeleteFunc(e.loss.retired, is)
 	if s.space.freed = true; s.space.uses == 0 {

@@ -31,23 +31,11 @@ type Window struct {
 const Done = sentRequest
 
 // NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
-// of lost peers and of memory. In a job that is fault tolerant all of them have the window, or none.
+// of lost peers and of memory. If a member is lost some may have a window, which is revoked then.
 func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err := c.onlyOurs(); err != nil {
 		return nil, err
 	}
-	w, err := c.newWindow(config)
-	if bad := c.agreedOn(err); bad != nil {
-		if err == nil {
-			w.forget()
-		}
-		return nil, bad
-	}
-	return w, nil
-}
-
-// newWindow makes the window of this process.
-func (c *Comm) newWindow(config onesided.Config) (*Window, error) {
 	own, err := c.Dup()
 	if err != nil {
 		return nil, err
@@ -55,6 +43,7 @@ func (c *Comm) newWindow(config onesided.Config) (*Window, error) {
 	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.tolerant()
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
+		own.resign()
 		own.Discard()
 		return nil, err
 	}
@@ -109,12 +98,6 @@ func (w *Window) Free() error {
 		w.end()
 	}
 	return err
-}
-
-// forget gives it up without a word to the others.
-func (w *Window) forget() {
-	w.Forget()
-	w.end()
 }
 
 // end gives the communicator up.
