@@ -34,7 +34,8 @@ test:
 	@$(MAKE) --no-print-directory build
 	ctest --preset $(PRESET); code=$$?; tools/skipped $(log); exit $$code
 
-# What takes minutes and seldom finds anything: all of 2^24 generations of a handle, simulations of 10^5 ranks.
+# What takes minutes and seldom finds anything: all of 2^24 generations of a handle, simulations of 10^5 ranks, thousands
+# of deaths in random programs.
 test-long: build
 	ctest --test-dir $(build) --output-on-failure -L '^long$$'
 

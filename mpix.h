@@ -51,6 +51,12 @@ int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 int MPIX_Comm_failure_ack(MPI_Comm comm);
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Win_revoke(MPI_Win win);
+int MPIX_Win_is_revoked(MPI_Win win, int *flag);
+int MPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
+int MPIX_File_revoke(MPI_File fh);
+int MPIX_File_is_revoked(MPI_File fh, int *flag);
+int MPIX_File_get_failed(MPI_File fh, MPI_Group *failedgrp);
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn_x, MPIX_Destructor_function *destructor_fn,
         int commute, void *extra_state, MPI_Op *op);
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn_x,
@@ -71,6 +77,12 @@ int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 int PMPIX_Comm_failure_ack(MPI_Comm comm);
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+int PMPIX_Win_revoke(MPI_Win win);
+int PMPIX_Win_is_revoked(MPI_Win win, int *flag);
+int PMPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
+int PMPIX_File_revoke(MPI_File fh);
+int PMPIX_File_is_revoked(MPI_File fh, int *flag);
+int PMPIX_File_get_failed(MPI_File fh, MPI_Group *failedgrp);
 
 #ifdef __cplusplus
 }

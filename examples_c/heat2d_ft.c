@@ -295,16 +295,27 @@ static double *cold_and_hot(const Team *t)
     return plate;
 }
 
+/* The first copy. Whoever is lost before there is one is not needed. */
+static double *set_out(Copy *c)
+{
+    for (;;) {
+        MPI_Comm comm;
+        int ok;
+        if (MPIX_Comm_shrink(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+        Team t = meet(comm, &ok);
+        double *plate = cold_and_hot(&t);
+        if (keep(c, &t, 0, plate + stride, ok)) return plate;
+        forget(c);
+        part(&t);
+        free(plate);
+    }
+}
+
 static void run(int steps, int dies)
 {
-    MPI_Comm comm;
     Copy copy, newer;
-    double change = 0;
+    double change = 0, *plate = set_out(&copy);
     int ok, over = 0;
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
-    Team t = meet(comm, &ok);
-    double *plate = cold_and_hot(&t);
-    if (!keep(&copy, &t, 0, plate + stride, ok)) MPI_Abort(MPI_COMM_WORLD, 1);
     while (!over) {
         int to = steps - copy.step > EVERY ? copy.step + EVERY : steps;
         ok = advance(&copy.team, &plate, copy.step, to, dies, &change);

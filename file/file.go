@@ -30,6 +30,9 @@ type Members interface {
 	Exchange
 	Messages
 	Pointer // the shared file pointer
+	// Leave returns when all members that are not lost have called it, in a job that goes on without those that are: with
+	// an error if there are any. In other jobs it does nothing. Collective.
+	Leave() error
 }
 
 // Exchange is what members tell each other. Its calls are collective, and block; an error is the loss of a member.

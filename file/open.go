@@ -201,8 +201,14 @@ func (f *File) begin() error {
 	return f.storeShared(size)
 }
 
-// Close closes the file; all members call it, when nothing is under way. The file is closed whatever is answered.
+// Close closes the file; all members call it, when nothing is under way. The file is closed whatever is answered. No
+// member that is not lost needs another one any more then.
 func (f *File) Close() error {
+	err := f.close()
+	return first(err, f.m.Leave())
+}
+
+func (f *File) close() error {
 	err := f.storage.Close()
 	f.storage = nil
 	if f.mode&abi.MPI_MODE_DELETE_ON_CLOSE == 0 {

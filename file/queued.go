@@ -51,6 +51,12 @@ func (f *Queued) Close() error {
 	return err
 }
 
+// Abandon closes the file in this process alone, which other members have not opened.
+func (f *Queued) Abandon() {
+	f.storage.Close()
+	f.release()
+}
+
 // String names the file for messages.
 func (f *Queued) String() string { return f.Name() }
 

@@ -188,7 +188,7 @@ func impi_File_close(fh uintptr) int32 {
 	if f != nil && f.split.fn != "" {
 		k.set(abi.MPI_ERR_OTHER, "%s is under way on %s: call %s", f.split.fn, f, f.split.end())
 	}
-	if k.err == nil && f.Verifies() {
+	if k.err == nil && f.Verifies() && !f.Broken() {
 		k.agreeFile(nil)
 	}
 	if k.err != nil {

@@ -500,10 +500,14 @@ func (w *window) openFast() {
 	for r := range targets {
 		targets[r].Control = p.segment.Control(p.engine.LocalRank(w.Comm().Group().World(r)))
 	}
-	w.view.Handle = uint64(w.handle)
 	w.mayLock()
-	place := (*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot]))
-	atomic.StorePointer(place, unsafe.Pointer(w.view))
+	w.Show(uint64(w.handle))
+	atomic.StorePointer(fastWindow(slot), unsafe.Pointer(w.view))
+}
+
+// fastWindow is where C finds the window of a slot.
+func fastWindow(slot uint32) *unsafe.Pointer {
+	return (*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot]))
 }
 
 // mayLock tells C whether it may lock the window.
@@ -515,10 +519,10 @@ func (w *window) mayLock() {
 	}
 }
 
-// closeFast makes C forget the window.
+// closeFast makes C forget the window, if it knows it.
 func (w *window) closeFast() {
-	if slot := handle.Slot(w.handle); slot < C.IMPI_WINDOWS && w.view.Handle != 0 {
-		atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&C.impi_windows.of[slot])), nil)
+	if slot := handle.Slot(w.handle); slot < C.IMPI_WINDOWS {
+		atomic.CompareAndSwapPointer(fastWindow(slot), unsafe.Pointer(w.view), nil)
 	}
 }
 

@@ -248,13 +248,14 @@ func impi_Win_free(win uintptr) int32 {
 	if err := w.MayFree(); err != nil {
 		return k.failed(err)
 	}
-	if !k.agreeWindow(nil) {
+	if !k.agreeWindow(nil) && !w.Broken() {
 		return k.fail()
 	}
 	if code := w.attrs.deleteAll(h); code != 0 {
 		return k.refused(code, "delete")
 	}
-	if err := w.Free(); err != nil {
+	err := w.Free()
+	if err != nil && !w.Broken() {
 		return k.failed(err)
 	}
 	w.closeFast()
@@ -263,7 +264,7 @@ func impi_Win_free(win uintptr) int32 {
 	letGo(unsafe.Pointer(w.view))
 	letGo(unsafe.Pointer(w.values))
 	put[uintptr](win, abi.MPI_WIN_NULL)
-	return 0
+	return k.done(err)
 }
 
 //export impi_Win_get_group

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"cmp"
 	"math"
 	"sync"
 	"time"
@@ -129,6 +130,29 @@ func (c *Comm) Agree(flag int32) (int32, error) {
 		return 0, err
 	}
 	return t.agreed()
+}
+
+// tolerant reports whether the members go on without those that are lost. They all know: they are of one job.
+func (c *Comm) tolerant() bool { return c.engine.job.FaultTolerant && !c.engine.foreignJobs(c.group) }
+
+// agreedOn ends a collective call that has made something for the members, or has failed here. Where they go on without
+// those that are lost it fails at all members if it has failed at one: later all of them can meet.
+func (c *Comm) agreedOn(err error) error {
+	if !c.tolerant() {
+		return err
+	}
+	mine := int32(1)
+	if err != nil {
+		mine = 0
+	}
+	all, failed := c.Agree(mine)
+	if err != nil || all != 0 {
+		return err
+	}
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	return cmp.Or(failed, c.failure(), error(errorf(abi.MPI_ERR_OTHER, "it has failed at another process of %s",
+		c.describe())))
 }
 
 // Iagree begins to agree and returns a request. When the program sees that it is done, done is called with the flag.
@@ -279,24 +303,26 @@ func (t *settlement) block() (contexts.Block, error) {
 // has anything to ask any more. Beside another implementation they can only have a barrier, as IMPI mandates, without
 // which each leaves alone if it fails.
 func (e *Engine) meetAtTheEnd() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	world := e.predefined.world
-	if t := (&settlement{}); e.job.FaultTolerant {
-		err := world.begin(t, func(s *survivors) *survive.Operation {
-			return s.agreements.Confirmed(survive.Value{})
-		})
-		if err == nil {
-			return t.waitAtTheEnd()
-		}
+	if e.job.FaultTolerant && e.MayLeave() {
+		return e.agreeAtTheEnd()
 	}
-	e.mu.Unlock()
-	err := world.Barrier()
-	e.mu.Lock()
-	if err != nil && !(e.job.FaultTolerant && e.loss.some && e.loss.failed.Load() == nil) {
+	if err := e.predefined.world.Barrier(); err != nil && !e.survives() {
 		return err
 	}
 	return nil
+}
+
+// agreeAtTheEnd is meetAtTheEnd where all can agree.
+func (e *Engine) agreeAtTheEnd() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := &settlement{}
+	if err := e.predefined.world.begin(t, func(s *survivors) *survive.Operation {
+		return s.agreements.Confirmed(survive.Value{})
+	}); err != nil {
+		return err
+	}
+	return t.waitAtTheEnd()
 }
 
 // stragglers is how long a process waits for the second decision after the first, if others are lost and no transport

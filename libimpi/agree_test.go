@@ -316,13 +316,13 @@ func TestEarlyWordsOfRevocationsAreBounded(t *testing.T) {
 		e.deliver(transport.Header{Kind: transport.Data, Src: from, CID: contexts.Survivors | cid, Tag: tagRevocation}, nil)
 	}
 	tell(2, 1000)
-	for i := range uint64(3 * mostEarly) {
+	for i := range uint64(3 * survive.MostEarly) {
 		tell(1, 2000+2*i)
 	}
-	if n := len(e.loss.early[1]); n != mostEarly || e.contexts.early.Contexts() != 0 {
+	if n := len(e.loss.early[1]); n != survive.MostEarly || e.contexts.early.Contexts() != 0 {
 		t.Errorf("%d words, and messages of %d contexts", n, e.contexts.early.Contexts())
 	}
-	for cid, want := range map[uint64]bool{1000: true, 2000: false, 2000 + 2*(3*mostEarly-1): true} {
+	for cid, want := range map[uint64]bool{1000: true, 2000: false, 2000 + 2*(3*survive.MostEarly-1): true} {
 		if c := agreed(t, e, cid); c.Revoked() != want {
 			t.Errorf("communicator %d is revoked: %v", cid, c.Revoked())
 		}

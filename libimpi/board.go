@@ -97,9 +97,21 @@ func (c *Comm) OpenBoard(well bool) (transport.Board, error) {
 		return opened, nil
 	}
 	if failed == nil {
-		opened.Leave()
+		c.engine.mu.Lock()
+		defer c.engine.mu.Unlock()
+		opened.Leave(c.dead()...)
 	}
 	return nil, err
+}
+
+// dead are the members that are lost, by rank. Engine lock held.
+func (c *Comm) dead() (ranks []int) {
+	for _, world := range c.losses.failed {
+		if r := c.group.Rank(world); r != abi.MPI_UNDEFINED {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
 }
 
 // UseBoard makes the board that OpenBoard has returned the one of the communicator's operations. If there is none, or
@@ -127,10 +139,10 @@ func (c *Comm) NoBoard() {
 	b.Counters, b.none = BoardCounters{}, true
 }
 
-// leaveBoard gives the communicator's board up, if it has one. Nothing uses that any more.
+// leaveBoard gives the communicator's board up, if it has one. Nothing uses that any more. Engine lock held.
 func (c *Comm) leaveBoard() {
 	if c.board.shared != nil {
-		c.board.shared.Leave()
+		c.board.shared.Leave(c.dead()...)
 		c.board.shared = nil
 	}
 }

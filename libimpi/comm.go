@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/group"
 	"github.com/libimpi/libimpi/libimpi/report"
 	"github.com/libimpi/libimpi/libimpi/topo"
+	"github.com/libimpi/libimpi/onesided"
 )
 
 // Group is package group's.
@@ -49,6 +50,7 @@ type Comm struct {
 	neighborhood neighborhood
 	foreigners   foreigners
 	losses       losses
+	window       *onesided.Window // that has the communicator for itself, and hears of losses; nil: none
 
 	doing  doing // the blocking collective operation that the program has called last
 	ops    collective

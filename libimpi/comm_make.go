@@ -197,8 +197,8 @@ func (s *subset) newBlock() (contexts.Block, error) {
 	return e.givenBlock(s.g.World(0), word)
 }
 
-// tell gives all members the first one's word, over a binomial tree. Words say for whom they are: when members are lost,
-// a call under the same tag may have failed before, in which some words have not been received.
+// tell gives all members the first one's word, over a binomial tree. Words say for whom they are: when members are
+// lost, a call under the same tag may have failed before, in which some words have not been received.
 func (s *subset) tell(word []uint64) error {
 	me, b := s.Rank(), []uint64{word[0], s.digest()}
 	if me > 0 {

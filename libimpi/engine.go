@@ -43,6 +43,7 @@ import (
 	"github.com/libimpi/libimpi/libimpi/contexts"
 	"github.com/libimpi/libimpi/libimpi/pressure"
 	"github.com/libimpi/libimpi/libimpi/protocol"
+	"github.com/libimpi/libimpi/libimpi/survive"
 	"github.com/libimpi/libimpi/libimpi/unexpected"
 	"github.com/libimpi/libimpi/onesided"
 	"github.com/libimpi/libimpi/transport"
@@ -161,7 +162,7 @@ type loss struct {
 	condemn    func(int32, bool, error) // Config.Condemn
 	survivors  []*survivors             // of all communicators that have needed them
 	retired    []*survivors             // those of communicators that have been freed, the oldest first
-	early      earlyWords
+	early      survive.EarlyWords
 	parting    []*Comm // those that wait for their members before they are freed
 	operations uint64  // that survivors have begun
 	unsettled  int     // of these, how many are under way

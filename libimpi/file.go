@@ -23,12 +23,24 @@ type File struct {
 }
 
 // OpenFile opens a file for the members of c, all of which call it. refused is what is wrong with the arguments of this
-// one. All members get an error, or none.
+// one. All members get an error, or none; in a job that is not fault tolerant some may get that of a lost peer alone.
 func (c *Comm) OpenFile(fs file.FileSystem, name string, mode int, hints file.Hints, refused *Error) (*File, error) {
 	if r, p := c.foreign(); p != nil {
 		return nil, errorf(abi.MPI_ERR_UNSUPPORTED_OPERATION, "rank %d of %s belongs to IMPI client %d, which is not "+
 			"libimpi: IMPI has no files between implementations", r, c.describe(), p.Client)
 	}
+	f, err := c.openFile(fs, name, mode, hints, refused)
+	if bad := c.agreedOn(err); bad != nil {
+		if err == nil {
+			f.Abandon()
+		}
+		return nil, bad
+	}
+	return f, nil
+}
+
+// openFile opens the file in this process.
+func (c *Comm) openFile(fs file.FileSystem, name string, mode int, hints file.Hints, refused *Error) (*File, error) {
 	var wrong error
 	if refused != nil {
 		wrong = refused
@@ -57,6 +69,15 @@ func Refusal(err *Error) error {
 
 // LeaveFiles gives up what files may find on a communicator that is freed, but for those that are open.
 func (c *Comm) LeaveFiles() { c.files.Leave() }
+
+// Revoke ends everything on the file that needs other members, now and from now on, at all members (MPIX_File_revoke).
+// Revoked, Failed: what is known of its members.
+func (f *File) Revoke()        { f.comm.Revoke() }
+func (f *File) Revoked() bool  { return f.comm.Revoked() }
+func (f *File) Failed() *Group { return f.comm.Failed() }
+
+// Broken reports whether members are lost, or the file is revoked: no collective call succeeds.
+func (f *File) Broken() bool { return f.comm.losses.gone.Load() != nil }
 
 // Group is the group of the members.
 func (f *File) Group() *Group { return f.comm.Group() }
@@ -182,6 +203,31 @@ type fileComm struct {
 	mapped  onesided.Mapped
 }
 
+// Leave implements members.Losses, as the following do.
+func (c *fileComm) Leave() error {
+	if !c.tolerant() {
+		return nil
+	}
+	_, err := c.Agree(0)
+	return err
+}
+
+// Loss is why the members can do nothing together any more.
+func (c *fileComm) Loss() error {
+	if gone := c.losses.gone.Load(); gone != nil {
+		return gone
+	}
+	return nil
+}
+
+// Revocation is Loss if they are revoked.
+func (c *fileComm) Revocation() error {
+	if gone := c.losses.gone.Load(); gone != nil && gone.Class == abi.MPIX_ERR_REVOKED {
+		return gone
+	}
+	return nil
+}
+
 // AllWell implements members.Collectives.
 func (c *fileComm) AllWell(err error) (bool, error) { return onesided.AllWell(&c.ops, err) }
 
@@ -216,7 +262,7 @@ func (c *fileComm) Wait(reqs ...coll.Req) error { return c.ops.Wait(reqs...) }
 
 // Window implements members.Own.
 func (c *fileComm) Window(config onesided.Config) (members.Window, error) {
-	w, err := c.NewWindow(config)
+	w, err := c.newWindow(config)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (e *Engine) noticeLost(c *Comm) {
 			c.lose(world, p.lost)
 		}
 	}
-	if e.loss.early.take(c.p2p.cid) {
+	if e.loss.early.Take(c.p2p.cid) {
 		c.revoke()
 	}
 }
@@ -196,6 +196,7 @@ func (c *Comm) lose(world int32, err *Error) {
 		if l := &one.losses; !slices.Contains(l.failed, world) {
 			l.failed = append(l.failed, world)
 			one.needs(err)
+			one.tellWindow(world, err)
 		}
 	}
 }

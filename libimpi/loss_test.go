@@ -353,7 +353,7 @@ func TestCommunicatorsMadeAfterALossOrARevocation(t *testing.T) {
 	})
 }
 
-// A call that waits for all of some requests does not wait for others when one pends, and completes those that are done.
+// A call that waits for all of some requests does not wait for others when one pends. It completes those that are done.
 func TestWaitAllLeavesWhatIsNotDoneWhenAReceivePends(t *testing.T) {
 	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
 		const receiver, victim, sender = 0, 1, 2

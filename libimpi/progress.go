@@ -451,17 +451,26 @@ func (e *Engine) bringOn(r *Request) {
 	}
 }
 
-// awaitWord returns when a word of shared memory is at least so large that rises in any case. Who raises it rings this
-// process's bell. Errors: a member is lost.
-func (c *Comm) awaitWord(word *uint64, least uint64, why cause) error {
+// awaitWord returns when a word of shared memory is at least so large. Who raises it rings this process's bell. It does
+// not wait in vain: when members are lost or the communicator is revoked inVain is asked again and again, under the
+// lock, and its error is returned. Errors besides: the job has failed.
+func (c *Comm) awaitWord(word *uint64, least uint64, why cause, inVain func() error) (err error) {
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitFor(func() bool { return atomic.LoadUint64(word) >= least || c.losses.first != nil }, anyPeer, why)
-	if atomic.LoadUint64(word) < least {
-		return c.failure()
+	over := func() bool {
+		if atomic.LoadUint64(word) >= least {
+			return true
+		}
+		if c.losses.first != nil {
+			err = inVain()
+		}
+		return err != nil
 	}
-	return nil
+	if e.waitFor(over, anyPeer, why); !over() {
+		return e.failure()
+	}
+	return err
 }
 
 // Turn advances requests under way, and waits for nothing.

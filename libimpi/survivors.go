@@ -281,38 +281,10 @@ func (e *Engine) hearEarly(h *transport.Header, payload []byte) bool {
 	}
 	if h.Tag == tagRevocation {
 		e.loss.some = true
-		e.loss.early.add(h.Src, h.CID&^contexts.Survivors)
+		e.loss.early.Add(h.Src, h.CID&^contexts.Survivors)
 		return true
 	}
 	return false
-}
-
-// earlyWords are revocations of communicators that are not known here, by who has told of them: they are still being
-// made, or have been freed. Their ids are not given again.
-type earlyWords map[int32][]uint64
-
-// mostEarly is how many words of one process are kept, the last ones. A process is not so many communicators behind
-// another.
-const mostEarly = 1024
-
-func (w *earlyWords) add(from int32, cid uint64) {
-	if *w == nil {
-		*w = earlyWords{}
-	}
-	words := append((*w)[from], cid)
-	(*w)[from] = words[max(0, len(words)-mostEarly):]
-}
-
-// take reports whether a communicator has been revoked, and forgets that.
-func (w earlyWords) take(cid uint64) (revoked bool) {
-	for from, words := range w {
-		left := slices.DeleteFunc(words, func(c uint64) bool { return c == cid })
-		revoked = revoked || len(left) < len(words)
-		if w[from] = left; len(left) == 0 {
-			delete(w, from)
-		}
-	}
-	return revoked
 }
 
 // What a program does about members of a communicator that are lost (ULFM): it asks which they are, acknowledges them,
@@ -343,7 +315,9 @@ func (c *Comm) revoke() {
 		l := &one.losses
 		l.revoked, l.first = revoked, nil // what follows it counts more than what has led to it
 		one.needs(revoked)
-		one.close()
+		if one.close(); one.window != nil {
+			one.window.Revoke(revoked.Text)
+		}
 	}
 	e.endHopeless()
 	s := c.survivors()

@@ -8,8 +8,8 @@ import (
 	"github.com/libimpi/libimpi/coll/op"
 )
 
-// inSteps starts an operation in each engine, and steps them in turn until all are done, b.N times: it measures the work
-// of all processes together, whatever the scheduler does with them.
+// inSteps starts an operation in each engine, and steps them in turn until all are done, again and again: it measures
+// the work of all processes together, whatever the scheduler does with them.
 func inSteps(b *testing.B, es []*Engine, start func(e *Engine) uint64) {
 	ids := make([]uint64, len(es))
 	for b.Loop() {
@@ -31,8 +31,8 @@ func inSteps(b *testing.B, es []*Engine, start func(e *Engine) uint64) {
 	}
 }
 
-// BenchmarkAgree compares an agreement of 8 processes in shared memory with an allreduce of one integer, by messages and
-// on a board.
+// BenchmarkAgree compares an agreement of 8 processes in shared memory with an allreduce of one integer, by messages
+// and on a board.
 func BenchmarkAgree(b *testing.B) {
 	in, out := []int32{1}, make([][1]int32, 8)
 	sum := func(e *Engine) uint64 {

@@ -31,16 +31,28 @@ type Window struct {
 const Done = sentRequest
 
 // NewWindow makes a window of the members of c, all of which call it. Errors are the same at all of them, but for those
-// of lost peers and of memory.
+// of lost peers and of memory. In a job that is fault tolerant all of them have the window, or none.
 func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err := c.onlyOurs(); err != nil {
 		return nil, err
 	}
+	w, err := c.newWindow(config)
+	if bad := c.agreedOn(err); bad != nil {
+		if err == nil {
+			w.forget()
+		}
+		return nil, bad
+	}
+	return w, nil
+}
+
+// newWindow makes the window of this process.
+func (c *Comm) newWindow(config onesided.Config) (*Window, error) {
 	own, err := c.Dup()
 	if err != nil {
 		return nil, err
 	}
-	config.Foreign = c.engine.foreignJobs(c.group)
+	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.tolerant()
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
 		own.Discard()
@@ -48,10 +60,36 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	}
 	made := &Window{Window: w, comm: own}
 	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
 	c.engine.windows = append(c.engine.windows, made)
-	c.engine.mu.Unlock()
+	made.hearsOfLosses()
 	return made, nil
 }
+
+// hearsOfLosses tells the window of members that are lost, now and from now on (Comm.tellWindow).
+func (w *Window) hearsOfLosses() {
+	c := w.comm
+	c.window = w.Window
+	for _, world := range c.losses.failed {
+		c.tellWindow(world, c.engine.peer(world).lost)
+	}
+	if c.losses.revoked != nil {
+		w.Window.Revoke(c.losses.revoked.Text)
+	}
+}
+
+// tellWindow tells the window that has the communicator for itself, if one has, of the loss of a member.
+func (c *Comm) tellWindow(world int32, why *Error) {
+	if c.window != nil {
+		c.window.Lost(int(c.sourceOf(world)), why.Class, why.Text)
+	}
+}
+
+// Revoke ends everything on the window, now and from now on, at all members (MPIX_Win_revoke). Revoked and Failed are
+// those of its communicator.
+func (w *Window) Revoke()        { w.comm.Revoke() }
+func (w *Window) Revoked() bool  { return w.comm.Revoked() }
+func (w *Window) Failed() *Group { return w.comm.Failed() }
 
 // Rename gives the window a name.
 func (w *Window) Rename(name string) {
@@ -63,13 +101,14 @@ func (w *Window) Rename(name string) {
 // Comm is the communicator.
 func (w *Window) Comm() *Comm { return w.comm }
 
-// Free gives the window up, when all members have called it and all communication is done.
+// Free gives the window up, when all members have called it and all communication is done, or, with an error, when
+// members are lost (Broken).
 func (w *Window) Free() error {
-	if err := w.Window.Free(); err != nil {
-		return err
+	err := w.Window.Free()
+	if err == nil || w.Broken() {
+		w.end()
 	}
-	w.end()
-	return nil
+	return err
 }
 
 // forget gives it up without a word to the others.
@@ -127,6 +166,12 @@ func (w *windowEngine) Comm() coll.Comm            { return &w.comm.ops }
 func (w *windowEngine) Barrier() error             { return w.comm.Barrier() }
 func (w *windowEngine) Sharers() *onesided.Sharers { return w.comm.sharers() }
 
+// Agree waits for all members that survive.
+func (w *windowEngine) Agree() error {
+	_, err := w.comm.Agree(0)
+	return err
+}
+
 // Allgather gathers numbers.
 func (w *windowEngine) Allgather(own, all []uint64) error {
 	recv := countBuf(all)
@@ -153,7 +198,7 @@ func (w *windowEngine) ReduceScatter(own []uint64) (uint64, error) {
 }
 
 // Await implements onesided.Machine, as Wake and Relax do.
-func (w *windowEngine) Await(word *uint64, least uint64) error {
+func (w *windowEngine) Await(word *uint64, least uint64, inVain func() error) error {
 	e := w.e
 	if !e.waiting.patient.Load() && !e.shared.hasWork() && !w.serves.Load() {
 		for range board.Looks {
@@ -163,7 +208,7 @@ func (w *windowEngine) Await(word *uint64, least uint64) error {
 			}
 		}
 	}
-	return w.comm.awaitWord(word, least, cause{what: report.ForWindow, comm: w.comm, word: word})
+	return w.comm.awaitWord(word, least, cause{what: report.ForWindow, comm: w.comm, word: word}, inVain)
 }
 
 // Wake wakes a member.
@@ -190,8 +235,7 @@ func (w *windowEngine) Ring()   { w.e.ring() }
 
 // WaitFor waits for a condition.
 func (w *windowEngine) WaitFor(c onesided.Condition) {
-	w.e.waitFor(func() bool { return c.Holds() || w.comm.losses.first != nil }, anyPeer,
-		cause{what: report.ForWindow, comm: w.comm, condition: c})
+	w.e.waitFor(c.Holds, anyPeer, cause{what: report.ForWindow, comm: w.comm, condition: c})
 }
 
 // Poll makes progress.
@@ -201,13 +245,8 @@ func (w *windowEngine) Poll() {
 	w.e.callProgram()
 }
 
-// Failure is the loss of a member.
-func (w *windowEngine) Failure() error {
-	if lost := w.comm.losses.gone.Load(); lost != nil {
-		return lost
-	}
-	return w.e.failure()
-}
+// Failure is that of the job.
+func (w *windowEngine) Failure() error { return w.e.failure() }
 
 // whenOver is the compound of a message whose end a window hears of; nil: it does not.
 type whenOver func(whole bool, err error)

@@ -108,11 +108,12 @@ struct impi_window_target {
 	int64_t unit;
 	uint64_t ticket;
 	uint32_t hold;
-	uint32_t pad;
+	uint32_t mine;
 	uint64_t started;
 	uint64_t exposed;
 	uint64_t *completes;
 	uint64_t *completed;
+	uint32_t *locking;
 };
 
 struct impi_window {
@@ -256,12 +257,13 @@ _Static_assert(offsetof(struct impi_window_target, size) == 24, "layout");
 _Static_assert(offsetof(struct impi_window_target, unit) == 32, "layout");
 _Static_assert(offsetof(struct impi_window_target, ticket) == 40, "layout");
 _Static_assert(offsetof(struct impi_window_target, hold) == 48, "layout");
-_Static_assert(offsetof(struct impi_window_target, pad) == 52, "layout");
+_Static_assert(offsetof(struct impi_window_target, mine) == 52, "layout");
 _Static_assert(offsetof(struct impi_window_target, started) == 56, "layout");
 _Static_assert(offsetof(struct impi_window_target, exposed) == 64, "layout");
 _Static_assert(offsetof(struct impi_window_target, completes) == 72, "layout");
 _Static_assert(offsetof(struct impi_window_target, completed) == 80, "layout");
-_Static_assert(sizeof(struct impi_window_target) == 88, "layout");
+_Static_assert(offsetof(struct impi_window_target, locking) == 88, "layout");
+_Static_assert(sizeof(struct impi_window_target) == 96, "layout");
 _Static_assert(offsetof(struct impi_window, handle) == 0, "layout");
 _Static_assert(offsetof(struct impi_window, targets) == 8, "layout");
 _Static_assert(offsetof(struct impi_window, access) == 16, "layout");

@@ -25,7 +25,7 @@ func (w *Window) begin(target int, request bool) error {
 	if err != nil {
 		return err
 	}
-	return nil
+	return w.losses.in(target)
 }
 
 // Place is what a call names of a target's memory.
@@ -175,7 +175,7 @@ func (w *Window) ready(p Place, ask bool, what string, given coll.Buf) (datatype
 }
 
 // Sync orders loads and stores of the program with those of others (MPI_Win_sync), and makes progress: what others ask
-// of this process may be what it waits for.
+// of this process may be what it waits for. It involves no other member.
 func (w *Window) Sync() error {
 	var word uint32
 	atomic.AddUint32(&word, 1)

@@ -19,6 +19,7 @@ import (
 type windowRequests struct {
 	tags     int32 // of Data, given out by this process
 	open     int   // messages to and from all targets whose end is awaited
+	lossy    bool  // a member is lost
 	fences   fences
 	targets  []target
 	origins  []origin // serve.go
@@ -28,6 +29,7 @@ type windowRequests struct {
 
 // target is what this process has under way at another one.
 type target struct {
+	gone             bool   // it is lost, or the window revoked: nothing comes from it any more
 	open             int    // messages whose end is awaited
 	copies           int64  // bytes of copies among them
 	changed          bool   // requests have been sent whose end only the target knows
@@ -38,6 +40,7 @@ type target struct {
 	ahead            ahead
 	types            typeTable
 	failed           error // what the target says has failed
+	refused          error // the lock: nobody gets it any more
 }
 
 const (
@@ -63,6 +66,29 @@ func (w *Window) closeRequests() {
 	if w.requests.targets != nil {
 		w.engine.Serve(nil)
 	}
+}
+
+// settle waits for the long puts of members of a window that is Broken, which these have sent together with their
+// requests: its memory may be used for something else then.
+func (w *Window) settle() {
+	if w.requests.targets == nil || !w.Broken() {
+		return
+	}
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	w.engine.WaitFor((*isSettled)(&w.requests))
+}
+
+// isSettled is what settle waits for.
+type isSettled windowRequests
+
+func (q *isSettled) Holds() bool {
+	for r := range q.origins {
+		if q.origins[r].open > 0 {
+			return false
+		}
+	}
+	return q.open == 0
 }
 
 // operation is what the program's request of a call stands for; nil if the call returns none.
@@ -245,7 +271,7 @@ func (w *Window) askAccumulate(origin, result coll.Buf, p Place, of coll.Op, ele
 	o := w.newOp(ask)
 	dynamic := w.flavor == abi.MPI_WIN_FLAVOR_DYNAMIC
 	for ; r.First < n; r.First += most {
-		if w.awaitRoom(p.Target); w.engine.Failure() != nil {
+		if w.awaitRoom(p.Target); w.lost(p.Target) != nil {
 			break
 		}
 		if err := t.types.describe(p.Type, &r); err != nil {

@@ -7,7 +7,7 @@ func TestTheOwnerOfAWordIsKnown(t *testing.T) {
 	mem := make([]uint64, WordsBytes(n)/8)
 	w := &Window{me: me}
 	targets := make([]Target, n)
-	w.words = NewWords(bytesOf(mem), me, &View{}, targets, nil)
+	w.words = NewWords(bytesOf(mem), me, &View{}, targets, nil, newLosses(len(targets)))
 	for r := range n {
 		m := &w.words.members[r]
 		for _, word := range []*uint64{&m.Fence, &m.Next, &m.Read, &m.Write, &w.words.posted[me*n+r], targets[r].Completed} {

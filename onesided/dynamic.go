@@ -101,7 +101,7 @@ func (w *Window) regionsOf(member int) (list Regions, ok bool) {
 	known := &w.direct.tables[member]
 	for tries := 0; known.version != w.words.Version(member); tries++ {
 		table, n, version, settled := w.words.Published(member)
-		if n > mostRegions || tries > 0 && w.engine.Relax() != nil {
+		if n > mostRegions || tries > 0 && (w.losses.gone(member) || w.engine.Relax() != nil) {
 			return nil, false
 		}
 		if !settled {

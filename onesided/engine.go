@@ -34,6 +34,9 @@ type Members interface {
 	Allgather(own, all []uint64) error
 	// Barrier returns when all members have called it. Collective.
 	Barrier() error
+	// Agree returns when all members that are not lost have called it, at all of them with an error if some are lost.
+	// It is for windows that are Config.Tolerant. Collective.
+	Agree() error
 	// ReduceScatter returns the sum of what all members give for this one: own has a number for each. It returns when all
 	// members have called it. Collective.
 	ReduceScatter(own []uint64) (uint64, error)
@@ -43,12 +46,13 @@ type Members interface {
 
 // Machine is what the words of a window need of the engine. Its functions are called without the lock.
 type Machine interface {
-	// Await returns when the word is at least so large, and makes progress until then. Errors: a peer is lost.
-	Await(word *uint64, least uint64) error
+	// Await returns when the word is at least so large, and makes progress until then. Errors: the job has failed, or
+	// inVain returns one, which is asked under the engine's lock when members are lost or the window is revoked.
+	Await(word *uint64, least uint64, inVain func() error) error
 	// Wake wakes a member of the window, by its rank, if it sleeps. The word that it may wait for has been stored.
 	Wake(rank int)
-	// Relax lets others go on, who may hold a lock that is held for moments only, and makes progress. Errors: a peer is
-	// lost.
+	// Relax lets others go on, who may hold a lock that is held for moments only, and makes progress. Errors: the job has
+	// failed.
 	Relax() error
 }
 
@@ -56,7 +60,7 @@ type Machine interface {
 type Progress interface {
 	Lock()
 	Unlock()
-	// WaitFor makes progress until the condition holds, or a member is lost. Lock held, given up while waiting.
+	// WaitFor makes progress until the condition holds, or the job has failed. Lock held, given up while waiting.
 	WaitFor(c Condition)
 	// Poll makes progress for a thread of the program that waits for nothing. Lock held, given up while functions of
 	// the program are called.
@@ -65,7 +69,8 @@ type Progress interface {
 	Turn()
 	// Ring wakes threads of this process that sleep in WaitFor: what they wait for may hold now.
 	Ring()
-	// Failure is the loss of a member, which ends all use of the window; nil: all are there. With the lock or without.
+	// Failure is that of the job, which ends all use of the window; nil: it goes on. Members may be lost nevertheless
+	// (Window.Lost). With the lock or without.
 	Failure() error
 }
 

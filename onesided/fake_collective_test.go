@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -15,15 +16,30 @@ func (e *FakeEngine) Allgather(own, all []uint64) error {
 
 // Barrier makes progress: others may need this process before they come.
 func (e *FakeEngine) Barrier() error {
+	e.step()
 	mine := e.barriers.Add(1)
 	for _, other := range e.f.engines {
 		for other.barriers.Load() < mine {
-			if err := e.Relax(); err != nil {
+			if err := cmp.Or(e.anyLoss(), e.Relax()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// Agree is Barrier for those that live.
+func (e *FakeEngine) Agree() error {
+	e.step()
+	mine := e.barriers.Add(1)
+	for r, other := range e.f.engines {
+		for other.barriers.Load() < mine && !e.f.deaths.of[r].Load() {
+			if err := e.Relax(); err != nil {
+				return err
+			}
+		}
+	}
+	return e.anyLoss()
 }
 
 // ReduceScatter makes progress, too.
@@ -47,7 +63,7 @@ func (e *FakeEngine) ReduceScatter(own []uint64) (sum uint64, err error) {
 			return sum, nil
 		}
 		s.Unlock()
-		if err := e.Relax(); err != nil {
+		if err := cmp.Or(e.anyLoss(), e.Relax()); err != nil {
 			return 0, err
 		}
 	}

@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"slices"
@@ -36,12 +37,13 @@ type Fake struct {
 		rounds map[int][][]uint64 // what each member has given
 	}
 	spares []Spares
+	deaths deaths
 }
 
 // NewFake makes a job of a process for each entry of machines. Memory is found that was made from the nth time on.
 func NewFake(machines []int, foundFrom int) *Fake {
 	f := &Fake{Machines: machines, memory: newSegments(), spares: make([]Spares, len(machines))}
-	f.memory.foundFrom = foundFrom
+	f.memory.foundFrom, f.deaths.of = foundFrom, make([]atomic.Bool, len(machines))
 	return f
 }
 
@@ -53,7 +55,8 @@ func (f *Fake) Run(t testing.TB, body func(e *FakeEngine)) {
 	t.Helper()
 	f.engines = make([]*FakeEngine, len(f.Machines))
 	for r := range f.engines {
-		f.engines[r] = &FakeEngine{f: f, Me: r, limit: time.Now().Add(patience), running: map[uint64]*asked{}, last: 1}
+		f.engines[r] = &FakeEngine{f: f, Me: r, limit: time.Now().Add(patience), running: map[uint64]*asked{}, last: 1,
+			known: make([]bool, len(f.Machines))}
 	}
 	err := colltest.New(len(f.Machines)).Run(func(c *colltest.Comm) error {
 		e := f.engines[c.Rank()]
@@ -76,15 +79,17 @@ type FakeEngine struct {
 	inbox struct {
 		sync.Mutex
 		packets []packet
+		early   []packet // data that nobody has waited for
 	}
 	barriers atomic.Int64 // how many it has called
 	summed   int          // and how often ReduceScatter
 
 	mu       sync.Mutex // the engine's lock: guards all that follows
-	window   *Window
-	unserved []packet // requests that came before there was a window
+	window   *Window    // that takes requests
+	member   *Window    // the same, or one that takes none
+	known    []bool     // who is lost
+	unserved []packet   // requests that came before there was a window
 	posted   []receive
-	early    []packet // data that nobody has waited for
 	running  map[uint64]*asked
 	last     uint64 // request given out
 	sent     int
@@ -121,7 +126,13 @@ func (e *FakeEngine) Engine() Engine {
 }
 
 // New makes a window.
-func (e *FakeEngine) New(config Config) (*Window, error) { return New(e.Engine(), config) }
+func (e *FakeEngine) New(config Config) (*Window, error) {
+	w, err := New(e.Engine(), config)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.member = w
+	return w, err
+}
 
 func (e *FakeEngine) String() string  { return "the processes of a test" }
 func (e *FakeEngine) Comm() coll.Comm { return e.comm }
@@ -144,16 +155,17 @@ func (e *FakeEngine) Sharers() *Sharers {
 	return s
 }
 
-func (e *FakeEngine) Await(word *uint64, least uint64) error {
+func (e *FakeEngine) Await(word *uint64, least uint64, inVain func() error) error {
+	e.step()
 	for atomic.LoadUint64(word) < least {
-		if err := e.Relax(); err != nil {
+		if err := cmp.Or(inVain(), e.Relax()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *FakeEngine) Wake(int) {}
+func (e *FakeEngine) Wake(int) { e.step() }
 
 func (e *FakeEngine) Relax() error {
 	e.Turn()
@@ -161,11 +173,16 @@ func (e *FakeEngine) Relax() error {
 	return e.Failure()
 }
 
-func (e *FakeEngine) Lock()   { e.mu.Lock() }
+func (e *FakeEngine) Lock() {
+	e.step()
+	e.mu.Lock()
+}
+
 func (e *FakeEngine) Unlock() { e.mu.Unlock() }
 func (e *FakeEngine) Ring()   {}
 
 func (e *FakeEngine) WaitFor(c Condition) {
+	e.step()
 	for !c.Holds() && e.Failure() == nil {
 		if e.f.Waits != nil {
 			e.f.Waits(e)
@@ -192,12 +209,12 @@ func (e *FakeEngine) Failure() error {
 
 // Poll takes what has come.
 func (e *FakeEngine) Poll() {
-	e.inbox.Lock()
-	packets := e.inbox.packets
-	e.inbox.packets = nil
-	e.inbox.Unlock()
-	for _, p := range packets {
+	e.mourn()
+	for {
+		p, ok := e.next()
 		switch {
+		case !ok:
+			return
 		case p.ended:
 			p.end(false, nil)
 		case p.on == Asks && e.window == nil:
@@ -208,6 +225,18 @@ func (e *FakeEngine) Poll() {
 			e.arrive(p)
 		}
 	}
+}
+
+// next takes the oldest packet.
+func (e *FakeEngine) next() (p packet, ok bool) {
+	e.inbox.Lock()
+	defer e.inbox.Unlock()
+	if len(e.inbox.packets) == 0 {
+		return p, false
+	}
+	p = e.inbox.packets[0]
+	e.inbox.packets = e.inbox.packets[1:]
+	return p, true
 }
 
 // taken are the bytes of a message. Its sender may use its memory then.
@@ -237,7 +266,9 @@ func (e *FakeEngine) serve(p packet) { e.window.Serve(int32(p.from), e.taken(p))
 func (e *FakeEngine) arrive(p packet) {
 	i := slices.IndexFunc(e.posted, func(r receive) bool { return r.from == p.from && r.tag == p.tag })
 	if i < 0 {
-		e.early = append(e.early, p)
+		e.inbox.Lock()
+		defer e.inbox.Unlock()
+		e.inbox.early = append(e.inbox.early, p)
 		return
 	}
 	r := e.posted[i]
@@ -260,6 +291,7 @@ const shortest = 256
 
 // SendShort finds no room each fourth time.
 func (e *FakeEngine) SendShort(on Space, b Buf, to int, tag int32) bool {
+	e.step()
 	rep := e.Rep(to)
 	n := b.Type.PackedSize(b.Count, rep)
 	if e.sent++; e.sent%4 == 0 || n > shortest {
@@ -274,19 +306,41 @@ func (e *FakeEngine) SendShort(on Space, b Buf, to int, tag int32) bool {
 }
 
 func (e *FakeEngine) Send(on Space, b Buf, to int, tag int32, end func(whole bool, err error)) {
+	e.step()
+	if err := e.loss(to); err != nil {
+		if end != nil {
+			end(false, err)
+		}
+		return
+	}
 	e.f.engines[to].deliver(packet{on: on, from: e.Me, tag: tag, buf: b, rep: e.Rep(to), end: end})
 }
 
 func (e *FakeEngine) Receive(b Buf, from int, tag int32, end func(whole bool, err error)) {
 	r := receive{packet{from: from, tag: tag, buf: b, rep: e.Rep(from), end: end}}
-	i := slices.IndexFunc(e.early, func(p packet) bool { return p.from == from && p.tag == tag })
-	if i < 0 {
+	p, ok := e.came(from, tag)
+	err := e.loss(from)
+	switch {
+	case ok:
+		e.receive(r, p)
+	case err != nil:
+		end(false, err)
+	default:
 		e.posted = append(e.posted, r)
-		return
 	}
-	p := e.early[i]
-	e.early = slices.Delete(e.early, i, i+1)
-	e.receive(r, p)
+}
+
+// came takes data that has come already.
+func (e *FakeEngine) came(from int, tag int32) (p packet, ok bool) {
+	e.inbox.Lock()
+	defer e.inbox.Unlock()
+	i := slices.IndexFunc(e.inbox.early, func(p packet) bool { return p.from == from && p.tag == tag })
+	if i < 0 {
+		return p, false
+	}
+	p = e.inbox.early[i]
+	e.inbox.early = slices.Delete(e.inbox.early, i, i+1)
+	return p, true
 }
 
 func (e *FakeEngine) Post(int)   {}
@@ -383,9 +437,9 @@ func bytesOfRuns(runs []transport.Run) (list [][]byte) {
 // Idle checks that an engine holds nothing back.
 func (e *FakeEngine) Idle(t testing.TB) {
 	e.Turn()
-	if len(e.posted)+len(e.early)+len(e.unserved)+len(e.running) > 0 {
+	if len(e.posted)+len(e.inbox.early)+len(e.unserved)+len(e.running) > 0 {
 		t.Errorf("process %d: %d receives, %d messages, %d requests of others and %d of the program are left", e.Me,
-			len(e.posted), len(e.early), len(e.unserved), len(e.running))
+			len(e.posted), len(e.inbox.early), len(e.unserved), len(e.running))
 	}
 	for _, what := range e.Breaches {
 		t.Errorf("process %d has found a breach: %s", e.Me, what)

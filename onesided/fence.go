@@ -85,9 +85,9 @@ type nearMachine struct {
 func (m nearMachine) Wake(rank int) { m.Machine.Wake(m.ranks[rank]) }
 
 // newNearWords are words in zeroed memory that they map.
-func newNearWords(mem []byte, me int, ranks []int, m Machine) *Words {
+func newNearWords(mem []byte, me int, ranks []int, m Machine, l *losses) *Words {
 	view, targets := NewView(len(ranks))
-	return NewWords(mem, slices.Index(ranks, me), view, targets, nearMachine{m, ranks})
+	return NewWords(mem, slices.Index(ranks, me), view, targets, nearMachine{m, ranks}, l)
 }
 
 // count returns when all members have called the fence, and when all is done that this process has been asked for, and
@@ -112,7 +112,7 @@ func (w *Window) count() (err error) {
 	if f := (*isFenced)(q); !f.Holds() {
 		w.engine.WaitFor(f)
 	}
-	if w.engine.Failure() == nil {
+	if w.failure() == nil {
 		w.comeTo()
 	}
 	for r := range q.targets {
@@ -127,7 +127,7 @@ func (w *Window) count() (err error) {
 // isFenced is what a fence waits for: so many requests are done.
 type isFenced windowRequests
 
-func (f *isFenced) Holds() bool { return f.open == 0 && f.fences.served >= f.fences.all }
+func (f *isFenced) Holds() bool { return f.open == 0 && (f.lossy || f.fences.served >= f.fences.all) }
 
 // servedOne notes that a request of another process is done. Engine lock held.
 func (w *Window) servedOne(bool, error) {
@@ -143,19 +143,24 @@ func (w *Window) comeTo() {
 		q.targets[r].ahead = ahead{}
 	}
 	for r := range q.origins {
-		o := &q.origins[r]
-		early := o.early
-		o.early = nil
-		for _, b := range early {
-			w.Serve(int32(r), b)
-		}
+		w.serveEarly(int32(r))
+	}
+}
+
+// serveEarly serves what an origin has asked for early. Engine lock held.
+func (w *Window) serveEarly(source int32) {
+	o := &w.requests.origins[source]
+	early := o.early
+	o.early = nil
+	for _, b := range early {
+		w.Serve(source, b)
 	}
 }
 
 // isEarly reports whether a request was sent after a fence that this process has not come to. What answers this process
-// never waits.
+// never waits, and nothing does once a member is lost.
 func (w *Window) isEarly(r *Request) bool {
-	return w.counts && !r.Kind.isAnswer() && int16(r.Fences-w.requests.fences.number()) > 0
+	return w.counts && !w.requests.lossy && !r.Kind.isAnswer() && int16(r.Fences-w.requests.fences.number()) > 0
 }
 
 // ahead are bytes of requests that a target may have to keep. The origin asks for a flush when there are some, which is

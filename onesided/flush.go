@@ -40,11 +40,13 @@ type (
 	isHeld  target // its lock has been granted
 )
 
-func (t *isIdle) Holds() bool  { return (*target)(t).idle() }
-func (t *isSent) Holds() bool  { return t.open == 0 }
-func (t *hasRoom) Holds() bool { return t.copies <= copiesBytes && !(*target)(t).isTooFarAhead() }
-func (t *isOpen) Holds() bool  { return t.posted >= t.started }
-func (t *isHeld) Holds() bool  { return t.granted >= t.asked }
+func (t *isIdle) Holds() bool { return t.gone && t.open == 0 || (*target)(t).idle() }
+func (t *isSent) Holds() bool { return t.open == 0 }
+func (t *hasRoom) Holds() bool {
+	return t.gone || t.copies <= copiesBytes && !(*target)(t).isTooFarAhead()
+}
+func (t *isOpen) Holds() bool { return t.gone || t.posted >= t.started }
+func (t *isHeld) Holds() bool { return t.gone || t.granted >= t.asked }
 
 // outcome is what has gone wrong at a target since the last time. Engine lock held.
 func (w *Window) outcome(to int) error {
@@ -53,13 +55,13 @@ func (w *Window) outcome(to int) error {
 		t.failed = nil
 		return err
 	}
-	return w.engine.Failure()
+	return w.lost(to)
 }
 
 // flush returns when all communication with a target is done there.
 func (w *Window) flush(to int) error {
 	if !w.asks {
-		return nil
+		return w.losses.in(to)
 	}
 	w.engine.Lock()
 	defer w.engine.Unlock()
@@ -82,7 +84,7 @@ func (w *Window) reach(c Condition) {
 // flushAll is flush for all targets at the same time.
 func (w *Window) flushAll() (err error) {
 	if !w.asks {
-		return nil
+		return w.losses.any()
 	}
 	w.engine.Lock()
 	defer w.engine.Unlock()
@@ -91,8 +93,8 @@ func (w *Window) flushAll() (err error) {
 	}
 	waited := false
 	for r := range w.requests.targets {
-		if t := &w.requests.targets[r]; !t.idle() {
-			w.engine.WaitFor((*isIdle)(t))
+		if t := (*isIdle)(&w.requests.targets[r]); !t.Holds() {
+			w.engine.WaitFor(t)
 			waited = true
 		}
 		if bad := w.outcome(r); err == nil {
@@ -108,10 +110,10 @@ func (w *Window) flushAll() (err error) {
 // flushLocal returns when this process's memory is no more in use by communication with a target.
 func (w *Window) flushLocal(to int) error {
 	if !w.asks {
-		return nil
+		return w.losses.in(to)
 	}
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	w.reach((*isSent)(&w.requests.targets[to]))
-	return w.engine.Failure()
+	return w.lost(to)
 }

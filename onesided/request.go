@@ -30,7 +30,7 @@ const (
 	TellFlushed // Op is an error class, 0 for none, and Data its text
 	AskLock
 	AskExclusive
-	TellGranted
+	TellGranted // the same: nobody gets the lock
 	TellUnlock
 	TellPost // Disp: how often the sender has called MPI_Win_post for the receiver
 	TellComplete
@@ -55,6 +55,21 @@ type Request struct {
 }
 
 const requestBytes = 48
+
+// fails makes an answer say what has failed, if anything has.
+func (r *Request) fails(err *Error) {
+	if err != nil {
+		r.Op, r.Data = uint16(err.Class), []byte(err.Text)
+	}
+}
+
+// failure is what an answer says has failed; nil: nothing.
+func (r *Request) failure() error {
+	if r.Op == 0 {
+		return nil
+	}
+	return errorf(int(r.Op), "%s", r.Data)
+}
 
 // MaxRequest bounds a request, in bytes: a piece of data and a description of a type.
 const MaxRequest = 64 << 20

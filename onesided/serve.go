@@ -27,8 +27,11 @@ type origin struct {
 	early     [][]byte // requests that this process has not come to (fence.go)
 }
 
-// Serve does what a request asks for.
+// Serve does what a request asks for, unless its origin is lost: what it gets nobody would give back.
 func (w *Window) Serve(source int32, b []byte) {
+	if w.requests.targets[source].gone {
+		return
+	}
 	r, ok := Parse(b)
 	if ok && w.isEarly(&r) {
 		o := &w.requests.origins[source]
@@ -52,14 +55,15 @@ func (w *Window) obey(source int32, r *Request) bool {
 			return false
 		}
 		t.flushed++
-		if r.Op != 0 && t.failed == nil {
-			t.failed = errorf(int(r.Op), "%s", r.Data)
+		if t.failed == nil {
+			t.failed = r.failure()
 		}
 	case TellGranted:
 		if t.granted >= t.asked {
 			return false
 		}
 		t.granted++
+		t.refused = r.failure()
 	case TellPost:
 		if uint64(r.Disp) <= t.posted {
 			return false
@@ -107,10 +111,8 @@ func (w *Window) settled(source int32) {
 	o.completes = 0
 	for ; o.flushes > 0; o.flushes-- {
 		r := Request{Kind: TellFlushed}
-		if o.failed != nil {
-			r.Op, r.Data = uint16(o.failed.Class), []byte(o.failed.Text)
-			o.failed = nil
-		}
+		r.fails(o.failed)
+		o.failed = nil
 		w.asksFor(int(source), &r, nil)
 	}
 }

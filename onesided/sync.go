@@ -1,6 +1,10 @@
 package onesided
 
-import "github.com/libimpi/libimpi/abi"
+import (
+	"cmp"
+
+	"github.com/libimpi/libimpi/abi"
+)
 
 // Synchronization of windows (MPI 5.0, 12.5). Each call asks the state of the window, completes what the epoch has
 // under way, and tells the others, by words or by requests.
@@ -33,20 +37,26 @@ func (w *Window) guarded(f func(*Epochs) *Error) error {
 	return nil
 }
 
+// ended changes the state of the window after a call.
+func (w *Window) ended(f func(*Epochs)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(w.epochs)
+}
+
 // Fence is MPI_Win_fence.
 func (w *Window) Fence(assert int) error {
 	if err := w.guarded((*Epochs).Fence); err != nil {
 		return err
 	}
 	first, last := assert&abi.MPI_MODE_NOPRECEDE != 0, assert&abi.MPI_MODE_NOSUCCEED != 0
-	if err := w.fence(first); err != nil {
+	err := w.fence(first)
+	if err != nil && !w.Broken() {
 		return err
 	}
 	w.inFence.Store(w.counts && !last)
-	return w.guarded(func(s *Epochs) *Error {
-		s.Fenced(last)
-		return nil
-	})
+	w.ended(func(s *Epochs) { s.Fenced(last) })
+	return err
 }
 
 // fence completes the epoch that a fence ends, if there may be one, and lets the members begin another one.
@@ -60,16 +70,22 @@ func (w *Window) fence(first bool) error {
 	return w.barrier()
 }
 
-// Post is MPI_Win_post for members of the window, by their ranks in it.
+// Post is MPI_Win_post for members of the window, by their ranks in it. That some of them are lost, Wait and Test say.
 func (w *Window) Post(group []int, assert int) error {
+	if err := w.losses.revocation(); err != nil {
+		return err
+	}
 	if err := w.guarded(func(s *Epochs) *Error { return s.Post(group) }); err != nil {
 		return err
 	}
 	return w.sync.post(group, assert&abi.MPI_MODE_NOCHECK != 0)
 }
 
-// Start is MPI_Win_start.
+// Start is MPI_Win_start. That some of the group are lost, communication with them says, and Complete.
 func (w *Window) Start(group []int, assert int) error {
+	if err := w.losses.revocation(); err != nil {
+		return err
+	}
 	if err := w.guarded(func(s *Epochs) *Error { return s.Start(group) }); err != nil {
 		return err
 	}
@@ -87,13 +103,9 @@ func (w *Window) Complete() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.sync.complete(group); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	w.epochs.Completed()
-	w.mu.Unlock()
-	return nil
+	err = w.sync.complete(group)
+	w.ended((*Epochs).Completed)
+	return err
 }
 
 // Wait is MPI_Win_wait.
@@ -102,11 +114,9 @@ func (w *Window) Wait() error {
 	if err != nil {
 		return err
 	}
-	if err := w.sync.wait(group); err != nil {
-		return err
-	}
-	w.waited()
-	return nil
+	err = w.sync.wait(group)
+	w.ended((*Epochs).Waited)
+	return err
 }
 
 // Test is MPI_Win_test.
@@ -117,8 +127,8 @@ func (w *Window) Test() (bool, error) {
 	}
 	w.engine.Turn()
 	if w.sync.test(group) {
-		w.waited()
-		return true, nil
+		w.ended((*Epochs).Waited)
+		return true, w.lostOf(group)
 	}
 	return false, w.engine.Failure()
 }
@@ -129,12 +139,6 @@ func (w *Window) posted(call string) (group []int, err error) {
 		return bad
 	})
 	return group, err
-}
-
-func (w *Window) waited() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.epochs.Waited()
 }
 
 // holdOf is how MPI_Win_lock and MPI_Win_lock_all hold a target.
@@ -155,7 +159,11 @@ func (w *Window) Lock(target int, exclusive bool, assert int) error {
 		return err
 	}
 	w.inFence.Store(false)
-	return w.take(target, h)
+	err := w.take(target, h)
+	if err != nil {
+		w.ended(func(s *Epochs) { s.Unlocked(target) })
+	}
+	return err
 }
 
 // LockAll is MPI_Win_lock_all: a shared lock of each target, in the order of ranks.
@@ -167,6 +175,10 @@ func (w *Window) LockAll(assert int) error {
 	w.inFence.Store(false)
 	for r := range w.parts {
 		if err := w.take(r, h); err != nil {
+			for held := range r {
+				w.giveUp(held, h) // the first error counts
+			}
+			w.ended((*Epochs).UnlockedAll)
 			return err
 		}
 	}
@@ -176,20 +188,18 @@ func (w *Window) LockAll(assert int) error {
 // take waits for a lock.
 func (w *Window) take(target int, h Hold) error {
 	if h == Unchecked {
-		return nil
+		return w.losses.in(target)
 	}
 	return w.sync.lock(target, h == Exclusive)
 }
 
 // giveUp ends a lock when all that it was for is done.
 func (w *Window) giveUp(target int, h Hold) error {
-	if err := w.flush(target); err != nil {
+	err := w.flush(target)
+	if h == Unchecked || err != nil && w.lost(target) != nil {
 		return err
 	}
-	if h == Unchecked {
-		return nil
-	}
-	return w.sync.unlock(target, h == Exclusive)
+	return cmp.Or(err, w.sync.unlock(target, h == Exclusive))
 }
 
 // Unlock is MPI_Win_unlock.
@@ -203,9 +213,7 @@ func (w *Window) Unlock(target int) error {
 		return err
 	}
 	err = w.giveUp(target, h)
-	w.mu.Lock()
-	w.epochs.Unlocked(target)
-	w.mu.Unlock()
+	w.ended(func(s *Epochs) { s.Unlocked(target) })
 	return err
 }
 
@@ -225,9 +233,7 @@ func (w *Window) UnlockAll() error {
 			err = bad
 		}
 	}
-	w.mu.Lock()
-	w.epochs.UnlockedAll()
-	w.mu.Unlock()
+	w.ended((*Epochs).UnlockedAll)
 	return err
 }
 
@@ -250,10 +256,9 @@ func (w *Window) FlushAll(local bool, call string) error {
 	if !local {
 		return w.flushAll()
 	}
+	var err error
 	for r := range w.parts {
-		if err := w.flushLocal(r); err != nil {
-			return err
-		}
+		err = cmp.Or(err, w.flushLocal(r))
 	}
-	return nil
+	return err
 }

@@ -29,7 +29,7 @@ func (w byRequests) post(group []int, unasked bool) error {
 	return w.engine.Failure()
 }
 
-// start returns when all of a group have let this process in.
+// start returns when all of a group that are not lost have let this process in.
 func (w byRequests) start(group []int, unasked bool) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
@@ -59,7 +59,7 @@ func (w byRequests) complete(group []int) error {
 			w.engine.WaitFor((*isSent)(t))
 		}
 	}
-	return w.engine.Failure()
+	return w.lostOf(group)
 }
 
 // wait returns when a group is done, and test reports whether it is.
@@ -67,7 +67,7 @@ func (w byRequests) wait(group []int) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	w.engine.WaitFor(&areComplete{w.Window, group})
-	return w.engine.Failure()
+	return w.lostOf(group)
 }
 
 func (w byRequests) test(group []int) bool {
@@ -84,7 +84,7 @@ type areComplete struct {
 
 func (a *areComplete) Holds() bool {
 	for _, r := range a.group {
-		if o := &a.w.requests.origins[r]; o.completed < o.exposed {
+		if o := &a.w.requests.origins[r]; o.completed < o.exposed && !a.w.requests.targets[r].gone {
 			return false
 		}
 	}
@@ -96,6 +96,9 @@ func (w byRequests) lock(to int, exclusive bool) error {
 	t := &w.requests.targets[to]
 	w.engine.Lock()
 	defer w.engine.Unlock()
+	if err := w.lost(to); err != nil {
+		return err
+	}
 	t.asked++
 	if to == w.me {
 		w.queue(to, exclusive)
@@ -107,17 +110,26 @@ func (w byRequests) lock(to int, exclusive bool) error {
 		w.asksFor(to, &Request{Kind: kind}, nil)
 	}
 	w.engine.WaitFor((*isHeld)(t))
-	return w.engine.Failure()
+	if err := t.refused; err != nil {
+		t.refused = nil
+		return err
+	}
+	return w.lost(to)
 }
 
-// unlock gives it back.
+// unlock gives it back. Where members are lost it asks whether one of them has the lock, or has had it.
 func (w byRequests) unlock(to int, _ bool) error {
 	w.engine.Lock()
 	defer w.engine.Unlock()
 	if to == w.me {
 		w.unlocked(to)
-	} else {
-		w.tells(to, TellUnlock)
+		return w.requests.lock.failure()
+	}
+	w.tells(to, TellUnlock)
+	if w.Broken() {
+		w.askFlush(to)
+		w.engine.WaitFor((*isIdle)(&w.requests.targets[to]))
+		return w.outcome(to)
 	}
 	return w.engine.Failure()
 }

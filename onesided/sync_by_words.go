@@ -10,14 +10,14 @@ func (w byWords) post(group []int, _ bool) error {
 
 func (w byWords) start(group []int, unasked bool) error { return w.words.Start(group, unasked) }
 
-func (w byWords) complete(group []int) error {
+func (w byWords) complete(group []int) (err error) {
 	for _, r := range group {
-		if err := w.flush(r); err != nil {
-			return err
+		if bad := w.flush(r); err == nil {
+			err = bad
 		}
 	}
 	w.words.Complete(group)
-	return nil
+	return err
 }
 
 func (w byWords) wait(group []int) error { return w.words.Wait(group) }
@@ -26,6 +26,5 @@ func (w byWords) test(group []int) bool  { return w.words.Test(group) }
 func (w byWords) lock(target int, exclusive bool) error { return w.words.Lock(target, exclusive) }
 
 func (w byWords) unlock(target int, exclusive bool) error {
-	w.words.Unlock(target, exclusive)
-	return nil
+	return w.words.Unlock(target, exclusive)
 }

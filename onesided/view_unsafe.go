@@ -1,6 +1,9 @@
 package onesided
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // View is what the bridge's C sees of a window, and Target of one of its members. They may stand in memory of C.
 type View struct {
@@ -25,13 +28,26 @@ type Target struct {
 	Size, Unit int64
 	Ticket     uint64 // the number with which this process has locked it
 	Hold       uint32
-	Pad        uint32
+	Mine       uint32 // what says in its accumulate lock that this process holds it
 
 	Started   uint64  // how often MPI_Win_start has named it
 	Exposed   uint64  // how often MPI_Win_post has
 	Completes *uint64 // in shared memory: how often this process is done with it
 	Completed *uint64 // and how often it is done with this process
+	Locking   *uint32 // 1: this process has its lock, or is about to queue for it
 }
+
+// Show lets C see the window, by its handle, unless members are lost. MayLock and Targets are set.
+func (w *Window) Show(handle uint64) {
+	w.engine.Lock()
+	defer w.engine.Unlock()
+	if !w.Broken() {
+		w.view.Handle = handle
+	}
+}
+
+// hide makes C leave the window to Go, which knows of losses. Engine lock held.
+func (w *Window) hide() { atomic.StoreUint64(&w.view.Handle, 0) }
 
 // NewView is the state of a window of n processes, in memory of Go.
 func NewView(n int) (*View, []Target) {

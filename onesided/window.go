@@ -1,6 +1,7 @@
 package onesided
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -33,18 +34,20 @@ type Window struct {
 	view    *View
 	targets []Target // what C sees, too
 
-	parts   []Part             // by rank
-	memory  []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
-	mine    datatype.Pointer   // the own part
-	sharers *Sharers           // those of this machine; nil: nothing is mapped
-	near    *near              // those of this machine, if a fence has to wait for them
-	shared  Mapped             // what the members of this machine map: words if they are all, and then parts
-	words   *Words             // in it; nil if the members are in several machines
-	sync    synchronization    // by words, if there are any
-	asks    bool               // not all parts are mapped: there are requests
-	counts  bool               // a fence counts them (fence.go)
-	inFence atomic.Bool        // the access epoch is that of such a fence
-	asked   atomic.Uint32      // calls that answer a request
+	parts    []Part             // by rank
+	memory   []datatype.Pointer // by rank: where its part begins in this process; nil if it is not mapped
+	mine     datatype.Pointer   // the own part
+	sharers  *Sharers           // those of this machine; nil: nothing is mapped
+	near     *near              // those of this machine, if a fence has to wait for them
+	shared   Mapped             // what the members of this machine map: words if they are all, and then parts
+	words    *Words             // in it; nil if the members are in several machines
+	sync     synchronization    // by words, if there are any
+	losses   *losses
+	tolerant bool          // Config.Tolerant
+	asks     bool          // not all parts are mapped: there are requests
+	counts   bool          // a fence counts them (fence.go)
+	inFence  atomic.Bool   // the access epoch is that of such a fence
+	asked    atomic.Uint32 // calls that answer a request
 
 	direct   direct         // memory that the kernel reads and writes
 	requests windowRequests // guarded by the engine's lock, but for what is attached
@@ -57,6 +60,7 @@ type Config struct {
 	Size, Unit int64            // bytes
 	Contiguous bool             // MPI_WIN_FLAVOR_SHARED: the parts follow each other without gaps
 	Foreign    bool             // members are of several jobs: a fence asks them, and counts nothing
+	Tolerant   bool             // the job goes on without members that are lost; the same at all members
 	// Align is a power of two, of which the address of the own part is to be a multiple; 0: as the library likes. Parts
 	// that follow each other without gaps begin where the first of them has it.
 	Align int64
@@ -71,11 +75,12 @@ type Config struct {
 // memory. The program's memory stays its own.
 func New(e Engine, config Config) (*Window, error) {
 	own := e.Comm()
-	w := &Window{engine: e, me: own.Rank(), flavor: config.Flavor, view: config.View, targets: config.Targets}
+	w := &Window{engine: e, me: own.Rank(), flavor: config.Flavor, tolerant: config.Tolerant,
+		view: config.View, targets: config.Targets}
 	if w.view == nil {
 		w.view, w.targets = NewView(own.Size())
 	}
-	w.epochs = NewEpochs(w.view, w.targets)
+	w.epochs, w.losses = NewEpochs(w.view, w.targets), newLosses(own.Size())
 	if err := w.open(&config); err != nil {
 		w.Forget()
 		return nil, err
@@ -220,9 +225,9 @@ func (w *Window) share(config *Config, begins []begin) error {
 		w.memory[ranks[i]] = offset(startOf(mem), offsets[ranks[i]])
 	}
 	if whole {
-		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine)
+		w.words = NewWords(mem, w.me, w.view, w.targets, w.engine.Machine, w.losses)
 	} else {
-		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine)
+		w.near.words = newNearWords(mem, w.me, ranks, w.engine.Machine, w.losses)
 	}
 	return nil
 }
@@ -288,22 +293,28 @@ func (w *Window) String() string {
 // MayFree returns what is wrong with freeing the window now.
 func (w *Window) MayFree() error { return w.guarded((*Epochs).Free) }
 
-// Free gives the window up, when all members have called it and all communication is done.
+// Free gives the window up, when all members have called it and all communication is done. A window that is Broken is
+// given up although there is an error, when all members that are not lost have called it if it is Config.Tolerant.
 func (w *Window) Free() error {
 	if err := w.MayFree(); err != nil {
 		return err
 	}
-	if err := w.flushAll(); err != nil {
-		return err
+	err := w.flushAll()
+	switch {
+	case w.tolerant:
+		err = cmp.Or(err, w.engine.Agree(), w.losses.any())
+	case err == nil:
+		err = w.barrier()
 	}
-	if err := w.barrier(); err != nil {
-		return err
-	}
-	if w.words != nil {
+	switch {
+	case err == nil && w.words != nil:
 		w.shared = w.sharers.Spares.keep(w.shared)
+	case err != nil && !w.Broken():
+		return err
 	}
+	w.settle()
 	w.Forget()
-	return nil
+	return err
 }
 
 // Forget gives back what the window has, without a word to the other members.

@@ -77,7 +77,9 @@ func TestReadersShareALock(t *testing.T) {
 		} else {
 			<-meet
 		}
-		words.Unlock(1, false)
+		if err := words.Unlock(1, false); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -25,8 +25,11 @@ func words(n int) []byte { return bytesOf(make([]uint64, n/8+1))[:n] }
 
 type machine struct{}
 
-func (machine) Await(word *uint64, least uint64) error {
+func (machine) Await(word *uint64, least uint64, inVain func() error) error {
 	for atomic.LoadUint64(word) < least {
+		if err := inVain(); err != nil {
+			return err
+		}
 		runtime.Gosched()
 	}
 	return nil
@@ -46,7 +49,7 @@ func (w *world) run(t *testing.T, body func(me int, words *Words)) {
 	for me := range w.parts {
 		go func() {
 			view, targets := NewView(len(w.parts))
-			body(me, NewWords(w.control, me, view, targets, machine{}))
+			body(me, NewWords(w.control, me, view, targets, machine{}, newLosses(len(w.parts))))
 			done <- true
 		}()
 	}

@@ -94,8 +94,9 @@ type Board interface {
 	Wake(local int)
 	// Alert wakes a process's progress thread, if it waits for long transfers.
 	Alert(local int)
-	// Leave gives the board up. The caller has completed all its operations on it. It does not block.
-	Leave()
+	// Leave gives the board up. The caller has completed all its operations on it. Members that have died, by number, do
+	// not leave by themselves: whoever leaves does it for those that it knows of. It does not block.
+	Leave(dead ...int)
 }
 
 // SlotSize is a size of the slots of a board.

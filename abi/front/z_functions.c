@@ -5016,3 +5016,45 @@ int PMPIX_Comm_failure_get_acked(F_Comm comm, F_Group *failedgrp)
 }
 WEAK(MPIX_Comm_failure_get_acked);
 
+int PMPIX_Win_revoke(F_Win win)
+{
+    return front_error_out(front_native.Win_revoke(front_Win_in(win)));
+}
+WEAK(MPIX_Win_revoke);
+
+int PMPIX_Win_is_revoked(F_Win win, int *flag)
+{
+    return front_error_out(front_native.Win_is_revoked(front_Win_in(win), flag));
+}
+WEAK(MPIX_Win_is_revoked);
+
+int PMPIX_Win_get_failed(F_Win win, F_Group *failedgrp)
+{
+    uintptr_t n_failedgrp = 0;
+    int code = front_native.Win_get_failed(front_Win_in(win), failedgrp ? &n_failedgrp : NULL);
+    if (failedgrp && n_failedgrp) *failedgrp = front_Group_out(n_failedgrp);
+    return front_error_out(code);
+}
+WEAK(MPIX_Win_get_failed);
+
+int PMPIX_File_revoke(F_File fh)
+{
+    return front_error_out(front_native.File_revoke(front_File_in(fh)));
+}
+WEAK(MPIX_File_revoke);
+
+int PMPIX_File_is_revoked(F_File fh, int *flag)
+{
+    return front_error_out(front_native.File_is_revoked(front_File_in(fh), flag));
+}
+WEAK(MPIX_File_is_revoked);
+
+int PMPIX_File_get_failed(F_File fh, F_Group *failedgrp)
+{
+    uintptr_t n_failedgrp = 0;
+    int code = front_native.File_get_failed(front_File_in(fh), failedgrp ? &n_failedgrp : NULL);
+    if (failedgrp && n_failedgrp) *failedgrp = front_Group_out(n_failedgrp);
+    return front_error_out(code);
+}
+WEAK(MPIX_File_get_failed);
+

@@ -714,6 +714,12 @@ struct front_native {
     int (*Comm_ack_failed)(uintptr_t comm, int num_to_ack, int *num_acked);
     int (*Comm_failure_ack)(uintptr_t comm);
     int (*Comm_failure_get_acked)(uintptr_t comm, uintptr_t *failedgrp);
+    int (*Win_revoke)(uintptr_t win);
+    int (*Win_is_revoked)(uintptr_t win, int *flag);
+    int (*Win_get_failed)(uintptr_t win, uintptr_t *failedgrp);
+    int (*File_revoke)(uintptr_t fh);
+    int (*File_is_revoked)(uintptr_t fh, int *flag);
+    int (*File_get_failed)(uintptr_t fh, uintptr_t *failedgrp);
 };
 
 /* X(member, name without P) */
@@ -1429,4 +1435,10 @@ struct front_native {
     X(Comm_get_failed, MPIX_Comm_get_failed) \
     X(Comm_ack_failed, MPIX_Comm_ack_failed) \
     X(Comm_failure_ack, MPIX_Comm_failure_ack) \
-    X(Comm_failure_get_acked, MPIX_Comm_failure_get_acked)
+    X(Comm_failure_get_acked, MPIX_Comm_failure_get_acked) \
+    X(Win_revoke, MPIX_Win_revoke) \
+    X(Win_is_revoked, MPIX_Win_is_revoked) \
+    X(Win_get_failed, MPIX_Win_get_failed) \
+    X(File_revoke, MPIX_File_revoke) \
+    X(File_is_revoked, MPIX_File_is_revoked) \
+    X(File_get_failed, MPIX_File_get_failed)

@@ -24,6 +24,7 @@ type Comm interface {
 type Own interface {
 	Collectives
 	Machines
+	Losses
 	file.Messages
 	// Window makes a window of the members for the shared file pointer. It is collective, and blocks.
 	Window(onesided.Config) (Window, error)
@@ -53,6 +54,17 @@ type Machines interface {
 	Map(bytes, align int) ([]byte, error)
 	// Unmap gives back what Map has mapped, if it has.
 	Unmap()
+}
+
+// Losses are those of members, in a job that goes on without them.
+type Losses interface {
+	// Loss is why the members can do nothing together any more: one is lost, or they are revoked. Nil: they can.
+	Loss() error
+	// Revocation is Loss if they are revoked, and nil if they are not.
+	Revocation() error
+	// Leave returns when all members that are not lost have called it, with an error if some are. It is collective. In a
+	// job that ends with its first loss it does nothing.
+	Leave() error
 }
 
 // Window is the window of a shared file pointer (onesided.Window).

@@ -55,6 +55,8 @@ type fakeOwn struct {
 	*fakeComm
 	gone bool
 	maps int64 // calls of Map
+
+	loss, revoked error
 }
 
 func (o *fakeOwn) Barrier() error                      { return coll.Barrier(o.Comm) }
@@ -90,6 +92,10 @@ func (o *fakeOwn) Map(bytes, align int) ([]byte, error) {
 }
 
 func (o *fakeOwn) Unmap() {}
+
+func (o *fakeOwn) Loss() error       { return o.loss }
+func (o *fakeOwn) Revocation() error { return o.revoked }
+func (o *fakeOwn) Leave() error      { return o.loss }
 
 func (o *fakeOwn) Isend(b []byte, to, tag int) (coll.Req, error) {
 	return o.Comm.Isend(coll.Bytes(b), to, tag)

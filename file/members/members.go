@@ -66,7 +66,7 @@ func (m *Members) number() error {
 	return nil
 }
 
-// Release ends the use by a file, when all members have closed that.
+// Release ends the use by a file, when all members have closed that. What has lost members no later file finds.
 func (m *Members) Release() {
 	if m.each > keptMemory {
 		m.forgetMemory()
@@ -83,6 +83,9 @@ func (m *Members) discard() {
 
 // Own is the communicator of the members.
 func (m *Members) Own() Own { return m.own }
+
+// Leave implements file.Members.
+func (m *Members) Leave() error { return m.own.Leave() }
 
 // Rank implements file.Members, as the following do.
 func (m *Members) Rank() int { return m.own.Rank() }

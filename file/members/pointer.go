@@ -11,7 +11,9 @@ import (
 )
 
 // pointer is the shared file pointer: a word of rank 0, in a window that stays locked. Any goroutine may move it.
+// Nobody holds anything while it is moved: a member that dies then leaves at most a hole in the file.
 type pointer struct {
+	own    Own
 	window Window
 	word   *int64 // the word, if all members map it
 }
@@ -30,7 +32,7 @@ func newPointer(own Own) (pointer, error) {
 	if err != nil {
 		return pointer{}, err
 	}
-	p := pointer{window: w}
+	p := pointer{own: own, window: w}
 	if w.Together() || own.Size() == 1 {
 		p.word = (*int64)(w.At(0))
 	}
@@ -40,8 +42,11 @@ func newPointer(own Own) (pointer, error) {
 // reset sets the pointer to 0 where its word is, while nobody else has the file.
 func (p *pointer) reset() { atomic.StoreInt64((*int64)(p.window.Base()), 0) }
 
-// FetchAdd implements file.Pointer.
+// FetchAdd implements file.Pointer. It needs no member but rank 0, and that one only on another machine.
 func (p *pointer) FetchAdd(by int64) (int64, error) {
+	if err := p.own.Revocation(); err != nil {
+		return 0, err
+	}
 	if p.word != nil {
 		return atomic.AddInt64(p.word, by) - by, nil
 	}

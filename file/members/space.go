@@ -87,7 +87,7 @@ func (s *Space) use(index int) *Members {
 func (s *Space) keep(m *Members) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	keep := m.index != notKept && !s.closed
+	keep := m.index != notKept && !s.closed && m.own.Loss() == nil
 	if keep {
 		s.idle |= 1 << m.index
 	}

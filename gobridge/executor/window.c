@@ -50,12 +50,12 @@ HOT int move(int get, const void *addr, BOTH, MPI_Win win)
 int impi_exec_Put(const void *from, BOTH, MPI_Win win) { return MOVED(0, from); }
 int impi_exec_Get(void *to, BOTH, MPI_Win win) { return MOVED(1, to); }
 
-/* The accumulate lock of a target. 0: it is held for long, and Go has to look why. */
-static inline int hold(struct impi_window_member *m)
+/* The accumulate lock of a target, which names its holder. 0: it is held for long, and Go has to look why. */
+static inline int hold(const struct impi_window_target *t)
 {
+    uint32_t *at = &t->words->busy;
     for (uint32_t looks = impi_boards.looks; looks; looks--) {
-        if (LIKELY(!__atomic_load_n(&m->busy, __ATOMIC_RELAXED) && !__atomic_exchange_n(&m->busy, 1, __ATOMIC_ACQUIRE)))
-            return 1;
+        if (LIKELY(!__atomic_load_n(at, __ATOMIC_RELAXED) && __sync_bool_compare_and_swap(at, 0, t->mine))) return 1;
         between_looks(looks);
     }
     return 0;
@@ -76,7 +76,7 @@ HOT int accumulate(const void *origin, const void *compare, void *result, int64_
     if (UNLIKELY(!at || n > IMPI_WINDOW_PIECE)) return IMPI_IN_GO;
     if (UNLIKELY(combined && !(paired(datatype, op, &p) && p.combine))) return IMPI_IN_GO;
     const int skewed = combined && ((uintptr_t)at | (uintptr_t)origin) % (uint64_t)(n / count);
-    if (UNLIKELY(skewed || !hold(t->words))) return IMPI_IN_GO;
+    if (UNLIKELY(skewed || !hold(t))) return IMPI_IN_GO;
     const int differs = compare && memcmp(at, compare, (size_t)n);
     if (result) copy_payload(result, at, (uint64_t)n);
     if (combined) p.combine(at, origin, count);
@@ -129,6 +129,7 @@ int impi_exec_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     uint64_t *serving = exclusive ? &m->write : &m->read, next = __atomic_load_n(&m->next, __ATOMIC_RELAXED);
     if (UNLIKELY(t->hold || (!exclusive && lock_type != MPI_LOCK_SHARED))) return IMPI_IN_GO;
     if (UNLIKELY(__atomic_load_n(serving, __ATOMIC_ACQUIRE) != next)) return IMPI_IN_GO;
+    __atomic_store_n(t->locking, 1, __ATOMIC_RELAXED); /* before the ticket is taken */
     if (UNLIKELY(!__atomic_compare_exchange_n(&m->next, &next, next + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
         return IMPI_IN_GO;
     t->ticket = next;
@@ -152,6 +153,7 @@ int impi_exec_Win_unlock(int rank, MPI_Win win)
     if (UNLIKELY(t->hold != IMPI_WINDOW_SHARED && t->hold != IMPI_WINDOW_EXCLUSIVE)) return IMPI_IN_GO;
     if (t->hold == IMPI_WINDOW_EXCLUSIVE) __atomic_store_n(&m->read, t->ticket + 1, __ATOMIC_RELEASE);
     __atomic_fetch_add(&m->write, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(t->locking, 0, __ATOMIC_RELEASE);
     t->hold = IMPI_WINDOW_NOT_HELD;
     if (--w->locks == 0) w->access = IMPI_WINDOW_CLOSED;
     if (UNLIKELY(__atomic_load_n(&m->next, __ATOMIC_SEQ_CST) != t->ticket + 1)) impi_window_wake(w->handle);

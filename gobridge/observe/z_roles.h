@@ -830,4 +830,10 @@ static const struct role roles[IMPI_CALLS] = {
     [IMPI_CALL_Comm_ack_failed] = {.comm = 1},
     [IMPI_CALL_Comm_failure_ack] = {.comm = 1},
     [IMPI_CALL_Comm_failure_get_acked] = {.comm = 1},
+    [IMPI_CALL_Win_revoke] = {.win = 1},
+    [IMPI_CALL_Win_is_revoked] = {.win = 1},
+    [IMPI_CALL_Win_get_failed] = {.win = 1},
+    [IMPI_CALL_File_revoke] = {.file = 1},
+    [IMPI_CALL_File_is_revoked] = {.file = 1},
+    [IMPI_CALL_File_get_failed] = {.file = 1},
 };

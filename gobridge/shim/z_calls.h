@@ -670,6 +670,12 @@ enum {
     IMPI_CALL_Comm_ack_failed,
     IMPI_CALL_Comm_failure_ack,
     IMPI_CALL_Comm_failure_get_acked,
+    IMPI_CALL_Win_revoke,
+    IMPI_CALL_Win_is_revoked,
+    IMPI_CALL_Win_get_failed,
+    IMPI_CALL_File_revoke,
+    IMPI_CALL_File_is_revoked,
+    IMPI_CALL_File_get_failed,
     IMPI_CALLS
 };
 

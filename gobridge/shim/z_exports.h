@@ -847,5 +847,11 @@ extern GoInt32 impi_Comm_get_failed(GoUintptr comm, GoUintptr failedgrp);
 extern GoInt32 impi_Comm_ack_failed(GoUintptr comm, GoInt32 num_to_ack, GoUintptr num_acked);
 extern GoInt32 impi_Comm_failure_ack(GoUintptr comm);
 extern GoInt32 impi_Comm_failure_get_acked(GoUintptr comm, GoUintptr failedgrp);
+extern GoInt32 impi_Win_revoke(GoUintptr win);
+extern GoInt32 impi_Win_is_revoked(GoUintptr win, GoUintptr flag);
+extern GoInt32 impi_Win_get_failed(GoUintptr win, GoUintptr failedgrp);
+extern GoInt32 impi_File_revoke(GoUintptr fh);
+extern GoInt32 impi_File_is_revoked(GoUintptr fh, GoUintptr flag);
+extern GoInt32 impi_File_get_failed(GoUintptr fh, GoUintptr failedgrp);
 
 #endif

@@ -448,3 +448,157 @@ int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
     return 0;
 }
 WEAK(MPIX_Comm_failure_get_acked);
+
+static COLD int seen_Win_revoke(MPI_Win win)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Win_revoke");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win};
+    impi_before(&seen, IMPI_CALL_Win_revoke, impi_args);
+    return impi_after(&seen, PMPIX_Win_revoke(win));
+}
+
+int PMPIX_Win_revoke(MPI_Win win)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_revoke(win);
+    impi_call.names = "MPIX_Win_revoke"
+        "\0";
+    impi_err = impi_Win_revoke((uintptr_t)win);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_revoke, (const uint64_t[]){(uint64_t)win});
+    return 0;
+}
+WEAK(MPIX_Win_revoke);
+
+static COLD int seen_Win_is_revoked(MPI_Win win, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Win_is_revoked");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_Win_is_revoked, impi_args);
+    return impi_after(&seen, PMPIX_Win_is_revoked(win, flag));
+}
+
+int PMPIX_Win_is_revoked(MPI_Win win, int *flag)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_is_revoked(win, flag);
+    impi_call.names = "MPIX_Win_is_revoked"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_Win_is_revoked((uintptr_t)win, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_is_revoked, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)flag});
+    return 0;
+}
+WEAK(MPIX_Win_is_revoked);
+
+static COLD int seen_Win_get_failed(MPI_Win win, MPI_Group *failedgrp)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_Win_get_failed");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)win, (uint64_t)failedgrp};
+    impi_before(&seen, IMPI_CALL_Win_get_failed, impi_args);
+    return impi_after(&seen, PMPIX_Win_get_failed(win, failedgrp));
+}
+
+int PMPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_Win_get_failed(win,
+        failedgrp);
+    impi_call.names = "MPIX_Win_get_failed"
+        "\0failedgrp\0";
+    impi_call.at[0] = failedgrp;
+    impi_err = impi_Win_get_failed((uintptr_t)win, (uintptr_t)failedgrp);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_Win_get_failed, (const uint64_t[]){(uint64_t)win,
+        (uint64_t)failedgrp});
+    return 0;
+}
+WEAK(MPIX_Win_get_failed);
+
+static COLD int seen_File_revoke(MPI_File fh)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_File_revoke");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh};
+    impi_before(&seen, IMPI_CALL_File_revoke, impi_args);
+    return impi_after(&seen, PMPIX_File_revoke(fh));
+}
+
+int PMPIX_File_revoke(MPI_File fh)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_revoke(fh);
+    impi_call.names = "MPIX_File_revoke"
+        "\0";
+    impi_err = impi_File_revoke((uintptr_t)fh);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_revoke, (const uint64_t[]){(uint64_t)fh});
+    return 0;
+}
+WEAK(MPIX_File_revoke);
+
+static COLD int seen_File_is_revoked(MPI_File fh, int *flag)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_File_is_revoked");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)flag};
+    impi_before(&seen, IMPI_CALL_File_is_revoked, impi_args);
+    return impi_after(&seen, PMPIX_File_is_revoked(fh, flag));
+}
+
+int PMPIX_File_is_revoked(MPI_File fh, int *flag)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_is_revoked(fh, flag);
+    impi_call.names = "MPIX_File_is_revoked"
+        "\0flag\0";
+    impi_call.at[0] = flag;
+    impi_err = impi_File_is_revoked((uintptr_t)fh, (uintptr_t)flag);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_is_revoked, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)flag});
+    return 0;
+}
+WEAK(MPIX_File_is_revoked);
+
+static COLD int seen_File_get_failed(MPI_File fh, MPI_Group *failedgrp)
+{
+    if (impi_mode & IMPI_FORKED) return impi_after_fork("MPIX_File_get_failed");
+    struct impi_seen seen;
+    seen.site = __builtin_return_address(0);
+    uint64_t impi_args[] = {(uint64_t)fh, (uint64_t)failedgrp};
+    impi_before(&seen, IMPI_CALL_File_get_failed, impi_args);
+    return impi_after(&seen, PMPIX_File_get_failed(fh, failedgrp));
+}
+
+int PMPIX_File_get_failed(MPI_File fh, MPI_Group *failedgrp)
+{
+    int impi_err;
+    if (__builtin_expect(impi_mode != 0, 0) && !impi_again()) return seen_File_get_failed(fh,
+        failedgrp);
+    impi_call.names = "MPIX_File_get_failed"
+        "\0failedgrp\0";
+    impi_call.at[0] = failedgrp;
+    impi_err = impi_File_get_failed((uintptr_t)fh, (uintptr_t)failedgrp);
+    if (__builtin_expect(impi_events != 0, 0)) impi_deliver();
+    if (__builtin_expect(impi_err != 0, 0))
+        return impi_raise(impi_err, IMPI_CALL_File_get_failed, (const uint64_t[]){(uint64_t)fh,
+        (uint64_t)failedgrp});
+    return 0;
+}
+WEAK(MPIX_File_get_failed);

@@ -69,7 +69,7 @@ func (m *memory) ReserveLong() error      { return nil }
 func (m *memory) Done(member int) *uint64 { return &m.done[member] }
 func (m *memory) Wake(int)                {}
 func (m *memory) Alert(int)               {}
-func (m *memory) Leave()                  {}
+func (m *memory) Leave(...int)            {}
 
 // memoryLane is a lane of two slots a member.
 type memoryLane struct {

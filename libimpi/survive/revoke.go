@@ -1,5 +1,7 @@
 package survive
 
+import "slices"
+
 // A revocation is broadcast reliably over a binomial graph (Bosilca, Herault et al.): member i is connected with i+2^k
 // and i-2^k, modulo the number of members. Whoever hears of it first sends it to all that it is connected with, 2 log n
 // messages, so all have it after log n steps, and on many ways. If a neighbor has failed, its neighbors take its place:
@@ -73,4 +75,33 @@ func (r *Revocation) tell(member int) {
 		return
 	}
 	r.out = append(r.out, member)
+}
+
+// EarlyWords are revocations of communicators that are not known here, by id, and by the process that has told of them:
+// they are still being made, or have been freed. Their ids are not given again.
+type EarlyWords map[int32][]uint64
+
+// MostEarly is how many words of one process are kept, the last ones. A process is not so many communicators behind
+// another.
+const MostEarly = 1024
+
+// Add notes a word.
+func (w *EarlyWords) Add(from int32, cid uint64) {
+	if *w == nil {
+		*w = EarlyWords{}
+	}
+	words := append((*w)[from], cid)
+	(*w)[from] = words[max(0, len(words)-MostEarly):]
+}
+
+// Take reports whether a communicator has been revoked, and forgets that.
+func (w EarlyWords) Take(cid uint64) (revoked bool) {
+	for from, words := range w {
+		left := slices.DeleteFunc(words, func(c uint64) bool { return c == cid })
+		revoked = revoked || len(left) < len(words)
+		if w[from] = left; len(left) == 0 {
+			delete(w, from)
+		}
+	}
+	return revoked
 }

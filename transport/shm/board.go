@@ -217,11 +217,18 @@ func (b *Board) Alert(local int) {
 	alert(b.segment.control(local))
 }
 
-// Leave gives the board up. The caller has completed all its operations on it, and makes no more.
-func (b *Board) Leave() {
+// Leave implements transport.Board. The board stays as it is until the caller itself has left, so that all members that
+// survive may leave for the same dead one; only the first does.
+func (b *Board) Leave(dead ...int) {
 	s := b.segment
 	_, at := s.boardAt(b.number)
-	if atomic.AddUint32(&at.present, ^uint32(0)) != 0 {
+	leaving := uint32(1)
+	for _, m := range dead {
+		if atomic.SwapUint32(&b.members[m].left, 1) == 0 {
+			leaving++
+		}
+	}
+	if atomic.AddUint32(&at.present, -leaving) != 0 {
 		return
 	}
 	clear(b.members)

@@ -177,6 +177,28 @@ func TestBoardsRunOutAndComeBack(t *testing.T) {
 	}
 }
 
+// Of three members one dies on each board, and the others leave for it, in any order: more boards are used than there
+// are.
+func TestBoardsOfMembersThatDieComeBack(t *testing.T) {
+	all := members(t, 3)
+	for i := range 2 * Boards {
+		dead := i % 3
+		left, right := all[(dead+1)%3], all[(dead+2)%3]
+		n := left.TakeBoard([]int32{0, 1, 2})
+		if n < 0 {
+			t.Fatalf("no board is left after %d deaths", i)
+		}
+		one, other := opened(t, left, n), opened(t, right, n)
+		one.Leave(dead)
+		if again := left.TakeBoard([]int32{0}); again == n {
+			t.Fatalf("board %d is taken while a member has it", n)
+		} else if again >= 0 {
+			opened(t, left, again).Leave()
+		}
+		other.Leave(dead)
+	}
+}
+
 func TestABoardIsTakenOnce(t *testing.T) {
 	all := members(t, 4)
 	var users [Boards]atomic.Int32

@@ -85,6 +85,7 @@ import (
 //	16  u64  lanes: so many bytes of the memory for lanes may have been used
 //	64       a block for each member:
 //	   0  u64  done: operations that the member has completed
+//	   8  u32  left: 1 if others have left for the member, which has died
 //	  64       slots of two lines: that of operation s, counted from 1, is number s%BoardSlots:
 //	     0  u64  word: bits 0-7 the length of the payload in bytes, bits 8-63 the operation, stored last
 //	     8       payload of at most 120 bytes

@@ -87,7 +87,9 @@ type boardSlot struct {
 
 type boardMember struct {
 	done  uint64
-	_     [7]uint64
+	left  uint32
+	_     uint32
+	_     [6]uint64
 	slots [boardSlots]boardSlot // the first one begins a pair of lines, as a board has one before its members
 	_     [8]uint64
 }
