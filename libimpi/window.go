@@ -100,6 +100,12 @@ func (w *Window) Free() error {
 	return err
 }
 
+// forget gives it up without a word to the others.
+func (w *Window) forget() {
+	w.Forget()
+	w.end()
+}
+
 // end gives the communicator up.
 func (w *Window) end() {
 	e := w.comm.engine
