@@ -22,7 +22,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) || MPI_T_event_get_index("peer_lost", &index) || MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &r) || MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_lost)) return 9;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) || MPI_T_event_get_index("peer_lost", &index)
+        || MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &r)
+        || MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_lost)) return 9;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == size - 1) _exit(0);
     int code = MPI_Recv(&x, 1, MPI_INT, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), class_ = 0;
