@@ -7,10 +7,13 @@ import (
 	"sync"
 )
 
-// constantsText is the table of constants, for names in messages.
-//
-//go:embed constants.tsv
-var constantsText string
+// The tables of constants, for names in messages: of the ABI, and our own.
+var (
+	//go:embed constants.tsv
+	constantsText string
+	//go:embed extensions.tsv
+	extensionsText string
+)
 
 // Groups of constants, as constants.tsv names them.
 const (
@@ -37,7 +40,7 @@ type constant struct {
 // constantNames has the names of handles under the group handles.
 var constantNames = sync.OnceValue(func() map[constant]string {
 	names := map[constant]string{}
-	for line := range strings.Lines(constantsText) {
+	for line := range strings.Lines(constantsText + extensionsText) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) < 4 {
 			continue

@@ -661,19 +661,19 @@ MPIX_Win_create_errhandler_x	win_errhandler_fn_x::out:	destructor_fn::out:	extra
 MPIX_File_create_errhandler_x	file_errhandler_fn_x::out:	destructor_fn::out:	extra_state::out:	errhandler:ERRHANDLER:out:
 MPIX_Session_create_errhandler_x	session_errhandler_fn_x::out:	destructor_fn::out:	extra_state::out:	errhandler:ERRHANDLER:out:
 MPIX_Comm_revoke	comm:COMMUNICATOR:in:
-MPIX_Comm_is_revoked	comm:COMMUNICATOR:in:	flag::out:
+MPIX_Comm_is_revoked	comm:COMMUNICATOR:in:	flag:LOGICAL:out:
 MPIX_Comm_shrink	comm:COMMUNICATOR:in:	newcomm:COMMUNICATOR:out:
 MPIX_Comm_ishrink	comm:COMMUNICATOR:in:	newcomm:COMMUNICATOR:out:	request:REQUEST:out:
-MPIX_Comm_agree	comm:COMMUNICATOR:in:	flag::out:
-MPIX_Comm_iagree	comm:COMMUNICATOR:in:	flag::out:	request:REQUEST:out:
+MPIX_Comm_agree	comm:COMMUNICATOR:in:	flag:GENERIC_DTYPE_INT:inout:
+MPIX_Comm_iagree	comm:COMMUNICATOR:in:	flag:GENERIC_DTYPE_INT:inout:	request:REQUEST:out:
 MPIX_Comm_get_failed	comm:COMMUNICATOR:in:	failedgrp:GROUP:out:
-MPIX_Comm_ack_failed	comm:COMMUNICATOR:in:	num_to_ack::in:	num_acked::out:
+MPIX_Comm_ack_failed	comm:COMMUNICATOR:in:	num_to_ack:GENERIC_DTYPE_INT:in:	num_acked:GENERIC_DTYPE_INT:out:
 MPIX_Comm_failure_ack	comm:COMMUNICATOR:in:
 MPIX_Comm_failure_get_acked	comm:COMMUNICATOR:in:	failedgrp:GROUP:out:
 MPIX_Win_revoke	win:WINDOW:in:
-MPIX_Win_is_revoked	win:WINDOW:in:	flag::out:
+MPIX_Win_is_revoked	win:WINDOW:in:	flag:LOGICAL:out:
 MPIX_Win_get_failed	win:WINDOW:in:	failedgrp:GROUP:out:
 MPIX_File_revoke	fh:FILE:in:
-MPIX_File_is_revoked	fh:FILE:in:	flag::out:
+MPIX_File_is_revoked	fh:FILE:in:	flag:LOGICAL:out:
 MPIX_File_get_failed	fh:FILE:in:	failedgrp:GROUP:out:
 `

@@ -497,7 +497,7 @@ const (
 	// datatypes: Fortran value-index pairs
 	IMPI_2INTEGER8 = 0x01000233
 
-	// error classes of fault tolerance
+	// error classes
 	MPIX_ERR_PROC_FAILED         = 120
 	MPIX_ERR_PROC_FAILED_PENDING = 121
 	MPIX_ERR_REVOKED             = 122

@@ -101,6 +101,29 @@ func (p Procedure) entries(t target) string {
 	return b.String()
 }
 
+// extension is the C of an entry of mpix.h, which the MPI library over which this one runs may not have.
+func (p Procedure) extension(t target) string {
+	lower := p.Lower()
+	text := fmt.Sprintf(agreeLater, map[bool]string{true: "flag", false: "NULL"}[t.integer == 4])
+	if lower != "comm_iagree" {
+		text = p.entry(fmt.Sprintf("X_(%s)", lower), p.C, old, false, t)
+	}
+	return fmt.Sprintf("#pragma weak %s\n%sEXTENSION_NAMES(%s, %s)\n", p.Name, text, lower, strings.ToUpper(lower))
+}
+
+// agreeLater is the entry of MPIX_Comm_iagree, which stores an int in the program's INTEGER when the request is done:
+// an INTEGER of 8 bytes is none.
+const agreeLater = `void X_(comm_iagree)(const Fint *comm, Fint *flag, Fint *request, Fint *ierror)
+{
+    int *c_flag = (int *)(void *)%s, e = MPI_ERR_UNSUPPORTED_OPERATION;
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    (void)flag;
+    if (MPIX_Comm_iagree && c_flag) e = MPIX_Comm_iagree(Comm_in(*comm), c_flag, &c_request);
+    if (e == MPI_SUCCESS) *request = Request_out(c_request);
+    done(ierror, e);
+}
+`
+
 // bounds are those of datatypes, for which MPI-1 had a function each.
 var bounds = map[string]string{"MPI_Type_extent": "extent", "MPI_Type_lb": "lb", "MPI_Type_ub": "lb + extent"}
 

@@ -80,6 +80,9 @@ func (e *entry) need(lacking string) { e.needs = append(e.needs, lacking) }
 // calling is the call, with what comes before it.
 func (e *entry) calling(t target) string {
 	call := fmt.Sprintf("C_(%s)(%s)", e.c.Short(), strings.TrimSuffix(e.leading+strings.Join(e.values, ", "), ", "))
+	if e.c.Extension() {
+		call = fmt.Sprintf("%s ? %[1]s(%s) : MPI_ERR_UNSUPPORTED_OPERATION", e.c.Name, strings.Join(e.values, ", "))
+	}
 	if e.family != "" {
 		call = fmt.Sprintf("(c = impi_fortran_pooled_%s(%s)) ? %s : impi_fortran_exhausted()", e.family, e.state, call)
 		if t.front == "" {

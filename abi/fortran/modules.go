@@ -87,7 +87,7 @@ func (in input) old() string {
 		fmt.Fprintf(&b, "external :: %s\n", name)
 	}
 	for _, prefix := range []string{"", "P"} {
-		for _, p := range in.procedures {
+		for _, p := range slices.Concat(in.procedures, in.extensions) {
 			b.WriteString(p.oldInterface(prefix))
 		}
 	}
@@ -135,7 +135,7 @@ func (in input) f08() string {
 	variables(&b, true)
 	in.prototypes(&b)
 	for _, prefix := range []string{"", "P"} {
-		for _, p := range in.procedures {
+		for _, p := range slices.Concat(in.procedures, in.extensions) {
 			b.WriteString(p.newInterface(prefix))
 		}
 	}

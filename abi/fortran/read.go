@@ -38,13 +38,17 @@ type Procedure struct {
 	Large  *table.Function // the form with large counts
 }
 
-// Lower is the name in lower case without its prefix: send.
-func (p Procedure) Lower() string { return strings.ToLower(strings.TrimPrefix(p.Name, "MPI_")) }
+// Lower is the name in lower case without its prefix, MPI_ or MPIX_: send.
+func (p Procedure) Lower() string {
+	_, short, _ := strings.Cut(p.Name, "_")
+	return strings.ToLower(short)
+}
 
 // input is all that this program reads.
 type input struct {
 	constants  []table.Constant
 	procedures []Procedure          // in the order of functions.tsv
+	extensions []Procedure          // of mpix.tsv, that have rows: libimpi's own library has them
 	callbacks  map[string]Procedure // by name: MPI_User_function, ...
 }
 
@@ -77,6 +81,15 @@ func read(root string) (input, error) {
 				return in, err
 			}
 			in.procedures = append(in.procedures, p)
+		}
+	}
+	more, _, err := table.LoadExtensions(dir, constants)
+	if err != nil {
+		return in, err
+	}
+	for i := range more {
+		if args := rows[more[i].Name]; args != nil {
+			in.extensions = append(in.extensions, Procedure{Name: more[i].Name, Args: args, C: &more[i]})
 		}
 	}
 	for _, name := range []string{"MPI_Sizeof", "MPI_F_sync_reg"} {

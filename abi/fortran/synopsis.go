@@ -21,7 +21,7 @@ func Synopses(root string) (map[string]Synopsis, error) {
 		return nil, err
 	}
 	all := map[string]Synopsis{}
-	for _, p := range in.procedures {
+	for _, p := range slices.Concat(in.procedures, in.extensions) {
 		all[p.Name] = p.synopsis()
 	}
 	return all, nil

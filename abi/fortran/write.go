@@ -80,6 +80,11 @@ func (in input) entries(t target) string {
 	for _, p := range in.procedures {
 		b.WriteString(p.entries(t))
 	}
+	if t.front == "" {
+		for _, p := range in.extensions {
+			b.WriteString(p.extension(t))
+		}
+	}
 	return b.String()
 }
 

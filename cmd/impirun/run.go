@@ -141,7 +141,8 @@ func runHere(plan *options.Plan, bind netip.Addr) error {
 		ends.Say(first, len(list), outcome.Complain)
 	}
 	if cause != nil {
-		return &outcome.Error{Cause: cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: machineOf(plan)}
+		return &outcome.Error{Cause: cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: machineOf(plan),
+			Hint: programs.HowToSurvive(plan, cause)}
 	}
 	if parts[0].Joined() { // not if the programs never called MPI_Init
 		farewell()

@@ -196,5 +196,11 @@ var rows = []row{
 	{abi.MPI_ERR_ABI, "", "call it before any function that depends on Fortran's datatypes"},
 	{abi.MPI_ERR_VALUE_TOO_LARGE, "", "the call with suffix _c takes MPI_Count"},
 	{abi.MPI_ERR_PROC_ABORTED, "", "look for the first process that has ended, and why"},
+	{abi.MPIX_ERR_PROC_FAILED, "", "MPI_ERRORS_RETURN and MPIX_Comm_shrink let the others go on without it; " +
+		"docs/survive.md"},
+	{abi.MPI_ERR_PENDING, "", "wait for this request again; the status of another one tells who is lost"},
+	{abi.MPIX_ERR_PROC_FAILED_PENDING, "", "MPIX_Comm_ack_failed lets the receive wait for the others; MPI_Cancel " +
+		"ends it"},
+	{abi.MPIX_ERR_REVOKED, "", "MPIX_Comm_shrink makes a communicator of the members that are left"},
 	{abi.MPI_ERR_INTERN, "", "please report this, with the program if you can: it is an error of the library"},
 }

@@ -85,10 +85,18 @@ func texts(t *testing.T) (found []text) {
 	return slices.Compact(found)
 }
 
-// className is MPI_ERR_X of abi.MPI_ERR_X; "" of anything else.
+// className is MPI_ERR_X of abi.MPI_ERR_X, and MPIX_ERR_X; that of a loss is what a job that survives it has. "" of
+// anything else.
 func className(e ast.Expr) string {
-	if s, ok := e.(*ast.SelectorExpr); ok && strings.HasPrefix(s.Sel.Name, "MPI_ERR_") {
-		return s.Sel.Name
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		if strings.HasPrefix(e.Sel.Name, "MPI_ERR_") || strings.HasPrefix(e.Sel.Name, "MPIX_ERR_") {
+			return e.Sel.Name
+		}
+	case *ast.CallExpr:
+		if s, ok := e.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "classOfLoss" {
+			return "MPIX_ERR_PROC_FAILED"
+		}
 	}
 	return ""
 }

@@ -23,6 +23,7 @@ contains
     call own_functions
     call refused_copies
     call on_datatypes
+    call survivors
   end subroutine
 
   subroutine sets
@@ -350,5 +351,54 @@ contains
     call MPI_Type_free_keyval(k, e)
     call MPI_Type_free(t, e)
     call MPI_Type_free(u, e)
+  end subroutine
+
+  ! What a program does about losses (mpix.h), when there are none. Other libraries may not have it.
+  subroutine survivors
+    COMM_T :: c, shrunk, made
+    GROUP_T :: failed
+    REQUEST_T :: r
+    integer ASYNC :: flag
+    integer :: n, class, e
+    logical :: revoked
+    if (.not. ours) return
+    call MPI_Comm_dup(MPI_COMM_WORLD, c, e)
+    call MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN, e)
+    flag = 7
+    if (rank == 0) flag = 5
+    call MPIX_Comm_agree(c, flag, e)
+    CHECK(e == MPI_SUCCESS .and. flag == 5)
+    flag = 3
+    call MPIX_Comm_iagree(c, flag, r, e)
+    if (kind(flag) == 4) then ! as C has it
+      call MPI_Wait(r, MPI_STATUS_IGNORE, e)
+      CHECK(flag == 3)
+    end if
+    CHECK(e == MPI_SUCCESS .or. kind(flag) == 8)
+    call MPIX_Comm_get_failed(c, failed, e)
+    CHECK(failed == MPI_GROUP_EMPTY)
+    call MPIX_Comm_failure_ack(c, e)
+    call MPIX_Comm_failure_get_acked(c, failed, e)
+    CHECK(failed == MPI_GROUP_EMPTY)
+    call MPIX_Comm_ack_failed(c, 1, n, e)
+    CHECK(n == 0)
+    call MPIX_Comm_is_revoked(c, revoked, e)
+    CHECK(.not. revoked)
+    call MPI_Barrier(MPI_COMM_WORLD, e)
+    call MPIX_Comm_revoke(c, e)
+    call MPIX_Comm_is_revoked(c, revoked, e)
+    CHECK(revoked)
+    call MPI_Barrier(c, e)
+    call MPI_Error_class(e, class, n)
+    CHECK(class == MPIX_ERR_REVOKED)
+    call MPIX_Comm_shrink(c, shrunk, e)
+    call MPI_Barrier(shrunk, e)
+    call MPIX_Comm_ishrink(c, made, r, e)
+    call MPI_Wait(r, MPI_STATUS_IGNORE, e)
+    call MPI_Comm_size(made, n, e)
+    CHECK(e == MPI_SUCCESS .and. n == ranks)
+    call MPI_Comm_free(made, e)
+    call MPI_Comm_free(shrunk, e)
+    call MPI_Comm_free(c, e)
   end subroutine
 end module

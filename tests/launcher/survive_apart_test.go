@@ -77,7 +77,7 @@ func TestANetworkThatIsCutLeavesOneSide(t *testing.T) {
 // Between clients the server decides. The other side ends when it finds that it reaches nobody.
 func cutOffAClient(t *testing.T, via string) {
 	n := newNetwork(t, ipv4, apart+1)
-	server, clients := n.tolerant(t, via, "IMPI_SILENCE=2")
+	server, clients := n.tolerant(t, via, "IMPI_SILENCE=1")
 	n.unplug(t, 1)
 	clients[0].goOn(t, "impirun: client 1 is lost: ")
 	clients[2].goOn(t, "impirun: client 1 is lost: ")
@@ -93,7 +93,7 @@ func cutOffAMachine(t *testing.T) {
 	n := newNetwork(t, ipv4, apart)
 	var j *job
 	n.machines[0].inside(t, func() {
-		j = startWith(t, with("IMPI_SILENCE=2"), words("-with-ft ulfm -rsh", n.shell(t),
+		j = startWith(t, with("IMPI_SILENCE=1"), words("-with-ft ulfm -rsh", n.shell(t),
 			"-host localhost:1,m1:1,m2:2 -n 4", program(t, "survive"), "2 3 wait")...)
 	})
 	j.stdout.await("ready", 4)

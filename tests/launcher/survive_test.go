@@ -90,13 +90,13 @@ func TestOtherClientsHearOfALostRank(t *testing.T) {
 // What programs see of losses, and of a rank that is stopped, which is none.
 func TestProgramsGoOnWithoutARank(t *testing.T) {
 	file := program(t, "survive")
-	for _, how := range append([]string{machines(t)}, spread...) {
-		for do, said := range map[string]string{"kill": killed9, "exit": "exited with code 7"} {
-			r := run(t, words("-with-ft ulfm", how, file, "1 1", do)...)
-			ready := strings.Count(r.stdout, "ready\n")
-			r.stdout = strings.ReplaceAll(r.stdout, "ready\n", "")
-			r.survived(t, how+" "+do, ready-1, "survived", said+"; the job goes on without it\n")
-		}
+	for how, do := range map[string]string{machines(t): "kill", "-n 4": "exit", "-clients 2 -n 4": "kill",
+		"-clients 3 -via agent -n 4": "kill"} {
+		said := map[string]string{"kill": killed9, "exit": "exited with code 7"}[do]
+		r := run(t, words("-with-ft ulfm", how, file, "1 1", do)...)
+		ready := strings.Count(r.stdout, "ready\n")
+		r.stdout = strings.ReplaceAll(r.stdout, "ready\n", "")
+		r.survived(t, how+" "+do, ready-1, "survived", said+"; the job goes on without it\n")
 	}
 	run(t, words("-with-ft ulfm -trace", t.TempDir(), "-summary="+filepath.Join(t.TempDir(), "s.json"), "-n 3", file,
 		"0 0 kill")...).expect(t, 0, killed9+"; the job goes on without it\n")

@@ -229,7 +229,6 @@ static MPI_Comm shrunk(const Where *w)
 /* All communicators but the first go; after an error the others tell in agreements of their own who is left. */
 static void leave_others(int good)
 {
-    leave_window(good);
     for (int i = p.n - 1; i > 0; i--) {
         Where *w = &p.where[i];
         p.tag++;
@@ -263,15 +262,15 @@ static int run_steps(int *agreed)
 {
     for (p.step = 0; p.step < STEPS; p.step++) {
         Random r = seeded(p.seed, (uint64_t)p.round, 100 + (uint64_t)p.step);
-        int kind = below(&r, 10), code;
+        int kind = below(&r, 8), code;
         p.tag++;
         die_if_due(p.step);
-        if ((kind == 0 && p.n < MOST_COMMS && !make_communicator(&r)) || (kind == 1 && !have_window())) {
+        if (kind == 0 && p.n < MOST_COMMS && !make_communicator(&r)) {
             *agreed = 1;
             return 0;
         }
         if (kind == 0) continue;
-        code = kind == 1 ? use_window(&r) : one_of(kind < 5 ? messages : collectives, &r);
+        code = one_of(kind < 4 ? messages : collectives, &r);
         if (code == MPI_SUCCESS) continue;
         check_code(code);
         return 0;

@@ -74,7 +74,11 @@ func (c *Cause) Join(o *Cause) {
 	f.Origins = slices.Concat(f.Origins, g.Origins)
 	slices.SortFunc(f.Origins, func(a, b Origin) int { return cmp.Compare(a.Rank, b.Rank) })
 	f.Origins = slices.Compact(f.Origins)
-	c.Failure, c.Text = &f, f.Who()+" "+strings.Replace(f.Did, "was killed", "were killed", 1)
+	did := f.Did
+	if how, ok := strings.CutPrefix(did, "was killed"); ok {
+		did = "were killed" + how
+	}
+	c.Failure, c.Text = &f, f.Who()+" "+did
 }
 
 // Who names the ranks: one with its machine and process, several as a list with their machines.

@@ -41,6 +41,12 @@ func TestTheSameErrorOfSeveralRanksIsOneCause(t *testing.T) {
 			l.ended(0, killed(syscall.SIGSEGV))
 			l.ended(2, killed(syscall.SIGTERM))
 		}, "ranks 0-1 on here were killed by signal 11 (SIGSEGV, segmentation fault) in f at a.c:3", ""},
+		"a loss that several do not survive": {func(l *jobTable) {
+			for r := range 2 {
+				l.aborted(r, 120, "MPI_Recv at a.c: rank 3 was killed by signal 9", false, nil, wrongRank(7, "3"))
+			}
+		}, "ranks 0-1 on here gave up: MPI_Recv at a.c: rank 3 was killed by signal 9",
+			"what follows is of rank 0 (pid 100); MPI_Send(dest=3); hint: a hint"},
 		"MPI_Abort": {func(l *jobTable) {
 			told := &report.Error{Call: "MPI_Abort", File: "b.c", Line: 2}
 			for r := range 2 {

@@ -32,6 +32,7 @@ type Cause struct {
 
 	Blamed *int32 // the other client whose loss was the reason; nil: none
 	Answer bool   // it is a consequence of an end that we have not heard of
+	Died   bool   // a rank has ended by itself, and others could have gone on
 	Mild   bool   // the others need not end: the rank had finalized, or Config.Recovery spares them
 
 	Failure *Failure // what Text says in parts, and more; nil: that is all
@@ -190,7 +191,7 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 
 // outcome is how a rank has ended; did is empty if that was well.
 func (e *entry) outcome(status syscall.WaitStatus) (c Cause, did string) {
-	c.Answer = e.answered || e.told
+	c.Answer, c.Died = e.answered || e.told, e.phase == inside
 	switch {
 	case e.condemned != "" && status.Signal() == syscall.SIGKILL:
 		c.Code = 128 + int(syscall.SIGKILL)

@@ -1,5 +1,5 @@
-/* A rank that is lost is replaced: rank 0 spawns another, which says hello. Then the new one dies, and rank 0, who waits
- * for it, hears of that; a second one, spawned in its place, ends well. */
+/* A rank that is lost is replaced: rank 0 spawns another, which says hello. Then the new one dies, and rank 0, who
+ * waits for it, hears of that; a second one, spawned in its place, ends well. */
 #include <mpi.h>
 #include <mpix.h>
 #include <signal.h>

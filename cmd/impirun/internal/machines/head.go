@@ -317,8 +317,8 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 
 // judge makes of a node's end what it means for the others.
 func (h *head) judge(m *tree.EndFrame) {
-	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Mild: m.Mild,
-		Failure: m.Failure.Checked()}
+	c := &supervise.Cause{Code: max(1, m.Code&0xff), Text: m.Text, Blamed: m.Blamed, Answer: m.Answer, Died: m.Died,
+		Mild: m.Mild, Failure: m.Failure.Checked()}
 	trial := h.job != 0 && !h.begun // all of its processes are needed
 	switch {
 	case m.Code == 0 && trial:

@@ -83,7 +83,7 @@ func RunNode() int {
 		end = tree.EndFrame{Code: exitOf(err), Text: err.Error()}
 	} else if cause != nil {
 		end = tree.EndFrame{Code: cause.Code, Text: cause.Text, Blamed: cause.Blamed, Answer: cause.Answer,
-			Mild: cause.Mild, Failure: cause.Failure}
+			Died: cause.Died, Mild: cause.Mild, Failure: cause.Failure}
 	}
 	if n.job != nil {
 		_, end.Exits = n.job.Exits()

@@ -15,6 +15,7 @@ import (
 	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/join"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/outcome"
+	"github.com/libimpi/libimpi/cmd/impirun/internal/programs"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/spawn"
 	"github.com/libimpi/libimpi/cmd/internal/options"
 	"github.com/libimpi/libimpi/cmd/internal/supervise"
@@ -84,7 +85,8 @@ func Run(plan *options.Plan, list []hosts.Machine) error {
 		h.exits.Say(h.first, plan.Size(), outcome.Complain)
 	}
 	if h.cause != nil {
-		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: h.machineOf}
+		return &outcome.Error{Cause: h.cause, Quiet: plan.Quiet, Objects: plan.JSON, MachineOf: h.machineOf,
+			Hint: programs.HowToSurvive(plan, h.cause)}
 	}
 	return nil
 }

@@ -96,8 +96,8 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 		case m.Breach || h.sides.Wins(r.Number, q.Number, h.cut(r) > h.cut(q)):
 			h.giveUp(startup.Lost{Ranks: ranks, Text: says})
 		default:
-			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, which goes on",
-				r.Name, q.Name)})
+			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, which goes on: %s",
+				r.Name, q.Name, m.Text)})
 		}
 	}
 }

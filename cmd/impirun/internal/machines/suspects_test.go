@@ -18,12 +18,14 @@ func TestTheMachineThatMostCannotReachIsGivenUp(t *testing.T) {
 		known  []int32
 		lost   []int32
 	}{
-		"c is cut off, and speaks first":  {[][2]string{{"c", "a"}, {"c", "b"}, {"b", "c"}, {"a", "c"}}, false, nil, []int32{3}},
+		"c is cut off, and speaks first": {[][2]string{{"c", "a"}, {"c", "b"}, {"b", "c"}, {"a", "c"}}, false, nil,
+			[]int32{3}},
 		"a and b cannot reach each other": {[][2]string{{"b", "a"}, {"a", "b"}}, false, nil, []int32{0, 1}},
-		"c has died, and b is cut off":    {[][2]string{{"b", "a"}, {"a", "c"}, {"a", "b"}}, false, []int32{3}, []int32{0, 1, 3}},
-		"c is known":                      {[][2]string{{"b", "c"}}, false, []int32{3}, []int32{3}},
-		"from one that is lost":           {[][2]string{{"c", "a"}}, false, []int32{3}, []int32{3}},
-		"a breach":                        {[][2]string{{"b", "a"}}, true, nil, []int32{0, 1}},
+		"c has died, and b is cut off": {[][2]string{{"b", "a"}, {"a", "c"}, {"a", "b"}}, false, []int32{3},
+			[]int32{0, 1, 3}},
+		"c is known":            {[][2]string{{"b", "c"}}, false, []int32{3}, []int32{3}},
+		"from one that is lost": {[][2]string{{"c", "a"}}, false, []int32{3}, []int32{3}},
+		"a breach":              {[][2]string{{"b", "a"}}, true, nil, []int32{0, 1}},
 	} {
 		h := tolerant(true)
 		h.first, h.nodes = 0, []*nodeLink{{Member: tree.Member{Number: 0, Name: "a", Ranks: []int{0, 1}}, ended: true},

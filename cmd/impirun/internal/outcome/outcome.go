@@ -32,7 +32,11 @@ func (e *Error) say() {
 		return
 	}
 	text := "impirun: " + e.Cause.Text + "\n"
-	for _, line := range e.Cause.Failure.Lines(e.machine) {
+	lines := e.Cause.Failure.Lines(e.machine)
+	if e.Hint != "" {
+		lines = append(lines, e.Hint)
+	}
+	for _, line := range lines {
 		text += "    " + line + "\n"
 	}
 	os.Stderr.WriteString(text)
@@ -84,6 +88,7 @@ type Error struct {
 	Cause *supervise.Cause
 	Quiet bool // nothing is to be said of it: the user wants that, or has been told
 
+	Hint      string                // a line below all others; "": there is none
 	Objects   bool                  // it is said as an object (-output json)
 	MachineOf func(rank int) string // the machine of a rank; "" if that is not known; nil: of none
 }

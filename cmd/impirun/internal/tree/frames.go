@@ -186,6 +186,7 @@ type EndFrame struct {
 
 	Blamed *int32 `json:",omitempty"` // supervise.Cause
 	Answer bool   `json:",omitempty"`
+	Died   bool   `json:",omitempty"` // likewise
 	Mild   bool   `json:",omitempty"` // likewise
 
 	Failure *supervise.Failure `json:",omitempty"` // likewise
