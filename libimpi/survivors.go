@@ -59,7 +59,7 @@ func (c *Comm) survivors() *survivors {
 	e, g := c.engine, c.inOrder()
 	me := g.Rank(e.me)
 	s := &survivors{e: e, of: c, space: &Comm{engine: e, group: g, rank: int32(me), native: c.native},
-		agreements: survive.New(me, g.Size(), survive.Binomial), revocation: survive.NewRevocation(me, g.Size())}
+		agreements: survive.New(me, g.Size(), survive.ShapeFor(g.Size())), revocation: survive.NewRevocation(me, g.Size())}
 	s.meetForeigners()
 	c.losses.survivors = s
 	e.loss.survivors = append(e.loss.survivors, s)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var shapes = []Shape{Binomial, Binary}
+var shapes = []Shape{Binomial, Binary, Star}
 
 func TestWithoutFailuresAnAgreementIsTwoMessagesForEachMemberButOne(t *testing.T) {
 	for n := 1; n <= 64; n++ {

@@ -15,20 +15,30 @@ const (
 	Binomial Shape = iota
 	// Binary: the parent of i is (i-1)/2. No node has more than two children.
 	Binary
+	// Star: all are below 0. Two steps where there are few members, and less waiting where they share cores.
+	Star
 )
 
 // parent of a node other than 0.
 func (s Shape) parent(i int) int {
-	if s == Binary {
+	switch s {
+	case Binary:
 		return (i - 1) / 2
+	case Star:
+		return 0
 	}
 	return i & (i - 1)
 }
 
 // degree is how many children a node has in a tree of n.
 func (s Shape) degree(i, n int) int {
-	if s == Binary {
+	switch {
+	case s == Binary:
 		return max(0, min(2, n-1-2*i))
+	case s == Star && i > 0:
+		return 0
+	case s == Star:
+		return n - 1
 	}
 	fit := bits.Len(uint(n - 1 - i)) // powers of two that do not lead out of the tree
 	if i == 0 {
@@ -39,8 +49,11 @@ func (s Shape) degree(i, n int) int {
 
 // child is the child of that number, from 0 on. The last has most below it.
 func (s Shape) child(i, number int) int {
-	if s == Binary {
+	switch s {
+	case Binary:
 		return 2*i + 1 + number
+	case Star:
+		return 1 + number
 	}
 	return i + 1<<number
 }
@@ -80,4 +93,15 @@ func (t tree) parent(node, root int, failed Set) int {
 		}
 	}
 	return root
+}
+
+// fewMembers is how many a star is for.
+const fewMembers = 16
+
+// ShapeFor is the shape for a communicator of that size.
+func ShapeFor(size int) Shape {
+	if size <= fewMembers {
+		return Star
+	}
+	return Binomial
 }
