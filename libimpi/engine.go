@@ -163,9 +163,8 @@ type loss struct {
 	survivors  []*survivors             // of all communicators that have needed them
 	retired    []*survivors             // those of communicators that have been freed, the oldest first
 	early      survive.EarlyWords
-	parting    []*Comm // those that wait for their members before they are freed
-	operations uint64  // that survivors have begun
-	unsettled  int     // of these, how many are under way
+	operations uint64 // that survivors have begun
+	unsettled  int    // of these, how many are under way
 }
 
 // carrier is a transport with all that it can do; what it cannot do is nil.

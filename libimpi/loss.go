@@ -149,35 +149,8 @@ func (e *Engine) without(p *peer, lost *Error) {
 	}
 }
 
-// parts notes that the members of a communicator wait for each other to free it. A member may have left to recover from
-// a loss elsewhere, or have failed to make this communicator for that reason; so any loss or revocation ends the wait.
-func (e *Engine) parts(c *Comm) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.loss.parting = append(e.loss.parting, c)
-	e.releaseParting()
-}
-
-func (e *Engine) parted(c *Comm) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.loss.parting = slices.DeleteFunc(e.loss.parting, func(other *Comm) bool { return other == c })
-}
-
-func (e *Engine) releaseParting() {
-	if !e.loss.some || !e.job.FaultTolerant {
-		return
-	}
-	for _, c := range e.loss.parting {
-		if c.losses.first == nil {
-			c.needs(errorf(abi.MPIX_ERR_REVOKED, "%s is freed after a loss", c.describe()))
-		}
-	}
-}
-
 // endHopeless ends what waits in vain.
 func (e *Engine) endHopeless() {
-	e.releaseParting()
 	e.adoptQuick()
 	e.endOnBoards()
 	for i := 0; i < len(e.requests.slots); i++ { // there may be more of them soon

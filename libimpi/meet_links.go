@@ -125,10 +125,11 @@ func (j *joint) await(rank int, tag int32) {
 	c.engine.mu.Unlock()
 }
 
-// look ends this process's waiting if a word says that it is in vain. Engine lock held.
+// look ends this process's waiting if a word says that it is in vain, or does not come since a member is lost. Engine
+// lock held.
 func (j *joint) look() {
 	for i, r := range j.from {
-		if r.state.done && j.words[i] != 0 {
+		if r.state.done && (j.words[i] != 0 || r.failure() != nil) {
 			j.cancel(meeting.ErrGone)
 		}
 	}

@@ -119,16 +119,40 @@ func TestAServerThatSwallowsOurLabelIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// say is a server by which these clients say these things.
+func say(mask uint32, list ...wire.Own) *fake {
+	var b []byte
+	for _, o := range list {
+		b = o.Append(b)
+	}
+	return &fake{mask: map[wire.Label]uint32{wire.COwn: mask}, replace: map[wire.Label][]byte{wire.COwn: b}}
+}
+
+func TestAllClientsGoOnWithoutRanksOrNone(t *testing.T) {
+	survives, ends := said(), said()
+	survives.Flags |= wire.FlagSurvives
+	for _, tt := range []struct {
+		f    *fake
+		own  wire.Own
+		want string // "": all is well
+	}{
+		{say(3, survives, survives), survives, ""},
+		{say(1, survives), survives, ""}, // another implementation does not say
+		{say(3, survives, ends), survives, "client 0 goes on without ranks that are lost (-with-ft), and client 1 does not"},
+		{say(3, ends, survives), ends, "client 1 goes on without ranks that are lost (-with-ft), and client 0 does not"},
+	} {
+		c := oneProc()
+		c.Own = &tt.own
+		if _, err := tt.f.run(t, c, Options{}); tt.want == "" && err != nil ||
+			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+}
+
 func TestAClientThatCannotBeReachedNeedsOthersThatAgree(t *testing.T) {
 	out, in := said(), said()
 	out.Flags |= wire.FlagOutbound
-	say := func(mask uint32, list ...wire.Own) *fake {
-		var b []byte
-		for _, o := range list {
-			b = o.Append(b)
-		}
-		return &fake{mask: map[wire.Label]uint32{wire.COwn: mask}, replace: map[wire.Label][]byte{wire.COwn: b}}
-	}
 	for _, tt := range []struct {
 		f         *fake
 		own       wire.Own

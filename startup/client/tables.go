@@ -374,6 +374,9 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		host.Native = own.Native(theirs[host.Client])
 		host.SameImpl = mask&(1<<host.Client) != 0
 		both := own.Flags & theirs[host.Client].Flags
+		if err := t.alike(int(host.Client), own, theirs[host.Client]); err != nil {
+			return err
+		}
 		host.Exchange, host.Short = both&wire.FlagExchange != 0, both&wire.FlagShort != 0
 		if err := setProof(host, t.me, own, theirs[host.Client], m); err != nil {
 			return err
@@ -386,6 +389,19 @@ func (t *tables) takeOwn(mask uint32, data []byte, own wire.Own, m auth.Methods)
 		}
 	}
 	return nil
+}
+
+// alike returns an error if a client of this library goes on without ranks that are lost, and another does not.
+func (t *tables) alike(client int, mine, theirs wire.Own) error {
+	if t.others&(1<<client) == 0 || (mine.Flags^theirs.Flags)&wire.FlagSurvives == 0 {
+		return nil
+	}
+	survives, ends := t.me, client
+	if theirs.Flags&wire.FlagSurvives != 0 {
+		survives, ends = client, t.me
+	}
+	return fmt.Errorf("client %d goes on without ranks that are lost (-with-ft), and client %d does not: all clients have to "+
+		"be started alike", survives, ends)
 }
 
 // takeMachines reads on which machines the hosts of libimpi clients are. It is called after takeOwn, which has found

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/libimpi/libimpi/transport/wire"
 )
 
 // survived checks that a job has gone on without ranks: its code, what each survivor has heard, and that the user has
@@ -53,7 +55,7 @@ func TestTheLossOfAMachineIsThatOfItsRanks(t *testing.T) {
 }
 
 func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
-	join := deaf(t)
+	join := deaf(t, wire.FlagSurvives)
 	for _, how := range []string{"-via direct -n 2", "-via direct " + machines(t)} {
 		s, address := server(t, with(key), "2")
 		other := startWith(t, with(key), words("-client 0", address, "-with-ft ulfm", how, does("init", "lost 1", "fini"))...)
@@ -71,6 +73,18 @@ func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 			"impirun: client 1 is lost: its room burns; the job goes on without rank "+rank+"\n")
 		if r := s.wait(); r.code != 1 {
 			t.Errorf("the server ended with %d: %q", r.code, r.stderr)
+		}
+	}
+}
+
+// Clients that do not all go on without ranks that are lost could not meet any more after the first loss.
+func TestAllClientsAreFaultTolerantOrNone(t *testing.T) {
+	_, address := server(t, with(key), "2")
+	first := startWith(t, with(key), words("-client 0", address, "-via direct -with-ft ulfm -n 1", does("init", "fini"))...)
+	second := startWith(t, with(key), words("-client 1", address, "-via direct -n 1", does("init", "fini"))...)
+	for _, j := range []*job{first, second} {
+		if r := j.wait(); r.code == 0 || !strings.Contains(r.stderr, "client 0 goes on without ranks that are lost (-with-ft)") {
+			t.Errorf("code %d, %q", r.code, r.stderr)
 		}
 	}
 }

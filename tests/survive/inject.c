@@ -229,6 +229,7 @@ static MPI_Comm shrunk(const Where *w)
 /* All communicators but the first go; after an error the others tell in agreements of their own who is left. */
 static void leave_others(int good)
 {
+    leave_window(good);
     for (int i = p.n - 1; i > 0; i--) {
         Where *w = &p.where[i];
         p.tag++;
@@ -262,15 +263,16 @@ static int run_steps(int *agreed)
 {
     for (p.step = 0; p.step < STEPS; p.step++) {
         Random r = seeded(p.seed, (uint64_t)p.round, 100 + (uint64_t)p.step);
-        int kind = below(&r, 8), code;
+        int kind = below(&r, 10), code;
         p.tag++;
         die_if_due(p.step);
-        if (kind == 0 && p.n < MOST_COMMS && !make_communicator(&r)) {
+        int creates = kind == 0 && below(&r, 8) == 0 ? spawn_one(&r) : kind == 0 ? make_communicator(&r) : 1;
+        if (!creates || (kind == 1 && !have_window())) {
             *agreed = 1;
             return 0;
         }
         if (kind == 0) continue;
-        code = one_of(kind < 4 ? messages : collectives, &r);
+        code = kind == 1 ? use_window(&r) : one_of(kind < 5 ? messages : collectives, &r);
         if (code == MPI_SUCCESS) continue;
         check_code(code);
         return 0;
@@ -319,6 +321,8 @@ static void start(char **argv, int given)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    spawns(argv[0]);
+    if (argc > 1 && !strcmp(argv[1], "child")) return run_child();
     if (argc < 4) MPI_Abort(MPI_COMM_WORLD, 2);
     start(argv, argc > 4);
     meet_mortals();

@@ -48,6 +48,17 @@ extern const Named messages[], collectives[]; /* up to one without a name */
  * does. */
 int make_communicator(Random *r);
 
+/* windows.c: a window of all members of the first communicator, if all agree that they have it; accesses to it; its
+ * end. */
+int have_window(void);
+int use_window(Random *r);
+void leave_window(int good);
+
+/* spawn.c: a process that is started from this program, and ends again. Returns whether all agree that all went well. */
+void spawns(char *program);
+int spawn_one(Random *r);
+int run_child(void);
+
 /* inject.c */
 int wrong(const char *format, ...);        /* the oracle is violated: ends the job */
 void note(const char *format, ...);        /* a line of this process's log */

@@ -27,13 +27,15 @@ type Own struct {
 const MaxStreams = 16
 
 // Flags of an Own. A flag takes effect between two clients that both set it, but FlagOutbound takes effect with every
-// client that submits the label.
+// client that submits the label, and FlagSurvives has to be alike.
 const (
 	FlagOutbound uint32 = 1 // nobody can connect to this client: higher clients, which otherwise would, are connected to
 	FlagShort    uint32 = 8 // packets between two hosts that have one process each have the short header (PutShort)
 	// FlagExchange: see transport.Host.Exchange. Earlier versions set 4, and have a master for each client in all
 	// collectives, or 2, and their context ids follow IMPI, too.
 	FlagExchange uint32 = 16
+	// FlagSurvives: the job is fault tolerant. All clients that submit the label have to say so, or none.
+	FlagSurvives uint32 = 32
 )
 
 // AckHold is back-pressure between clients that both submit COwn, in pk_reserved of a PROTOACK: the sender of the

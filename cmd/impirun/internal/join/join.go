@@ -46,6 +46,7 @@ type Plan struct {
 	dialled time.Time
 
 	outbound bool // nobody can connect to us
+	survives bool // it goes on without ranks that are lost
 
 	// ViaHead, if not nil, joins the others in our place, as one machine of several. first is our first world rank.
 	ViaHead func(hosts []client.Host) (tables *transport.Job, first int, err error)
@@ -96,6 +97,9 @@ func (j *Plan) contribution(hosts []client.Host) client.Contribution {
 	}
 	if j.outbound {
 		own.Flags |= wire.FlagOutbound
+	}
+	if j.survives {
+		own.Flags |= wire.FlagSurvives
 	}
 	return j.Values.Contribution(&own, hosts...)
 }

@@ -24,7 +24,7 @@ func Plans(ctx context.Context, plan *options.Plan, bind netip.Addr) (list []*Pl
 	switch {
 	case plan.Mode == options.Client:
 		m := &Plan{Address: plan.Address, Rank: int32(plan.Rank), Values: plan.Values, Verbose: plan.Verbose,
-			outbound: plan.Outbound, Bind: bind, join: plan.Limits.Join}
+			outbound: plan.Outbound, survives: plan.Recovery, Bind: bind, join: plan.Limits.Join}
 		m.Ctx, m.cancel = context.WithCancelCause(ctx)
 		if err := reachable(plan.Address); err != nil {
 			return nil, nil, err
@@ -89,7 +89,7 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*Plan, func(), error)
 	}()
 	list := make([]*Plan, plan.Clients)
 	for i := range list {
-		list[i] = &Plan{Ctx: ctx, Address: s.Addr().String(), Rank: int32(i), methods: methods, Bind: loopback,
+		list[i] = &Plan{Ctx: ctx, Address: s.Addr().String(), Rank: int32(i), survives: plan.Recovery, methods: methods, Bind: loopback,
 			Values: plan.Values, Agent: plan.Via == client.ViaAgent, Verbose: plan.Verbose, Silence: silence}
 	}
 	return list, func() { <-served }, nil
