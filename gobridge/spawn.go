@@ -61,8 +61,8 @@ func (p *process) meetParent(port string) error {
 	return nil
 }
 
-// orphaned ends a process that cannot meet its parents in a job that is fault tolerant: one of them is lost, most often,
-// and that costs those they were about to start, and nobody else.
+// orphaned ends a process that cannot meet its parents in a job that is fault tolerant. One of them is lost, most often,
+// which costs those that they were about to start, and nobody else.
 func (p *process) orphaned(why error) {
 	if !p.engine.Job().FaultTolerant {
 		return

@@ -134,8 +134,8 @@ func (c *Comm) Agree(flag int32) (int32, error) {
 // tolerant reports whether the members go on without those that are lost. They all know: they are of one job.
 func (c *Comm) tolerant() bool { return c.engine.job.FaultTolerant && !c.engine.foreignJobs(c.group) }
 
-// resign gives up a communicator of which this process has not made what other members may have made, since one is lost.
-// It revokes it, and takes its part in the agreement by which the others end what they have.
+// resign gives up the communicator of a window or file which this process could not make, since a member is lost, and
+// others may have. It revokes it, and takes its part in the agreement by which the others end what they have.
 func (c *Comm) resign() {
 	c.engine.mu.Lock()
 	defer c.engine.mu.Unlock()

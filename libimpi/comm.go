@@ -309,8 +309,8 @@ func (c *Comm) Compare(o *Comm) int {
 	return abi.MPI_CONGRUENT
 }
 
-// Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5), unless the job is fault
-// tolerant (part). Messages that are still under way keep what they need.
+// Free gives the communicator up. On one that spans clients it is a barrier, as IMPI mandates (4.5), unless the job is
+// fault tolerant (part). Messages that are still under way keep what they need.
 func (c *Comm) Free() error {
 	if err := c.part(); err != nil && !(c.engine.job.FaultTolerant && isLoss(AsError(err))) {
 		return err
@@ -351,7 +351,7 @@ func (c *Comm) Discard() {
 }
 
 // part waits for the others before the communicator is freed, where that is mandated. In a job that is fault tolerant
-// those of this library do not: others may have left to recover from a loss elsewhere, or may not have this communicator.
+// those of this library do not: others may have left to recover from a loss elsewhere, or may not have it at all.
 func (c *Comm) part() (err error) {
 	switch {
 	case c.engine.job.FaultTolerant && !c.inter.ruled:

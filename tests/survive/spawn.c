@@ -1,5 +1,6 @@
-/* spawn.c - a process that the members of the first communicator start, who computes a sum with them, and ends. Each thing
- * that they make with it counts if all of them agree that they have it, else they revoke what they have: so it ends, too.
+/* spawn.c - a process that the members of the first communicator start, which computes a sum with them, and ends. Each
+ * thing that they make with it counts if all of them agree that they have it, else they revoke what they have: so it
+ * ends, too.
  */
 #include "survive.h"
 #include <string.h>

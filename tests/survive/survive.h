@@ -54,7 +54,7 @@ int have_window(void);
 int use_window(Random *r);
 void leave_window(int good);
 
-/* spawn.c: a process that is started from this program, and ends again. Returns whether all agree that all went well. */
+/* spawn.c: a process that this program starts, and that ends again. Returns whether all agree that all went well. */
 void spawns(char *program);
 int spawn_one(Random *r);
 int run_child(void);
