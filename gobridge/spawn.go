@@ -61,7 +61,7 @@ func (p *process) meetParent(port string) error {
 	return nil
 }
 
-// orphaned ends a process that cannot meet its parents in a job that is fault tolerant. One of them is lost, most often,
+// orphaned ends a process that cannot meet its parents in a job that is fault tolerant. Most often one of them is lost,
 // which costs those that they were about to start, and nobody else.
 func (p *process) orphaned(why error) {
 	if !p.engine.Job().FaultTolerant {

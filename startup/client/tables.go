@@ -400,8 +400,8 @@ func (t *tables) alike(client int, mine, theirs wire.Own) error {
 	if theirs.Flags&wire.FlagSurvives != 0 {
 		survives, ends = client, t.me
 	}
-	return fmt.Errorf("client %d goes on without ranks that are lost (-with-ft), and client %d does not: all clients have "+
-		"to be started alike", survives, ends)
+	return fmt.Errorf("client %d goes on without ranks that are lost (-with-ft), and client %d does not: all clients "+
+		"have to be started alike", survives, ends)
 }
 
 // takeMachines reads on which machines the hosts of libimpi clients are. It is called after takeOwn, which has found

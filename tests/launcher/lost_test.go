@@ -12,8 +12,8 @@ import (
 )
 
 // deaf is a client that the test plays: join takes it to the server, by a connection or, if that is nil, by one of its
-// own, with a host that accepts nobody. It says these flags beside the usual ones (wire.Own). Nil: it could not join, and
-// the test has failed.
+// own, with a host that accepts nobody. It says these flags beside the usual ones (wire.Own). Nil: it could not join,
+// and the test has failed.
 func deaf(t *testing.T, flags uint32) (join func(address string, rank int32, by net.Conn) *impiclient.Session) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -90,7 +90,8 @@ func ownServer(ctx context.Context, plan *options.Plan) ([]*Plan, func(), error)
 	list := make([]*Plan, plan.Clients)
 	for i := range list {
 		list[i] = &Plan{Ctx: ctx, Address: s.Addr().String(), Rank: int32(i), methods: methods, Bind: loopback,
-			survives: plan.Recovery, Values: plan.Values, Agent: plan.Via == client.ViaAgent, Verbose: plan.Verbose, Silence: silence}
+			survives: plan.Recovery, Values: plan.Values, Agent: plan.Via == client.ViaAgent, Verbose: plan.Verbose,
+			Silence: silence}
 	}
 	return list, func() { <-served }, nil
 }
