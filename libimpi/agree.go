@@ -86,6 +86,7 @@ func (c *Comm) later(t *settlement, ask func(s *survivors) *survive.Operation) u
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	c.losses.requested = true
 	t.r = e.newCompound(c.p2p, t)
 	t.r.general = t
 	id := t.r.id
@@ -116,8 +117,11 @@ func (t *settlement) Cancel(bool) error { return nil }
 
 // Agree returns the bitwise and of the flags of all members that survive, the same for all of them. It is
 // MPIX_ERR_PROC_FAILED, at all of them and beside the flag, if not all of them have acknowledged all members that are
-// lost (MPIX_Comm_agree).
+// lost (MPIX_Comm_agree). It needs messages only if somebody knows of a loss.
 func (c *Comm) Agree(flag int32) (int32, error) {
+	if all, agreed := c.vote(flag); agreed {
+		return all, nil
+	}
 	e := c.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,6 +133,26 @@ func (c *Comm) Agree(flag int32) (int32, error) {
 		return 0, err
 	}
 	return t.agreed()
+}
+
+// vote agrees on a flag by a vote on the communicator's board, if it has one and nobody abstains. On one on which
+// requests for agreements have begun nobody votes any more: some may be done at some members, and not yet at others.
+func (c *Comm) vote(flag int32) (all int32, agreed bool) {
+	e := c.engine
+	c.opened() // if that fails the board is not there, or this process abstains
+	if !c.board.Is() || c.losses.requested {
+		return 0, false
+	}
+	v := c.board.Vote(uint64(uint32(flag)), c.losses.gone.Load() != nil, func(rank int) bool {
+		return e.peer(c.group.World(rank)).lost != nil
+	})
+	if !v.Looks() {
+		e.mu.Lock()
+		e.waitFor(v.Holds, anyPeer, forMembers(c))
+		e.mu.Unlock()
+	}
+	word, agreed := v.Result()
+	return int32(uint32(word)), agreed
 }
 
 // tolerant reports whether the members go on without those that are lost. They all know: they are of one job.

@@ -97,6 +97,7 @@ func (c *Comm) OpenBoard(well bool) (transport.Board, error) {
 		return opened, nil
 	}
 	if failed == nil {
+		board.Abstain(opened, int(c.rank))
 		c.engine.mu.Lock()
 		defer c.engine.mu.Unlock()
 		opened.Leave(c.dead()...)

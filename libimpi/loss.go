@@ -37,6 +37,7 @@ type losses struct {
 	acknowledged int                   // so many of them, the first, are known to the program
 	revoked      *Error                // nil: it is not
 	survivors    *survivors            // nil: nobody has needed them
+	requested    bool                  // members have begun agreements with requests
 }
 
 // classOfLoss is the class of what needs a process that is lost.

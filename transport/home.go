@@ -90,6 +90,8 @@ type Board interface {
 	OpenLane(at int, n int64) (Lane, error)
 	// Done is a member's count of completed operations.
 	Done(member int) *uint64
+	// Vote is one of two places of a member for what the members agree on (libimpi/board/vote.go).
+	Vote(member, i int) (word, value *uint64)
 	// Wake wakes a process of the machine, by its local rank, if it sleeps.
 	Wake(local int)
 	// Alert wakes a process's progress thread, if it waits for long transfers.

@@ -7,6 +7,7 @@
 //	place.go    where an operation stands, blocking or not
 //	missing.go  contributions that do not come
 //	lane.go     where a persistent operation stands
+//	vote.go     what members agree on without a message
 package board
 
 import (
@@ -73,6 +74,7 @@ type Board struct {
 	underWay  []*Place // nonblocking operations, by their numbers
 	longUsers []uint64 // the last one to use each long slot; nil: there is no memory for them yet
 	laneBytes int      // of the memory for lanes that are given: each member gives them alike
+	votes     uint64   // that have begun
 }
 
 // Use begins the operations of a member of a board. local are the local ranks of all members.

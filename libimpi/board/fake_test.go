@@ -16,12 +16,14 @@ type memory struct {
 	mem   [3][][]byte
 	lanes []*memoryLane
 	done  []uint64
-	room  int // bytes of all lanes
+	votes [][2][2]uint64 // by member and place: the word, and the value
+	room  int            // bytes of all lanes
 	mu    sync.Mutex
 }
 
 func newMemory(members int) *memory {
-	m := &memory{slots: [3][]int{{4, 120, 8}, {2, 1000, 16}, {3, 5000, 24}}, done: make([]uint64, members), room: 40_000}
+	m := &memory{slots: [3][]int{{4, 120, 8}, {2, 1000, 16}, {3, 5000, 24}}, done: make([]uint64, members),
+		votes: make([][2][2]uint64, members), room: 40_000}
 	for size, s := range m.slots {
 		m.words[size] = make([]uint64, members*s[0])
 		for range members * s[0] {
@@ -67,9 +69,12 @@ func (m *memory) OpenLane(at int, n int64) (transport.Lane, error) {
 
 func (m *memory) ReserveLong() error      { return nil }
 func (m *memory) Done(member int) *uint64 { return &m.done[member] }
-func (m *memory) Wake(int)                {}
-func (m *memory) Alert(int)               {}
-func (m *memory) Leave(...int)            {}
+func (m *memory) Vote(member, i int) (word, value *uint64) {
+	return &m.votes[member][i][0], &m.votes[member][i][1]
+}
+func (m *memory) Wake(int)     {}
+func (m *memory) Alert(int)    {}
+func (m *memory) Leave(...int) {}
 
 // memoryLane is a lane of two slots a member.
 type memoryLane struct {

@@ -203,6 +203,12 @@ func (b *Board) Slot(size transport.SlotSize, member, i int) (word *uint64, payl
 // Done implements transport.Board.
 func (b *Board) Done(m int) *uint64 { return &b.members[m].done }
 
+// Vote implements transport.Board.
+func (b *Board) Vote(m, i int) (word, value *uint64) {
+	v := &b.members[m].votes[i]
+	return &v.word, &v.value
+}
+
 // Wake implements transport.Board.
 func (b *Board) Wake(local int) {
 	if c := b.segment.control(local); atomic.LoadUint32(&c.sleepers)|b.segment.priv.fence != 0 {

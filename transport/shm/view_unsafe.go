@@ -89,10 +89,13 @@ type boardMember struct {
 	done  uint64
 	left  uint32
 	_     uint32
-	_     [6]uint64
+	votes [2]boardVote
+	_     [2]uint64
 	slots [boardSlots]boardSlot // the first one begins a pair of lines, as a board has one before its members
 	_     [8]uint64
 }
+
+type boardVote struct{ word, value uint64 }
 
 // board is the first line of a board; its members' blocks follow.
 type board struct {
