@@ -31,8 +31,8 @@ func (v *voters) vote(rank int, value uint64, abstains bool) (uint64, bool) {
 	return b.Result()
 }
 
-// Members vote again and again. In some rounds one abstains, and from some round on one is not there. All others come to
-// the same, and to the bitwise and if all have voted.
+// Members vote again and again. In some rounds one abstains, and from some round on one is not there. All others come
+// to the same, and to the bitwise and if all have voted.
 func TestAllMembersComeToTheSameVote(t *testing.T) {
 	const rounds = 40
 	for n := 2; n <= 8; n++ {

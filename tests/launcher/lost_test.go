@@ -12,9 +12,9 @@ import (
 )
 
 // deaf is a client that the test plays: join takes it to the server, by a connection or, if that is nil, by one of its
-// own, with a host that accepts nobody. It says these flags beside the usual ones (wire.Own). Nil: it could not join,
-// and the test has failed.
-func deaf(t *testing.T, flags uint32) (join func(address string, rank int32, by net.Conn) *impiclient.Session) {
+// own, with a host that accepts nobody. own is what it says as one of this library; nil: it is of another. A session is
+// nil if it could not join, and the test has failed.
+func deaf(t *testing.T, own *wire.Own) (join func(address string, rank int32, by net.Conn) *impiclient.Session) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -22,11 +22,9 @@ func deaf(t *testing.T, flags uint32) (join func(address string, rank int32, by 
 	}
 	t.Cleanup(func() { l.Close() })
 	return func(address string, rank int32, by net.Conn) *impiclient.Session {
-		own := wire.Mine()
-		own.Flags |= flags
 		host := impiclient.Host{Addr: l.Addr().(*net.TCPAddr).AddrPort(), Procs: []impiclient.Proc{{PID: 3}}}
 		say := impiclient.Default(host)
-		say.Own = &own
+		say.Own = own
 		_, session, err := impiclient.Connect(t.Context(), address, rank, auth.WithKey(4242), say,
 			impiclient.Options{Conn: by})
 		if err != nil {
@@ -36,12 +34,19 @@ func deaf(t *testing.T, flags uint32) (join func(address string, rank int32, by 
 	}
 }
 
+// ours is what a client of this library says, with these flags beside the usual ones.
+func ours(flags uint32) *wire.Own {
+	own := wire.Mine()
+	own.Flags |= flags
+	return &own
+}
+
 // A client whose rank dies when all tables are there, and before it has connected to anybody: nobody has a socket that
 // could tell. Its launcher tells the server, and the server the others. This test is the client; its host never
 // connects.
 func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 	file := program(t, "misbehave")
-	join := deaf(t, 0)
+	join := deaf(t, ours(0))
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
 		for _, why := range []string{"rank 7 on moon (pid 3) was killed by signal 9", "hung up", "reset by peer"} {
 			s, address := server(t, with(key), "2")
@@ -78,7 +83,7 @@ func TestAClientLostBeforeItConnectsIsNamedAndEndsTheOthers(t *testing.T) {
 // Client 1 ends because it has lost client 2, whose link is down: the others are told of client 2.
 func TestTheClientThatAnotherHasLostIsNamed(t *testing.T) {
 	file := program(t, "misbehave")
-	join := deaf(t, 0)
+	join := deaf(t, ours(0))
 	for _, how := range []string{"-via direct -n 2", "-via agent -n 2", "-via direct " + machines(t)} {
 		s, address := server(t, with(key), "3")
 		other := startWith(t, with(key), words("-client 0", address, how, file, "not 0")...)

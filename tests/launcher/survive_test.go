@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"encoding/json"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestTheLossOfAMachineIsThatOfItsRanks(t *testing.T) {
 }
 
 func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
-	join := deaf(t, wire.FlagSurvives)
+	join := deaf(t, ours(wire.FlagSurvives))
 	for _, how := range []string{"-via direct -n 2", "-via direct " + machines(t)} {
 		s, address := server(t, with(key), "2")
 		other := startWith(t, with(key), words("-client 0", address, "-with-ft ulfm", how, does("init", "lost 1", "fini"))...)
@@ -75,6 +76,24 @@ func TestTheLossOfAClientIsThatOfItsRanks(t *testing.T) {
 			t.Errorf("the server ended with %d: %q", r.code, r.stderr)
 		}
 	}
+}
+
+// A client of another implementation is lost when its connection with the server ends.
+func TestTheLossOfAForeignClientIsThatOfItsRanks(t *testing.T) {
+	s, address := server(t, with(key), "2")
+	line := words("-client 0", address, "-with-ft ulfm -via direct -n 2", does("init", "lost 1", "fini"))
+	other := startWith(t, with(key), line...)
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if deaf(t, nil)(address, 1, conn) == nil {
+		return
+	}
+	conn.Close()
+	const why = "client 1 is lost: "
+	other.wait().survived(t, "a foreign client", 2, "2 lost: "+why, why)
+	s.wait()
 }
 
 // Clients that do not all go on without ranks that are lost could not meet any more after the first loss.
