@@ -79,8 +79,8 @@ done
 
 # Debian's mpi4py, which is linked with Open MPI, where it is installed.
 if /usr/bin/python3 -c 'import mpi4py.MPI' 2>/dev/null; then
-    both /usr/bin/python3 -c 'from mpi4py import MPI; print(MPI.COMM_WORLD.size, "ranks", flush=True)'
-    both ./script /usr/bin/python3 -c 'from mpi4py import MPI; print(MPI.COMM_WORLD.size, "ranks", flush=True)'
+    both /usr/bin/python3 -c 'import sys; from mpi4py import MPI; sys.stdout.write("%d ranks\n" % MPI.COMM_WORLD.size)'
+    both ./script /usr/bin/python3 -c 'import sys; from mpi4py import MPI; sys.stdout.write("%d ranks\n" % MPI.COMM_WORLD.size)'
 fi
 # Two programs of a script may be of different MPIs.
 "$stage/bin/mpicc" -x c - -o ours <<'C'

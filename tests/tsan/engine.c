@@ -430,6 +430,7 @@ static void open_windows(struct memory *memory, MPI_Win windows[WINDOWS])
 {
     static struct impi_window_target targets[WINDOWS][RANKS];
     static struct impi_window views[WINDOWS];
+    static uint32_t locking[WINDOWS][RANKS];
     posts = memory->posted;
     impi_windows.swappable[(uintptr_t)MPI_INT - (uintptr_t)MPI_DATATYPE_NULL] = 1;
     for (int i = 0; i < WINDOWS; i++) {
@@ -438,6 +439,7 @@ static void open_windows(struct memory *memory, MPI_Win windows[WINDOWS])
                 .control = r == me ? (struct impi_shm_control *)shm->segment : shm->peers[r].out.ctl,
                 .size = sizeof memory->cells[i][r], .unit = sizeof(int),
                 .completes = &memory->completed[r], .completed = &memory->completed[me],
+                .locking = &locking[i][r], .mine = (uint32_t)me + 1,
                 .hold = i == ALL ? IMPI_WINDOW_SHARED : IMPI_WINDOW_NOT_HELD};
         views[i] = (struct impi_window){.handle = IMPI_FIRST_HANDLE + (uint64_t)i, .targets = targets[i],
             .count = RANKS, .me = (uint32_t)me, .direct = 1, .may_lock = i == ONE,
