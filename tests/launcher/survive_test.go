@@ -91,7 +91,7 @@ func TestTheLossOfAForeignClientIsThatOfItsRanks(t *testing.T) {
 		return
 	}
 	conn.Close()
-	const why = "client 1 is lost: "
+	why := "client 1 is lost: " + conn.LocalAddr().String() + " hung up"
 	other.wait().survived(t, "a foreign client", 2, "2 lost: "+why, why)
 	s.wait()
 }
