@@ -109,6 +109,7 @@ static void lose(const char *name, void (*way)(void), int dies)
     MPI_Comm_size(comm, &size);
     victim = dies ? size - 1 : -1;
     CHECK_EQ(MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh), MPI_SUCCESS);
+    MPIX_Comm_agree(comm, &(int){1}); /* all have it */
     way();
     if (dies) {
         mourn();
