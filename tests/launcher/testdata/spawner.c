@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
-        MPI_Send(&x, 1, MPI_INT, 0, 1, parent);
+        MPI_Ssend(&x, 1, MPI_INT, 0, 1, parent); /* else MPI_Comm_spawn may raise, which has not ended there */
         if (argv[1][0] == 'd') raise(SIGKILL);
         MPI_Finalize();
         return 0;
