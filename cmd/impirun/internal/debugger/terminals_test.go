@@ -106,9 +106,9 @@ func TestTheEndOfAPaneIsTheEndOfItsTerminal(t *testing.T) {
 	if err := await([]*terminal{term}, "test"); err != nil {
 		t.Fatal(err)
 	}
-	shell := exec.Command("/bin/sh", "-c", "read line")
-	shell.Stdin, shell.Stdout, shell.SysProcAttr = term.slave, term.slave, sessionLeader
-	if err := shell.Start(); err != nil {
+	program := exec.Command("sleep", "60") // who reads may hear of the end sooner than of the signal, and exit
+	program.Stdin, program.Stdout, program.SysProcAttr = term.slave, term.slave, sessionLeader
+	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
 	term.close()
@@ -116,8 +116,8 @@ func TestTheEndOfAPaneIsTheEndOfItsTerminal(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 
-	if err := shell.Wait(); err == nil || !strings.Contains(err.Error(), "hangup") {
-		t.Errorf("the shell: %v, want SIGHUP", err)
+	if err := program.Wait(); err == nil || !strings.Contains(err.Error(), "hangup") {
+		t.Errorf("the program: %v, want SIGHUP", err)
 	}
 }
 
