@@ -249,9 +249,12 @@ func (e *Engine) part(p *peer) {
 	e.countGuests()
 }
 
-// owes reports whether something waits for room that is for a process of the own job.
-func (e *Engine) owes() bool {
-	return slices.ContainsFunc(e.protocol.Busy(), func(p *protocol.Peer) bool { return !e.isGuest(p.Rank) })
+// owes reports whether something waits for room that is for a process of the own job, or for guests, too. In a job that
+// is fault tolerant one may have departed without it: it was of a message given up after a loss or a revocation.
+func (e *Engine) owes(guests bool) bool {
+	return slices.ContainsFunc(e.protocol.Busy(), func(p *protocol.Peer) bool {
+		return (guests || !e.isGuest(p.Rank)) && !(e.job.FaultTolerant && e.hasDeparted(p.Rank))
+	})
 }
 
 // partAll ends the links to all guests, at the end, and waits until they have ended them too, or the deadline.

@@ -357,7 +357,7 @@ func (e *Engine) finishRemote(more func() bool) error {
 	defer e.mu.Unlock()
 	deadline := e.now().Add(finishTime)
 	e.waitFor(func() bool {
-		return len(e.protocol.Busy()) == 0 && !more() || e.now().After(deadline) && !e.owes()
+		return !e.owes(true) && !more() || e.now().After(deadline) && !e.owes(false)
 	}, anyPeer, forEnd)
 	if err := e.failure(); err != nil {
 		return err
