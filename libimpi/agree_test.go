@@ -399,3 +399,26 @@ func TestTheEndDoesNotWaitForStragglers(t *testing.T) {
 		t.Error("a straggler is taken for lost")
 	}
 }
+
+// Messages that a revocation finds under way hold up nobody at the end: who receives no more of them may have departed.
+func TestTheEndDoesNotWaitForMessagesGivenUp(t *testing.T) {
+	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
+		together(t, es, func(e *Engine) {
+			c, err := e.World().Dup()
+			must(t, err)
+			n, me := c.Size(), c.Rank()
+			in, out := make([]byte, 70000), make([]byte, 70000)
+			c.Irecv(at(in), 70000, byteT, (me+n-1)%n, 4)
+			send := c.Isend(at(out), 70000, byteT, (me+1)%n, 4, Standard)
+			for range seed {
+				_, err := e.Test(&send, nil)
+				must(t, err)
+			}
+			if me == int(seed)%n {
+				c.Revoke()
+			}
+			must(t, e.Finish())
+		})
+		noFailure(t, es)
+	})
+}
