@@ -422,3 +422,19 @@ func TestTheEndDoesNotWaitForMessagesGivenUp(t *testing.T) {
 		noFailure(t, es)
 	})
 }
+
+// Who has heard of nothing goes to the end with those who have, and look at who has departed.
+func TestTheEndIsOfAllThoughOnlySomeKnowOfARevocation(t *testing.T) {
+	inSurvivors(t, func(t *testing.T, es []*Engine, seed uint64) {
+		together(t, es, func(e *Engine) {
+			third := (e.me + int32(seed)) % 3
+			c, err := e.World().Split(third, 0)
+			must(t, err)
+			if third != 1 {
+				c.Revoke()
+			}
+			must(t, e.Finish())
+		})
+		noFailure(t, es)
+	})
+}

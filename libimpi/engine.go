@@ -155,7 +155,7 @@ type predefined struct {
 // loss is that of peers.
 type loss struct {
 	failed atomic.Pointer[Error] // set once: a peer was lost, which ends the job
-	some   bool                  // a process is lost and the job goes on, or a communicator is revoked (loss.go)
+	some   bool                  // a process is lost and the job goes on, a communicator is revoked, or others say so
 	onLost func(*Error)          // tells the job; called without the lock
 	onGone func(*Comm)           // Config.OnGone
 

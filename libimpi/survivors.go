@@ -184,7 +184,8 @@ func (e *Engine) expelled(why error) {
 // advance does what follows from what the state machines have heard.
 func (s *survivors) advance() {
 	if known := s.agreements.Known(); s.parting {
-		s.lost = known
+		// Who counts the departed as lost makes all others do so, who must then look, too, at who departs after these.
+		s.lost, s.e.loss.some = known, s.e.loss.some || len(known) > 0
 	} else if len(known) > len(s.lost) {
 		for _, i := range known.Without(s.lost) {
 			s.e.noteLost(s.space.group.World(int(i)), errFoundLost)
