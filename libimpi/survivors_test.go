@@ -32,11 +32,13 @@ type grimWay struct {
 
 func (w grimWay) Send(h *transport.Header, payload []byte) bool {
 	w.g.count()
+
 	return w.Transport.Send(h, payload)
 }
 
 func (w grimWay) SendFrom(h *transport.Header, p transport.Packer) bool {
 	w.g.count()
+
 	return w.Transport.SendFrom(h, p)
 }
 
@@ -191,6 +193,57 @@ func TestSurvivorsAgreeInJobsOfAllSizes(t *testing.T) {
 				deaths = append(deaths, death{r.IntN(14 * n), victim})
 			}
 			healed(t, machines, seed, deaths...)
+		}
+	}
+}
+
+// leaves comes to the end while messages are under way, and some have revoked a communicator of which others know
+// nothing.
+func (g *grim) leaves(t *testing.T, e *Engine, seed uint64) {
+	third := (e.me + int32(seed)) % 3
+	c, err := e.World().Split(third, 0)
+	if err == nil {
+		n, me := c.Size(), c.Rank()
+		in, out := make([]byte, 3000), make([]byte, 3000)
+		c.Irecv(at(in), 3000, byteT, (me+n-1)%n, 4)
+		c.Isend(at(out), 3000, byteT, (me+1)%n, 4, Standard)
+		if third != 1 {
+			c.Revoke()
+		}
+	}
+	if err := e.Finish(); err != nil && !g.dead(e) {
+		t.Errorf("rank %d: %v", e.me, err)
+	}
+}
+
+func left(t *testing.T, machines []int, seed uint64, deaths ...death) int {
+	g := doomed(t, machines, seed, deaths...)
+	together(t, g.es, func(e *Engine) { g.leaves(t, e, seed) })
+	if t.Failed() {
+		t.Fatalf("machines %v, seed %d, deaths %v", machines, seed, deaths)
+	}
+	return g.sent
+}
+
+// All who survive come to the end of a job, whatever is under way, whoever dies, and whoever has heard of it.
+func TestSurvivorsComeToTheEnd(t *testing.T) {
+	for _, machines := range [][]int{{2}, {3}, {4}, {2, 1}, {2, 2}, {1, 1, 1, 1}} {
+		packets := left(t, machines, 1)
+		for packet := range packets {
+			for victim := range total(machines) {
+				left(t, machines, uint64(packet), death{packet, victim})
+			}
+		}
+	}
+	for n := 2; n <= 16; n++ {
+		for seed := range 4 * seeds() {
+			r := rand.New(rand.NewPCG(seed, uint64(n)))
+			machines := machinesFor(n, r)
+			var deaths []death
+			for _, victim := range r.Perm(n)[:min(n-1, r.IntN(5))] {
+				deaths = append(deaths, death{r.IntN(30 * n), victim})
+			}
+			left(t, machines, seed, deaths...)
 		}
 	}
 }

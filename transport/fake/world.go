@@ -307,7 +307,7 @@ func (w *World) next() {
 		}
 	}
 	p := ready[w.rng.IntN(len(ready))]
-	p.asleep = false
+	p.asleep, p.ends = false, w.ends
 	w.trace.note(turned, uint64(p.index))
 	p.turn <- struct{}{}
 }
@@ -326,7 +326,6 @@ func (w *World) ready() (ready []*proc) {
 func (w *World) awaken() (awake []*proc) {
 	for _, p := range w.procs {
 		if !p.over && p.ends < w.ends {
-			p.ends = w.ends
 			awake = append(awake, p)
 		}
 	}
