@@ -476,16 +476,26 @@ func TestAnIdleAgentUsesNoCPU(t *testing.T) {
 	p := h.packet(transport.Data, 0, 1, "wake")
 	h.hosts[0].Write(p)
 	expect(t, h.procs[0][0], p, "process 1")
-	var before, after unix.Rusage
-	unix.Getrusage(unix.RUSAGE_SELF, &before)
-	time.Sleep(300 * time.Millisecond)
-	unix.Getrusage(unix.RUSAGE_SELF, &after)
-	if n := after.Nvcsw - before.Nvcsw; n > 100 {
-		t.Errorf("%d voluntary context switches in 300 ms of nothing", n)
-	}
-	if d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() -
-		before.Stime.Nano()); d > 100*time.Millisecond {
-		t.Errorf("%v of CPU in 300 ms of nothing", d)
+	idles(t)
+}
+
+// idles waits until this process has done nothing for 300 ms. Threads of Go's that have something to finish, or get a
+// core late, wake in one such time or the other; an agent that polls does in all of them.
+func idles(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		var before, after unix.Rusage
+		unix.Getrusage(unix.RUSAGE_SELF, &before)
+		time.Sleep(300 * time.Millisecond)
+		unix.Getrusage(unix.RUSAGE_SELF, &after)
+		switches := after.Nvcsw - before.Nvcsw
+		d := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+		if switches <= 100 && d <= 100*time.Millisecond {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%v of CPU and %d voluntary context switches in 300 ms of nothing", d, switches)
+		}
 	}
 }
 
