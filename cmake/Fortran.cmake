@@ -15,7 +15,8 @@ add_custom_command(OUTPUT ${written}
   COMMAND ${fortran_write} -entries ${FORTRAN}/entries4.c -modules ${STAGE}/share/libimpi/fortran
   COMMAND ${fortran_write} -entries ${FORTRAN}/entries8.c -integer 8
   COMMAND ${CMAKE_COMMAND} -E touch ${written}
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${STAGE}/share/libimpi/fortran/mpif.h ${STAGE}/include/mpif.h
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${STAGE}/share/libimpi/fortran/mpif.h
+    ${STAGE}/share/libimpi/fortran/mpif-ext.h ${STAGE}/include
   DEPENDS ${fortran_write} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings" VERBATIM)
 add_custom_target(fortran-sources DEPENDS ${written})
 add_dependencies(fortran-sources fortran-write)
@@ -79,6 +80,7 @@ function(fortran_front abi soname)
     COMMAND ${fortran_write} -front ${abi} -entries ${folder}/entries.c -header ${folder}/mpi.h
     COMMAND ${CMAKE_COMMAND} -E touch ${written}
     DEPENDS ${fortran_write} ${CMAKE_SOURCE_DIR}/abi/front/${abi}.tsv ${CMAKE_SOURCE_DIR}/abi/front/openmpi_fortran.tsv
+      ${CMAKE_SOURCE_DIR}/mpi.h ${CMAKE_SOURCE_DIR}/mpix.h
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "Fortran's bindings with the ABI of ${abi}" VERBATIM)
   add_custom_target(fortran-${abi}-sources DEPENDS ${written})
   add_dependencies(fortran-${abi}-sources fortran-write)

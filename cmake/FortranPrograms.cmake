@@ -70,3 +70,18 @@ fortran_program(GFORTRAN f08 4 CALLS RANKS 1 2 3 4 CLIENTS 4 MPICH 2)
 fortran_program(FLANG mpif 8 RANKS 1 4 MPICH 1)
 fortran_program(FLANG mpi 4 RANKS 2 3 MPICH 1)
 fortran_program(FLANG f08 8 CALLS RANKS 1 2 3 4 CLIENTS 3 MPICH 2)
+
+# Programs of Open MPI 5 that go on after the loss of a rank, with its names of modules.
+foreach(with "GFORTRAN 4" "FLANG 8")
+  separate_arguments(with)
+  list(GET with 0 compiler)
+  list(GET with 1 integer)
+  string(TOLOWER ${compiler} name)
+  if(${compiler})
+    fortran_test(survive-${name}-${integer} ${fortran_tests}/survivors ${STAGE} ${FORTRAN_TESTS}/survive-${name} ${${compiler}}
+      ${integer})
+    set_tests_properties(fortran/survive-${name}-${integer} PROPERTIES ENVIRONMENT ${fortran_cache})
+  else()
+    fortran_test(survive-${name}-${integer} ${CMAKE_COMMAND} -E echo "skipped: there is no ${compiler}")
+  endif()
+endforeach()

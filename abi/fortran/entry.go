@@ -101,14 +101,25 @@ func (p Procedure) entries(t target) string {
 	return b.String()
 }
 
-// extension is the C of an entry of mpix.h, which the MPI library over which this one runs may not have.
+// extension is the C of an entry of mpix.h, which the MPI library over which libimpi's own runs may not have.
 func (p Procedure) extension(t target) string {
-	lower := p.Lower()
-	text := fmt.Sprintf(agreeLater, map[bool]string{true: "flag", false: "NULL"}[t.integer == 4])
-	if lower != "comm_iagree" {
-		text = p.entry(fmt.Sprintf("X_(%s)", lower), p.C, old, false, t)
+	var b strings.Builder
+	lower, upper := p.Lower(), strings.ToUpper(p.Lower())
+	there := ""
+	if t.front == "" {
+		fmt.Fprintf(&b, "#pragma weak %s\n", p.Name)
+		there = p.Name + " && "
 	}
-	return fmt.Sprintf("#pragma weak %s\n%sEXTENSION_NAMES(%s, %s)\n", p.Name, text, lower, strings.ToUpper(lower))
+	if lower == "comm_iagree" {
+		fmt.Fprintf(&b, agreeLater, map[bool]string{true: "flag", false: "NULL"}[t.integer == 4], there)
+	} else {
+		b.WriteString(p.entry(fmt.Sprintf("X_(%s)", lower), p.C, old, false, t))
+	}
+	fmt.Fprintf(&b, "EXTENSION_NAMES(%s, %s)\n", lower, upper)
+	if t.front == "" && p.flags() {
+		fmt.Fprintf(&b, "EXTENSION_INTEGER(%s, %s)\n", lower, upper)
+	}
+	return b.String()
 }
 
 // agreeLater is the entry of MPIX_Comm_iagree, which stores an int in the program's INTEGER when the request is done:
@@ -118,7 +129,7 @@ const agreeLater = `void X_(comm_iagree)(const Fint *comm, Fint *flag, Fint *req
     int *c_flag = (int *)(void *)%s, e = MPI_ERR_UNSUPPORTED_OPERATION;
     MPI_Request c_request = MPI_REQUEST_NULL;
     (void)flag;
-    if (MPIX_Comm_iagree && c_flag) e = MPIX_Comm_iagree(Comm_in(*comm), c_flag, &c_request);
+    if (%sc_flag) e = MPIX_Comm_iagree(Comm_in(*comm), c_flag, &c_request);
     if (e == MPI_SUCCESS) *request = Request_out(c_request);
     done(ierror, e);
 }

@@ -144,18 +144,22 @@ func TestOptionsChangeTheValuesOfDefaultDatatypes(t *testing.T) {
 	}
 }
 
-// mpif.h has to do in fixed form, where columns beyond 72 are ignored, and in free form.
+// mpif.h has to do in fixed form, where columns beyond 72 are ignored, and in free form; so has mpif-ext.h.
 func TestHeadersFitBothForms(t *testing.T) {
 	modules := load(t).modules()
+	names := []string{"mpif-ext.h"}
 	for _, v := range variants {
-		header := modules[filepath.Join(v.name, "mpif.h")]
+		names = append(names, filepath.Join(v.name, "mpif.h"))
+	}
+	for _, name := range names {
+		header := modules[name]
 		if header == "" {
-			t.Errorf("there is no mpif.h of %q", v.name)
+			t.Errorf("there is no %s", name)
 		}
 		for line := range strings.Lines(header) {
 			line = strings.TrimSuffix(line, "\n")
 			if len(line) > 72 || !strings.HasPrefix(line, "      ") && !strings.HasPrefix(line, "!") {
-				t.Errorf("%q: %q", v.name, line)
+				t.Errorf("%s: %q", name, line)
 			}
 		}
 	}
@@ -175,6 +179,28 @@ func TestLargeFormsAreOverloadsWhereArgumentsTellThemApart(t *testing.T) {
 	for _, name := range []string{"MPI_Op_create_c", "MPI_Register_datarep_c"} {
 		if !strings.Contains(module, "interface "+name+"\n") {
 			t.Errorf("mpi_f08 has no %s", name)
+		}
+	}
+}
+
+// Programs of Open MPI find the names of mpix.h in modules of their own, and some under other names in the usual ones.
+func TestModulesOfExtensions(t *testing.T) {
+	modules := load(t).modules()
+	for name, parts := range map[string][]string{
+		"mpi.F90": {"module mpi_ext\n", "use mpi, only: MPIX_ERR_REVOKED\n", "only: MPIX_Comm_shrink, PMPIX_Comm_shrink\n"},
+		"mpi_f08.F90": {"module mpi_f08_ext\n", "use mpi_f08, only: MPIX_FT\n",
+			"subroutine PMPIX_Comm_is_revoked_f08_integer(comm, flag, ierror)\n"},
+		"mpi_types.F90": {"MPI_ERR_PROC_FAILED = 120\n", "MPIX_TYPECLASS_LOGICAL"},
+		"mpif.h":        {"PARAMETER (MPI_FT=65541)\n"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(modules[name], part) {
+				t.Errorf("%s has no %q", name, part)
+			}
+		}
+		text := modules[name]
+		if strings.Contains(text, "only: MPIX_TYPECLASS") || strings.Contains(text, " MPI_TYPECLASS_LOGICAL") {
+			t.Errorf("%s takes a constant of the ABI for one of mpix.h", name)
 		}
 	}
 }

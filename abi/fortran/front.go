@@ -36,7 +36,7 @@ func (t target) large(p Procedure) bool {
 	return p.Large != nil && t.front != "openmpi"
 }
 
-var define = regexp.MustCompile(`^#define (MPI_\w+)\s+(?:\(\(([^()]*)\)[^()]*\)|\(?-?\w+\)?)(?:\s|$)`)
+var define = regexp.MustCompile(`^#define (MPIX?_\w+)\s+(?:\(\(([^()]*)\)[^()]*\)|\(?-?\w+\)?)(?:\s|$)`)
 
 // frontTypes are the types of an ABI.
 var frontTypes = map[string]string{
@@ -48,7 +48,8 @@ var frontTypes = map[string]string{
 // addresses are constants of MPICH that are variables.
 var addresses = []string{"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY"}
 
-// frontHeader is mpi.h with the types and values of a front's ABI. Constants that the ABI has not are not in it.
+// frontHeader is mpi.h and mpix.h with the types and values of a front's ABI. Constants that the ABI has not are not in
+// it.
 func frontHeader(root, front string) (string, error) {
 	dir := filepath.Join(root, "abi", "front")
 	rows, err := readTable(filepath.Join(dir, front+".tsv"), "name", "value")
@@ -59,13 +60,17 @@ func frontHeader(root, front string) (string, error) {
 	for _, r := range rows {
 		values[r[0]] = r[1]
 	}
-	text, err := os.ReadFile(filepath.Join(root, "mpi.h"))
-	if err != nil {
-		return "", err
+	var text strings.Builder
+	for _, name := range []string{"mpi.h", "mpix.h"} {
+		header, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(strings.Replace(string(header), "#include \"mpi.h\"\n", "", 1))
 	}
 	var b strings.Builder
 	inStatus := false
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text.String()) {
 		switch {
 		case strings.HasPrefix(line, "typedef struct MPI_Status {"):
 			inStatus = true
@@ -87,7 +92,7 @@ func frontHeader(root, front string) (string, error) {
 			return "", err
 		}
 	}
-	handleValues(&b, string(text), rows)
+	handleValues(&b, text.String(), rows)
 	return b.String(), nil
 }
 

@@ -14,11 +14,12 @@ func TestAFrontsHeaderHasTheTypesAndValuesOfItsABI(t *testing.T) {
 		"mpich": {
 			"typedef int MPI_Comm;", "typedef struct MPI_ABI_File *MPI_File;", "extern int *const MPI_UNWEIGHTED;",
 			"#define MPI_COMM_WORLD ((MPI_Comm)(intptr_t)1140850688)", "#define MPI_ERR_TRUNCATE (14)",
-			"    X(comm_world, 1140850688)", "count_low, count_high, MPI_SOURCE",
+			"    X(comm_world, 1140850688)", "count_low, count_high, MPI_SOURCE", "#define MPIX_ERR_REVOKED (103)",
 		},
 		"openmpi": {
 			"#define MPI_COMM_WORLD ((MPI_Comm)ompi_mpi_comm_world)", "#define MPI_ERR_TRUNCATE (15)",
-			"    X(comm_world, 0)", "    X(2complex, 26)", "MPI_ERROR, marks;",
+			"    X(comm_world, 0)", "    X(2complex, 26)", "MPI_ERROR, marks;", "#define MPIX_FT (12)",
+			"int PMPIX_Comm_revoke(MPI_Comm comm);",
 		},
 	} {
 		text, err := frontHeader(root, front)
@@ -32,6 +33,9 @@ func TestAFrontsHeaderHasTheTypesAndValuesOfItsABI(t *testing.T) {
 		}
 		if strings.Contains(text, "MPI_internal[5];\n} MPI_Status;") {
 			t.Errorf("mpi.h of %s has libimpi's status", front)
+		}
+		if strings.Contains(text, "X(MPIX_") || strings.Contains(text, "X(mpix_") {
+			t.Errorf("mpi.h of %s takes an error class for a handle", front)
 		}
 	}
 }
@@ -55,6 +59,15 @@ func TestFrontsHaveTheEntriesThatTheirModulesCall(t *testing.T) {
 	for _, name := range []string{"void F_(send)(void *buf", "ALSO_F08(send)", "EXTENSION(bcast_init, BCAST_INIT)"} {
 		if !strings.Contains(openmpi, name) {
 			t.Errorf("Open MPI's have no %s", name)
+		}
+	}
+	own := in.entries(target{4, ""})
+	for name, text := range map[string]string{"mpich": mpich, "openmpi": openmpi} {
+		if !strings.Contains(text, "int e = MPIX_Comm_revoke(Comm_in(*comm));") || strings.Contains(text, "#pragma weak") {
+			t.Errorf("%s looks whether its own functions are there", name)
+		}
+		if n, all := strings.Count(text, "EXTENSION_NAMES("), strings.Count(own, "EXTENSION_NAMES("); n != all || n == 0 {
+			t.Errorf("%s has %d procedures of mpix.h of %d", name, n, all)
 		}
 	}
 	for _, name := range []string{"descriptor", "LARGE", "Abi_get"} {

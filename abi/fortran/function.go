@@ -81,7 +81,10 @@ func (e *entry) need(lacking string) { e.needs = append(e.needs, lacking) }
 func (e *entry) calling(t target) string {
 	call := fmt.Sprintf("C_(%s)(%s)", e.c.Short(), strings.TrimSuffix(e.leading+strings.Join(e.values, ", "), ", "))
 	if e.c.Extension() {
-		call = fmt.Sprintf("%s ? %[1]s(%s) : MPI_ERR_UNSUPPORTED_OPERATION", e.c.Name, strings.Join(e.values, ", "))
+		call = fmt.Sprintf("%s(%s)", e.c.Name, strings.Join(e.values, ", "))
+		if t.front == "" {
+			call = fmt.Sprintf("%s ? %s : MPI_ERR_UNSUPPORTED_OPERATION", e.c.Name, call)
+		}
 	}
 	if e.family != "" {
 		call = fmt.Sprintf("(c = impi_fortran_pooled_%s(%s)) ? %s : impi_fortran_exhausted()", e.family, e.state, call)

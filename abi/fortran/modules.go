@@ -10,7 +10,8 @@ import (
 
 // modules are the sources that each compiler translates for itself, by name.
 func (in input) modules() map[string]string {
-	files := map[string]string{"mpi_types.F90": in.types(), "mpi.F90": in.old(), "mpi_f08.F90": in.f08()}
+	files := map[string]string{"mpi_types.F90": in.types(), "mpi.F90": in.old() + in.extension("mpi"),
+		"mpi_f08.F90": in.f08() + in.extension("mpi_f08"), "mpif-ext.h": in.extensionHeader()}
 	for _, v := range variants {
 		files[filepath.Join(v.name, "mpif.h")] = in.header(v)
 	}
@@ -142,6 +143,56 @@ func (in input) f08() string {
 	b.WriteString("end module\n")
 	return b.String()
 }
+
+// extension is module mpi_ext or mpi_f08_ext, where programs of Open MPI find what the module of that name without _ext
+// has here.
+func (in input) extension(module string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nmodule %s_ext\n", module)
+	for _, n := range in.numbers() {
+		if n.own {
+			fmt.Fprintf(&b, "use %s, only: %s\n", module, n.name)
+		}
+	}
+	for _, p := range in.extensions {
+		fmt.Fprintf(&b, "use %s, only: %s, P%[2]s\n", module, p.Name)
+	}
+	types := "MPI_" + strings.Join(in.handleKinds(), ", MPI_")
+	if module == "mpi_f08" {
+		b.WriteString(wrap("use impi_types, only: " + types))
+	}
+	b.WriteString("implicit none\n")
+	if module == "mpi_f08" {
+		b.WriteString(wrap("private :: " + types))
+		for _, prefix := range []string{"", "P"} {
+			for _, p := range in.extensions {
+				b.WriteString(p.integers(prefix))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "integer, parameter :: %s = 1\nend module\n", haveExtensions)
+	return b.String()
+}
+
+// integers lets a procedure take an INTEGER for a LOGICAL: Open MPI 5.0 declares those of mpi_f08_ext so, and documents
+// LOGICALs.
+func (p Procedure) integers(prefix string) string {
+	if !p.flags() {
+		return ""
+	}
+	name := prefix + p.Name
+	b := p.body(name+"_f08_integer", f08, "")
+	b.args = slices.Clone(b.args)
+	for i := range b.args {
+		if b.args[i].logical() {
+			b.args[i].types[f08] = "INTEGER"
+		}
+	}
+	return generic(name, b.text())
+}
+
+// flags reports whether there are LOGICALs.
+func (p Procedure) flags() bool { return slices.ContainsFunc(p.Args, Argument.logical) }
 
 // prototypes are the interfaces of what programs provide, and of the constants of that kind.
 func (in input) prototypes(b *strings.Builder) {

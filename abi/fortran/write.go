@@ -21,7 +21,7 @@ type Files struct {
 	Integer int    // bytes of an INTEGER for them: 4 or 8
 	Front   string // whose they are: "", mpich, openmpi
 	Header  string // mpi.h with the ABI of that front
-	Modules string // folder for the modules and mpif.h
+	Modules string // folder for the modules, mpif.h and mpif-ext.h
 	Calls   string // folder for the test of all calls
 }
 
@@ -80,10 +80,8 @@ func (in input) entries(t target) string {
 	for _, p := range in.procedures {
 		b.WriteString(p.entries(t))
 	}
-	if t.front == "" {
-		for _, p := range in.extensions {
-			b.WriteString(p.extension(t))
-		}
+	for _, p := range in.extensions {
+		b.WriteString(p.extension(t))
 	}
 	return b.String()
 }

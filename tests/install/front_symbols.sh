@@ -18,6 +18,22 @@ if missing=$(comm -23 need have) && [ -n "$missing" ]; then
     exit 1
 fi
 
+# Procedures for failures that a job survives, which Open MPI has since 5 and MPICH in part, as their modules call them.
+tables=$source/abi/fortran/arguments.tsv
+for library in openmpi/libmpi_mpifh.so.40 mpich/libmpifort.so.12; do
+    nm -D --defined-only "$stage/lib/$library" | awk '{ print $3 }' | sort -u >have
+    awk -v mpich="${library%%openmpi*}" '/^MPIX_/ {
+        n = tolower($1); f = n "_f08_"; p = "p" f
+        if (mpich != "") sub("mpix", "mpixr", p)
+        print n "_\n" n "__\n" n "\n" toupper(n) "\np" n "_\n" f "\n" p
+        if (mpich == "") print "o" n "_f"
+    }' "$tables" | sort -u >need
+    if missing=$(comm -23 need have) && [ -n "$missing" ]; then
+        echo "not in $library:" $missing
+        exit 1
+    fi
+done
+
 for libraries in "openmpi/libmpi_mpifh.so.40 openmpi/libmpi.so.40" mpich/libmpifort.so.12; do
     # shellcheck disable=SC2086 # words
     (cd "$stage/lib" && nm -D --defined-only $libraries) | awk 'NF == 3 { print $3 }' | sort -u >have

@@ -3,7 +3,7 @@
 //	-entries FILE  the C functions that Fortran's procedures are, for INTEGERs of 4 bytes, or -integer 8
 //	-front NAME    of the front mpich or openmpi
 //	-header FILE   mpi.h with the ABI of that front
-//	-modules DIR   mpif.h, mpi.F90, mpi_f08.F90
+//	-modules DIR   mpif.h, mpif-ext.h, mpi.F90, mpi_f08.F90
 //	-calls DIR     programs that call all procedures, and a library that finds out whether they do it right
 package main
 
