@@ -165,6 +165,9 @@ func (m *Members) Memory(each int) ([]datatype.Pointer, error) {
 	}
 	if err != nil {
 		m.forgetMemory()
+		if lost := m.own.Loss(); lost != nil {
+			return nil, lost
+		}
 		return nil, &file.Error{Class: abi.MPI_ERR_NO_MEM,
 			Text: fmt.Sprintf("no shared memory of %d bytes each: %v", each, err)}
 	}

@@ -130,6 +130,26 @@ func TestAllMembersLearnThatAMachineHasNoMemory(t *testing.T) {
 	}
 }
 
+// Who dies while memory is mapped is lost; nothing is said of memory.
+func TestMembersWithoutMemoryTellOfALoss(t *testing.T) {
+	lost := errors.New("rank 1 is lost")
+	w := &fakeWorld{machines: []int64{1, 1}, short: true}
+	err := w.run(func(c *fakeComm, s *Space) error {
+		m, err := s.Take(c, nil)
+		if err != nil {
+			return err
+		}
+		m.Own().(*fakeOwn).loss = lost
+		if _, err := m.Memory(100); err != lost {
+			t.Errorf("rank %d: %v", m.Rank(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Members draw numbers from the pointer: nobody gets one twice, and none is left out.
 func TestThePointerIsSharedByAll(t *testing.T) {
 	const draws = 50
