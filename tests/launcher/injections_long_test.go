@@ -6,18 +6,9 @@ import "testing"
 // time (make test-long).
 
 func TestManyRandomProgramsSurvive(t *testing.T) {
-	for _, seed := range seedsOr(t, 10000, 12000) {
-		if randomProgram(t, seed); t.Failed() {
-			return
-		}
-	}
+	injections(t, true, seedsOr(t, 10000, 12000), randomProgram)
 }
 
 func TestRandomProgramsSurviveManyMachinesAndClients(t *testing.T) {
-	for _, seed := range seedsOr(t, 100, 160) {
-		withoutMachine(t, seed)
-		if withoutClient(t, seed); t.Failed() {
-			return
-		}
-	}
+	injections(t, true, seedsOr(t, 100, 160), withoutMachine, withoutClient)
 }

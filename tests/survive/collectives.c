@@ -11,11 +11,6 @@
     int way = below(r, 3); \
     MPI_Request request = MPI_REQUEST_NULL
 
-static int completed(const Where *w, int code, MPI_Request *request)
-{
-    return code == MPI_SUCCESS ? finish(w, 1, request) : code;
-}
-
 static int repeated(const Where *w, int code, MPI_Request *request)
 {
     for (int i = 0; i < 2 && code == MPI_SUCCESS; i++) {

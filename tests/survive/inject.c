@@ -1,10 +1,12 @@
 /* inject.c - runs a random program whose ranks die (survive.h).
  *
- *   mpiexec -with-ft ulfm -n N inject SEED ROUNDS FOLDER [MORTAL]
+ *   mpiexec -with-ft ulfm -n N inject SEED ROUNDS FOLDER SCRATCH [MORTAL]
  *
  * MORTAL is a mask of the ranks that may die: if it is not given, some that the seed chooses, none at times. With "-"
  * as ROUNDS nobody here kills anybody; the rounds go on until all mortals are gone, whom somebody else kills. Each
- * rank writes to FOLDER/RANK what it does, and what all survivors have to see alike in lines that begin with "=".
+ * rank writes to FOLDER/RANK what it does, and what all survivors have to see alike in lines that begin with "=". Each
+ * step has a line before it, so that none of its calls takes longer than the longest time between two lines, which
+ * stands at the end.
  */
 #define _GNU_SOURCE
 #include "survive.h"
@@ -13,17 +15,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 Program p;
 static int file;
 static MPI_Group world;
+static struct {
+    double took;        /* seconds */
+    char after[100];    /* the line before */
+} longest;
+
+/* Compares the time since the last line with the longest; this is the next one. */
+static void measure(const char *text)
+{
+    static double last;
+    static char before[sizeof longest.after];
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    if (last > 0 && now - last > longest.took) {
+        longest.took = now - last;
+        memcpy(longest.after, before, sizeof before);
+    }
+    last = now;
+    snprintf(before, sizeof before, "%.*s", (int)sizeof before - 1, text);
+}
 
 static void line(const char *kind, const char *format, va_list arguments)
 {
     char text[1024];
     int n = snprintf(text, sizeof text, "%s", kind);
     n += vsnprintf(text + n, sizeof text - (size_t)n - 1, format, arguments);
+    measure(text);
     text[n++] = '\n';
     if (write(file, text, (size_t)n) != n) _exit(98);
 }
@@ -101,9 +125,15 @@ int finish(const Where *w, int n, MPI_Request *request)
     return code;
 }
 
+int completed(const Where *w, int code, MPI_Request *request)
+{
+    return code == MPI_SUCCESS ? finish(w, 1, request) : code;
+}
+
 void give_up(void)
 {
     die_if_due(AT_REVOKE);
+    give_up_file();
     for (int i = p.n - 1; i >= 0; i--) {
         int flag = 0;
         if (p.where[i].comm == MPI_COMM_NULL) continue;
@@ -230,6 +260,7 @@ static MPI_Comm shrunk(const Where *w)
 static void leave_others(int good)
 {
     leave_window(good);
+    leave_file(good);
     for (int i = p.n - 1; i > 0; i--) {
         Where *w = &p.where[i];
         p.tag++;
@@ -250,11 +281,19 @@ static int one_of(const Named *list, Random *r)
     int count = 0;
     while (list[count].name) count++;
     const Named *s = &list[below(r, count)];
-    const Where *w = &p.where[below(r, p.n)];
+    const Where *w = &p.where[list == files ? 0 : below(r, p.n)];
     if (w->comm == MPI_COMM_NULL) return MPI_SUCCESS;
     note("%s on %x", s->name, members(w));
     int code = s->run(w, r);
     release();
+    return code;
+}
+
+/* Some accesses, since to open it takes longer. */
+static int use_file(Random *r)
+{
+    int code = MPI_SUCCESS;
+    for (int i = below(r, 4); i >= 0 && code == MPI_SUCCESS; i--, p.tag++) code = one_of(files, r);
     return code;
 }
 
@@ -263,16 +302,17 @@ static int run_steps(int *agreed)
 {
     for (p.step = 0; p.step < STEPS; p.step++) {
         Random r = seeded(p.seed, (uint64_t)p.round, 100 + (uint64_t)p.step);
-        int kind = below(&r, 10), code;
+        int kind = below(&r, 12), code;
         p.tag++;
         die_if_due(p.step);
         int creates = kind == 0 && below(&r, 8) == 0 ? spawn_one(&r) : kind == 0 ? make_communicator(&r) : 1;
-        if (!creates || (kind == 1 && !have_window())) {
+        if (!creates || (kind == 1 && !have_window()) || (kind == 2 && !have_file())) {
             *agreed = 1;
             return 0;
         }
         if (kind == 0) continue;
-        code = kind == 1 ? use_window(&r) : one_of(kind < 5 ? messages : collectives, &r);
+        if (kind < 3) code = kind == 1 ? use_window(&r) : use_file(&r);
+        else code = one_of(kind < 6 ? messages : collectives, &r);
         if (code == MPI_SUCCESS) continue;
         check_code(code);
         return 0;
@@ -304,6 +344,7 @@ static void start(char **argv, int given)
     MPI_Comm_rank(MPI_COMM_WORLD, &p.id);
     MPI_Comm_size(MPI_COMM_WORLD, &p.ids);
     snprintf(path, sizeof path, "%s/%d", argv[3], p.id);
+    p.scratch = argv[4];
     file = open(path, O_CREAT | O_WRONLY | O_APPEND, 0666);
     note("started by %d", (int)getppid());
     p.seed = strtoull(argv[1], NULL, 10);
@@ -312,7 +353,7 @@ static void start(char **argv, int given)
     for (int i = 0; i < p.ids; i++) p.mortal |= (unsigned)(below(&r, 4) != 0) << i;
     p.mortal &= ~(1u << below(&r, p.ids));
     if (below(&r, 10) == 0) p.mortal = 0;
-    if (given) p.mortal = (unsigned)strtoul(argv[4], NULL, 0);
+    if (given) p.mortal = (unsigned)strtoul(argv[5], NULL, 0);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     enter(&p.where[0], MPI_COMM_WORLD);
     p.n = 1;
@@ -323,8 +364,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     spawns(argv[0]);
     if (argc > 1 && !strcmp(argv[1], "child")) return run_child();
-    if (argc < 4) MPI_Abort(MPI_COMM_WORLD, 2);
-    start(argv, argc > 4);
+    if (argc < 5) MPI_Abort(MPI_COMM_WORLD, 2);
+    start(argv, argc > 5);
     meet_mortals();
     int rounds = strcmp(argv[2], "-") ? atoi(argv[2]) : 0; /* 0: until the mortals are gone */
     p.strangers = rounds == 0;
@@ -335,6 +376,7 @@ int main(int argc, char **argv)
     note("finalize");
     MPI_Group_free(&world);
     MPI_Finalize();
+    note("longest %.6f s after: %s", longest.took, longest.after);
     note("done");
     return 0;
 }

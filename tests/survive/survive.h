@@ -32,6 +32,7 @@ typedef struct {
     int id, ids;         /* the own rank in MPI_COMM_WORLD, and its size */
     int round, step, tag; /* where the program is; each step has a tag of its own */
     int strangers;       /* only others than the ranks kill */
+    const char *scratch; /* a folder for files */
     unsigned mortal;     /* a bit for each who may die */
     Where where[MOST_COMMS]; /* the first has all who are left */
     int n;
@@ -42,7 +43,7 @@ extern Program p;
  * the first call that fails. */
 typedef int Step(const Where *w, Random *r);
 typedef struct { const char *name; Step *run; } Named;
-extern const Named messages[], collectives[]; /* up to one without a name */
+extern const Named messages[], collectives[], files[]; /* up to one without a name */
 
 /* communicators.c: a new one, of members of the first; it counts if all agree that they have it. Returns whether it
  * does. */
@@ -53,6 +54,12 @@ int make_communicator(Random *r);
 int have_window(void);
 int use_window(Random *r);
 void leave_window(int good);
+
+/* files.c: a file of all members of the first communicator, if all agree that they have it; steps with it are files[];
+ * what a process says of it that has seen an error; its end. */
+int have_file(void);
+void give_up_file(void);
+void leave_file(int good);
 
 /* spawn.c: a process that this program starts, and that ends again. Returns whether all agree that all went well. */
 void spawns(char *program);
@@ -66,6 +73,7 @@ void enter(Where *w, MPI_Comm comm);       /* fills it in */
 int agree(Where *w, int ok);               /* whether all say ok and nobody is lost, the same at all */
 int check_code(int code);                  /* is it one of those that a death can lead to? returns its class */
 int finish(const Where *w, int n, MPI_Request *request); /* waits for all, whatever happens; the first code */
+int completed(const Where *w, int code, MPI_Request *request); /* finish, if the call that began it has succeeded */
 void give_up(void);                        /* revokes all communicators */
 
 /* The numbers of a message with a key: filled in, and checked. */
