@@ -89,6 +89,7 @@ func (i *injection) end(jobs ...*job) (all []result) {
 		}
 	})
 	defer late.Stop()
+	defer os.RemoveAll(i.scratch) // not later: there may be thousands of jobs
 	for _, j := range jobs {
 		j.killed = true
 		all = append(all, j.wait())
@@ -102,14 +103,23 @@ func (i *injection) lines(rank int) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// tails are the last lines of all logs.
+// tails are the last lines of all logs, and how long ago they were written: a rank that hangs has not written for long.
 func (i *injection) tails() string {
 	var all strings.Builder
 	for rank := range i.ranks() {
 		l := i.lines(rank)
-		fmt.Fprintf(&all, "\n    rank %d: %s", rank, strings.Join(l[max(0, len(l)-5):], "; "))
+		fmt.Fprintf(&all, "\n    rank %d, %v ago: %s", rank, i.age(rank), strings.Join(l[max(0, len(l)-5):], "; "))
 	}
 	return all.String()
+}
+
+// age is how long ago a rank has written the last line of its log.
+func (i *injection) age(rank int) time.Duration {
+	info, err := os.Stat(filepath.Join(i.folder, fmt.Sprint(rank)))
+	if err != nil {
+		return 0
+	}
+	return time.Since(info.ModTime()).Round(time.Millisecond)
 }
 
 func (i *injection) ranks() int {
