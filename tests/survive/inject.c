@@ -42,6 +42,17 @@ static void measure(const char *text)
     snprintf(before, sizeof before, "%.*s", (int)sizeof before - 1, text);
 }
 
+/* For how long this process was ready to run, and another one had the CPU: in seconds. */
+static double starved(void)
+{
+    unsigned long long ran, waited = 0;
+    FILE *f = fopen("/proc/self/schedstat", "r");
+    if (!f) return 0;
+    if (fscanf(f, "%llu %llu", &ran, &waited) != 2) waited = 0;
+    fclose(f);
+    return (double)waited / 1e9;
+}
+
 static void line(const char *kind, const char *format, va_list arguments)
 {
     char text[1024];
@@ -376,7 +387,7 @@ int main(int argc, char **argv)
     note("finalize");
     MPI_Group_free(&world);
     MPI_Finalize();
-    note("longest %.6f s after: %s", longest.took, longest.after);
+    note("longest %f starved %f after %s", longest.took, starved(), longest.after);
     note("done");
     return 0;
 }
