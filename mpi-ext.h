@@ -14,11 +14,6 @@
 #define OMPI_HAVE_MPI_EXT_FTMPI 1
 #define OMPI_HAVE_MPIX_COMM_GET_FAILED 1
 #define OMPI_HAVE_MPIX_COMM_ACK_FAILED 1
-
-/* Open MPI's mpi.h has these names, too. */
-#define MPI_ERR_PROC_FAILED         MPIX_ERR_PROC_FAILED
-#define MPI_ERR_PROC_FAILED_PENDING MPIX_ERR_PROC_FAILED_PENDING
-#define MPI_ERR_REVOKED             MPIX_ERR_REVOKED
-#define MPI_FT                      MPIX_FT
+#define OMPI_HAVE_MPIX_COMM_ISHRINK 1
 
 #endif

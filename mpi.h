@@ -599,6 +599,12 @@ typedef void MPI_Handler_function(MPI_Comm *comm, int *error_code, ...);
 /* datatypes: Fortran value-index pairs */
 #define IMPI_2INTEGER8                      ((MPI_Datatype)0x01000233) /* not in the ABI: of libimpi, above all integers of handles: MPI_2INTEGER of a program whose INTEGERs have 8 bytes */
 
+/* not in the ABI: constants of mpix.h by the names of Open MPI's mpi.h */
+#define MPI_ERR_PROC_FAILED                 120
+#define MPI_ERR_PROC_FAILED_PENDING         121
+#define MPI_ERR_REVOKED                     122
+#define MPI_FT                              65541
+
 /* environment, errors, info, sessions, processes */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
         int *is_set);

@@ -26,6 +26,9 @@ import (
 // Error codes. A predefined class is its own code; an error with particulars has the code class + k<<7, where k
 // names one of the last errors, so that MPI_Error_string of the code can tell them. Codes stay within
 // MPI_ERR_LASTCODE (MPI 5.0, 9.4); classes and codes that the program adds lie above it.
+//
+// Programs that survive losses were written for Open MPI, where a code is its class, and many of them compare it with
+// the class. So the program gets the class of such an error, of which the particulars of the last one are kept.
 
 const (
 	classBits   = 7
@@ -44,12 +47,39 @@ type raised struct {
 	handler *errhandler
 	object  uintptr // the handle that the handler gets
 	called  *int32  // the code that the handler is told by MPI_X_call_errhandler; nil: code
+	status  *raised // MPI_ERR_IN_STATUS: what the handler is told instead, the error in a status; nil: this one
 }
 
 var recent struct {
 	sync.Mutex
-	next  int
-	slots [errorSlots + 1]raised
+	next   int
+	slots  [errorSlots + 1]raised
+	losses [lastLoss - firstLoss + 1]raised // the last error that the program has got of each of these classes
+}
+
+const firstLoss, lastLoss = abi.MPIX_ERR_PROC_FAILED, abi.MPIX_ERR_REVOKED
+
+// ofLoss reports whether a code is the class of an error because of a loss.
+func ofLoss(code int32) bool { return code >= firstLoss && code <= lastLoss }
+
+// toProgram is the code by which the program knows an error.
+func toProgram(code int32) int32 {
+	class, _ := errorClass(code)
+	if !ofLoss(class) || code == class {
+		return code
+	}
+	if r, ok := recall(code); ok {
+		keepLoss(raised{code: class, text: r.text})
+	}
+	return class
+}
+
+// keepLoss stores what MPI_Error_string says of a class from now on.
+func keepLoss(r raised) {
+	r.handler, r.object = defaultHandler(), abi.MPI_COMM_SELF
+	recent.Lock()
+	defer recent.Unlock()
+	recent.losses[r.code-firstLoss] = r
 }
 
 // register keeps an error and returns its code.
@@ -91,6 +121,9 @@ func recall(code int32) (raised, bool) {
 		k = int(code >> classBits)
 	}
 	r := recent.slots[k]
+	if ofLoss(code) {
+		r = recent.losses[code-firstLoss]
+	}
 	return r, r.code == code && r.text != ""
 }
 
@@ -112,7 +145,11 @@ func fail(fn string, c *communicator, err error) int32 {
 	if c != nil {
 		handler, object = c.errhandler(), c.handle
 	}
-	return register(e.Class, fn+": "+e.Error(), handler, object)
+	r := raised{text: fn + ": " + e.Error(), handler: handler, object: object}
+	if first := e.First; first != nil {
+		r.status = &raised{code: int32(first.Class), text: fn + ": " + first.Error()}
+	}
+	return keep(e.Class, r)
 }
 
 // describeCode is the text of an error code, for MPI_Error_string: what the program says of its own codes, and the
@@ -264,7 +301,16 @@ func impi_error_action(code int32, action *C.struct_impi_action) {
 	if s := r.handler.state; s != nil {
 		action.extra = C.uintptr_t(s.extra)
 	}
+	if r.handler != errorsAreFatal && r.handler != errorsAbort {
+		code = toProgram(code)
+	}
 	action.code, action.answer = C.int(code), C.int(code)
+	if s := r.status; s != nil && action.fn != 0 {
+		action.code = C.int(s.code)
+		if ofLoss(s.code) {
+			keepLoss(*s)
+		}
+	}
 	if r.called != nil {
 		action.code, action.answer = C.int(*r.called), abi.MPI_SUCCESS
 	}
@@ -321,7 +367,7 @@ func aborted(comm uintptr, code int32) *report.Error {
 	var returns [24]uintptr
 	n := calling.Trace(returns[:])
 	e := explain(abi.CallNumbered(C.IMPI_CALL_Abort), []uint64{uint64(comm), uint64(code)}, returns[:n])
-	if r, ok := recall(code); ok && code > classMask {
+	if r, ok := recall(code); ok && (code > classMask || ofLoss(code)) {
 		e.Text = "the code is that of " + r.text
 		class, _ := errorClass(code)
 		e.Hint = hint.Of(int(class), "", r.text)

@@ -38,6 +38,28 @@ func TestCodesTellTheirErrorAndTheirClass(t *testing.T) {
 	}
 }
 
+func TestErrorsOfLossesHaveTheirClassAsCode(t *testing.T) {
+	for class := int32(firstLoss); class <= lastLoss; class++ {
+		for i := range 3 * errorSlots {
+			text := fmt.Sprintf("class %d, loss %d", class, i)
+			code := register(int(class), text, errorsReturn, abi.MPI_COMM_WORLD)
+			if got := toProgram(code); got != class {
+				t.Fatalf("the program gets %d for class %d", got, class)
+			}
+			register(abi.MPI_ERR_TAG, "another", errorsReturn, 0)
+			if got, ok := describeCode(class); !ok || got != text {
+				t.Fatalf("code %d: %q", class, got)
+			}
+			if got, ok := errorClass(class); !ok || got != class {
+				t.Fatalf("code %d has class %d", class, got)
+			}
+		}
+	}
+	if code := register(abi.MPI_ERR_TAG, "no loss", errorsReturn, 0); toProgram(code) != code {
+		t.Errorf("the program gets %d for %d", toProgram(code), code)
+	}
+}
+
 func TestForgottenCodesStillTellTheirClass(t *testing.T) {
 	old := register(abi.MPI_ERR_RANK, "the first", errorsReturn, 0)
 	for range errorSlots {

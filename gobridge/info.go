@@ -11,6 +11,7 @@ import (
 
 	"github.com/libimpi/libimpi/abi"
 	"github.com/libimpi/libimpi/gobridge/ordered"
+	"github.com/libimpi/libimpi/startup"
 )
 
 // Info objects (MPI 5.0, chapter 10): ordered lists of (key, value).
@@ -77,6 +78,9 @@ func newInfoEnv() *info {
 	}
 	i.set("arch", runtime.GOARCH)
 	i.set("maxprocs", maxprocs())
+	if name := os.Getenv(startup.EnvErrhandler); name != "" {
+		i.set("mpi_initial_errhandler", name)
+	}
 	i.set(kindsKey, askedKinds())
 	return i
 }

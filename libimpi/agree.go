@@ -315,13 +315,20 @@ func (t *settlement) block() (contexts.Block, error) {
 // meetAtTheEnd waits until all processes of the job that survive have come to its end. In a job that is fault tolerant
 // they agree on that, twice: the first decision says that all are here, and the second that all know it, so that nobody
 // has anything to ask any more. Beside another implementation they can only have a barrier, as IMPI mandates, without
-// which each leaves alone if it fails.
+// which each leaves alone if it fails. Other jobs have the barrier, too, unless the program has revoked MPI_COMM_WORLD:
+// who has done that is missing in the barrier, so that it fails everywhere, and all come to agree.
 func (e *Engine) meetAtTheEnd() error {
 	if e.job.FaultTolerant && e.MayLeave() {
 		return e.agreeAtTheEnd()
 	}
-	if err := e.predefined.world.Barrier(); err != nil && !e.survives() {
+	err := e.predefined.world.Barrier()
+	switch {
+	case err == nil || e.survives():
+		return nil
+	case AsError(err).Class != abi.MPIX_ERR_REVOKED:
 		return err
+	case e.MayLeave():
+		return e.agreeAtTheEnd()
 	}
 	return nil
 }

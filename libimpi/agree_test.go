@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -437,4 +438,23 @@ func TestTheEndIsOfAllThoughOnlySomeKnowOfARevocation(t *testing.T) {
 		})
 		noFailure(t, es)
 	})
+}
+
+// A job that is not fault tolerant ends in order, too, when its program has revoked MPI_COMM_WORLD.
+func TestAJobWhoseWorldIsRevokedEnds(t *testing.T) {
+	for name, o := range jobShapes {
+		for seed := range seeds() {
+			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
+				o.Seed, o.Late = seed, int(seed)*3
+				es := makeWorld(t, options{fake: &o})
+				together(t, es, func(e *Engine) {
+					if int(e.me) == int(seed)%len(es) {
+						e.World().Revoke()
+					}
+					must(t, e.Finish())
+				})
+				noFailure(t, es)
+			})
+		}
+	}
 }

@@ -267,6 +267,8 @@ func (e *Engine) collectAll(ids []uint64, st []CStatus) error {
 		}
 		if failed == 0 {
 			clearErrors(st)
+		}
+		if first == nil || AsError(first).Class == abi.MPI_ERR_PENDING {
 			first = err
 		}
 		failed++
@@ -284,12 +286,15 @@ func clearErrors(st []CStatus) {
 	}
 }
 
+// inStatus is the error of a call for several requests, of which some have failed: that of the first of them goes to its
+// error handler (MPI 5.0, 9.3.1), and this one to the caller.
 func inStatus(first error, failed, of int) error {
 	if failed == 0 {
 		return nil
 	}
 	err := errorf(abi.MPI_ERR_IN_STATUS, "%d of %d operations failed; the first: %v", failed, of, first)
-	err.Comm = AsError(first).Comm
+	err.First = AsError(first)
+	err.Comm, err.File = err.First.Comm, err.First.File
 	return err
 }
 

@@ -21,6 +21,7 @@ type Error struct {
 	Comm  *Comm  // whose error handler it goes to, if the call does not say that itself
 	File  *File  // or a file's
 
+	First  *Error // MPI_ERR_IN_STATUS: of the operations that failed, the first one's
 	Client *int32 // another client that is lost, if that is why; nil: none
 }
 

@@ -49,6 +49,7 @@ func header(constants []table.Constant, functions []table.Function) ([]byte, err
 	h.enum("MPI_T_source_order", "tool-interface source ordering")
 	h.callbacks()
 	h.values()
+	h.openMPINames()
 	h.prototypes(functions)
 	h.WriteString(headerEnd)
 	return h.Bytes(), h.err
@@ -168,6 +169,25 @@ func (h *headerWriter) values() {
 			note = "not in the ABI: " + note
 		}
 		h.value(c, ctype, note)
+	}
+}
+
+// openMPIName is the name that Open MPI's mpi.h has for a constant of mpix.h, "" if it is none.
+func openMPIName(c table.Constant) string {
+	if _, ok := c.CType(); ok && c.Own && strings.HasPrefix(c.Name, "MPIX_") {
+		return "MPI_" + strings.TrimPrefix(c.Name, "MPIX_")
+	}
+	return ""
+}
+
+// openMPINames writes the constants of mpix.h by the names that Open MPI's mpi.h has for them: programs for its fault
+// tolerance name these without another header.
+func (h *headerWriter) openMPINames() {
+	h.line("\n/* not in the ABI: constants of mpix.h by the names of Open MPI's mpi.h */")
+	for _, c := range h.constants {
+		if name := openMPIName(c); name != "" {
+			h.line("#define %-35s %s", name, c.Value)
+		}
 	}
 }
 

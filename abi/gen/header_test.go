@@ -49,6 +49,9 @@ func TestEveryConstantHasTheValueOfTheTable(t *testing.T) {
 		switch {
 		case strings.HasPrefix(c.Name, "MPIX_"):
 			fmt.Fprintf(&b, "#ifdef %s\n#error %s\n#endif\n", c.Name, c.Name)
+			if name := openMPIName(c); name != "" {
+				assert(name, "%s == %s", name, c.Value)
+			}
 		case c.Kind == "handle type":
 			assert(c.Name, "__builtin_types_compatible_p(%s, %s)", c.Name, c.Value)
 		case c.Kind == "integer type":
