@@ -14,6 +14,7 @@
 #ifndef MPI_H_ABI
 #define MPI_H_ABI
 
+#include <stddef.h> /* programs take size_t from it */
 #include <stdint.h>
 
 #ifdef __cplusplus

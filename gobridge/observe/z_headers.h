@@ -5,4 +5,4 @@
 /* 25fedb78a7682c68 gobridge/shim/z_exports.h */
 /* d933b2b8ffe8fdf5 libimpi/trace/z_trace.h */
 /* 6f907790a07add4e libimpi/z_layout.h */
-/* 461b7fb4d4f9fa40 mpi.h */
+/* 9599540e531beb79 mpi.h */

@@ -7,6 +7,6 @@
 /* d93a7212ebddbe6b gobridge/kernel/kernels.h */
 /* 5b32104293050b63 gobridge/observe/record.h */
 /* 6f907790a07add4e libimpi/z_layout.h */
-/* 461b7fb4d4f9fa40 mpi.h */
+/* 9599540e531beb79 mpi.h */
 /* 6a810e910bdef868 mpix.h */
 /* e6d3a05e5f43ff6f transport/shm/z_layout.h */
