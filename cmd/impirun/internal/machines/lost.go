@@ -110,7 +110,7 @@ func (h *head) loseOthers(err error) {
 	case errors.As(err, &gone):
 		n, blamed = job.LostRanks(h.tables, gone), gone.Client
 	default:
-		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence))
+		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence, err))
 		return
 	}
 	if !h.plan.Recovery {
