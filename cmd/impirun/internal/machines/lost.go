@@ -64,6 +64,7 @@ func (h *head) bury(except *nodeLink, n startup.Lost, l *outcome.Loss) {
 			r.send(tree.Frame{Dead: &tree.DeadFrame{Lost: n}})
 		}
 	}
+	h.visit()
 }
 
 // own are those ranks that are of our client, counted within it.
@@ -90,6 +91,9 @@ func (h *head) loseMachines(gone []*nodeLink, text string) bool {
 				n.Ranks = append(n.Ranks, world)
 			}
 		}
+	}
+	if len(n.Ranks) == 0 {
+		return true // they have been given up before
 	}
 	slices.Sort(n.Ranks)
 	l := job.LossOf(n, names...)
