@@ -18,7 +18,7 @@ import (
 //	IMPI_STAGE=$PWD/build/stage build/tests/launcher/launcher.test -test.run 'TestRandomProgramsSurvive$' -seeds 100-199
 var seeds = flag.String("seeds", "", "first and last seed of random programs whose ranks die")
 
-const bound = 60 * time.Second // of a job, also on a machine that does other things
+const bound = 120 * time.Second // of a job, also on a machine that does other things
 
 // injected are the ways in which their ranks are divided, by turns.
 var injected = []string{"-n 4", "-n 8", "-clients 2 -n 4", "-n 3", "-clients 3 -n 6", "-n 2",
