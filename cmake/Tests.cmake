@@ -358,7 +358,7 @@ foreach(source IN LISTS launcher_tests)
     set_tests_properties(launcher/${function} PROPERTIES TIMEOUT ${LIMIT} LABELS launcher
       ENVIRONMENT IMPI_STAGE=${STAGE} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/launcher
       FAIL_REGULAR_EXPRESSION "no tests to run;--- SKIP")
-    if(source MATCHES "[/_](apart|clusters|managed|vendor)_test\\.go$")
+    if(source MATCHES "[/_](apart|clusters|managed|vendor)(_long)?_test\\.go$")
       set_tests_properties(launcher/${function} PROPERTIES LABELS "launcher;${CMAKE_MATCH_1}"
         FAIL_REGULAR_EXPRESSION "no tests to run" SKIP_REGULAR_EXPRESSION "--- SKIP: Test[A-Za-z0-9]+[/ ]")
     endif()

@@ -25,9 +25,10 @@ import (
 type settlement struct {
 	nothing
 	c     *Comm
-	op    *survive.Operation
-	vote  *ballot // on context ids; nil: there is none
-	begun uint64  // its number among the operations of the process
+	ask   func(s *survivors) *survive.Operation
+	op    *survive.Operation // what was asked for; nil: it is put off (admit)
+	vote  *ballot            // on context ids; nil: there is none
+	begun uint64             // its number among the operations of the process
 
 	r     *Request     // nil: a thread waits
 	seen  sync.Once    // the program has been told the result
@@ -41,19 +42,38 @@ func (c *Comm) begin(t *settlement, ask func(s *survivors) *survive.Operation) e
 		return s.foreign
 	}
 	e.loss.operations++
-	t.c, t.begun = c, e.loss.operations
-	t.op = ask(s)
+	t.c, t.begun, t.ask = c, e.loss.operations, ask
 	e.loss.unsettled++
 	s.underWay = append(s.underWay, t)
+	s.admit()
 	s.advance()
 	return nil
 }
+
+// admit asks for the operations that have begun, in order, unless there are doubts: without this process nobody comes
+// to an end, and what it knows of losses has to be in the result.
+func (s *survivors) admit() {
+	for _, t := range s.underWay {
+		if t.op != nil {
+			continue
+		}
+		if s.doubts() {
+			return
+		}
+		s.e.loss.unsettled-- // of the others
+		t.op = t.ask(s)
+		s.e.loss.unsettled++
+	}
+}
+
+// done reports whether the operation is done.
+func (t *settlement) done() bool { return t.op != nil && t.op.Done() }
 
 // settle ends the operations that are done.
 func (s *survivors) settle() {
 	for i := 0; i < len(s.underWay); {
 		t := s.underWay[i]
-		if !t.op.Done() {
+		if !t.done() {
 			i++
 			continue
 		}
@@ -72,10 +92,10 @@ func (s *survivors) settle() {
 // wait waits until the operation is done. Engine lock held, given up meanwhile.
 func (t *settlement) wait() error {
 	e := t.c.engine
-	if !t.op.Done() {
-		e.waitFor(t.op.Done, anyPeer, forMembers(t.c))
+	if !t.done() {
+		e.waitFor(t.done, anyPeer, forMembers(t.c))
 	}
-	if !t.op.Done() {
+	if !t.done() {
 		return e.failure()
 	}
 	return nil
@@ -350,21 +370,27 @@ func (e *Engine) agreeAtTheEnd() error {
 // tells who has departed: one that had to pass it on may be lost, after all have left who could tell in its stead.
 const stragglers = 3 * time.Second
 
+// unsaid is how long a process waits at the end for its launcher's word that another is lost. It comes sooner, but not
+// of one that ends badly when it needs nobody any more.
+const unsaid = 30 * time.Second
+
 // waitAtTheEnd is wait for what meetAtTheEnd agrees on. Who has departed in order has had the first decision, and
 // counts as lost, for this alone: what else the others agree on makes no difference.
 func (t *settlement) waitAtTheEnd() error {
 	e, s := t.c.engine, t.c.losses.survivors
 	s.parting = true
+	began := e.now()
 	var here time.Time
 	e.waitFor(func() bool {
-		if t.op.Done() || !e.loss.some {
-			return t.op.Done()
+		if t.done() || !e.loss.some {
+			return t.done()
 		}
+		s.late = e.now().Sub(began) > unsaid
 		s.hearOfLosses()
-		if t.op.Rounds() > 0 && here.IsZero() {
+		if t.op != nil && t.op.Rounds() > 0 && here.IsZero() {
 			here = e.now()
 		}
-		return t.op.Done() || !here.IsZero() && e.now().Sub(here) > stragglers
+		return t.done() || !here.IsZero() && e.now().Sub(here) > stragglers
 	}, anyPeer, forEnd)
 	return e.failure()
 }

@@ -241,6 +241,7 @@ type peer struct {
 	shutter transport.Shutter   // may leave what the peer sends unacknowledged; nil if its transport cannot
 	guest   *guest              // what is known of a process of another job; nil for the own job's
 	lost    *Error              // nil: it is there
+	certain bool                // all take it for lost, or will (isSettled in loss.go)
 
 	unmatched unexpected.Kept[Request]
 }

@@ -85,10 +85,19 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 		case r == e.me:
 			e.expelled(why)
 		default:
+			e.peer(r).certain = true
 			e.noteLost(r, why)
 		}
 	}
 	e.tellSurvivors()
+}
+
+// isSettled reports whether a process is lost for all others, too. This process may be the one that is cut off from the
+// rest, as long as it alone says so: what survivors agree on would then have nobody of the other side in it, on both
+// sides. So they count those as lost of whom the launcher has said it, which hears of all sides (condemn), or other
+// survivors, to whom it has. Calls that need such a process fail at once nevertheless.
+func (e *Engine) isSettled(p *peer) bool {
+	return p.lost != nil && (p.certain || e.loss.condemn == nil || p.guest != nil)
 }
 
 // LostGuests takes the launcher's word that processes of another job are lost, by rank there, and why.

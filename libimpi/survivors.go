@@ -33,6 +33,7 @@ type survivors struct {
 	underWay   []*settlement
 	retired    uint64 // when the communicator was freed, in operations of the process
 	parting    bool   // the job has come to its end: who is not there any more has departed, or is lost
+	late       bool   // and has been there for so long that nobody will say whether it is lost
 
 	posting  bool // post is at work
 	outgoing outgoing
@@ -94,16 +95,29 @@ func (s *survivors) hearOfLosses() {
 	}
 	var lost []int
 	for i, world := range s.space.group.Worlds() {
-		if world != s.e.me && (s.e.peer(world).lost != nil || s.parting && s.e.hasDeparted(world)) {
+		p := s.e.peer(world)
+		if world != s.e.me && (s.e.isSettled(p) || s.parting && (s.e.hasDeparted(world) || s.late && p.lost != nil)) {
 			lost = append(lost, i)
 		}
 	}
-	if all := survive.Of(lost...); !all.Within(s.lost) {
+	all := survive.Of(lost...)
+	if !all.Within(s.lost) {
 		s.lost = s.lost.Union(all)
 		s.agreements.Lost(s.lost)
 		s.revocation.Lost(s.lost)
-		s.advance()
+	} else if !slices.ContainsFunc(s.underWay, func(t *settlement) bool { return t.op == nil }) {
+		return
 	}
+	s.admit()
+	s.advance()
+}
+
+// doubts reports whether this process takes members for lost of which it is not decided that they are.
+func (s *survivors) doubts() bool {
+	return s.e.loss.some && !s.late && slices.ContainsFunc(s.space.group.Worlds(), func(world int32) bool {
+		p := s.e.peer(world)
+		return p.lost != nil && !s.e.isSettled(p)
+	})
 }
 
 // tellSurvivors tells those of all communicators that processes are lost.
@@ -188,6 +202,7 @@ func (s *survivors) advance() {
 		s.lost, s.e.loss.some = known, s.e.loss.some || len(known) > 0
 	} else if len(known) > len(s.lost) {
 		for _, i := range known.Without(s.lost) {
+			s.e.peer(s.space.group.World(int(i))).certain = true
 			s.e.noteLost(s.space.group.World(int(i)), errFoundLost)
 		}
 		s.e.tellSurvivors()

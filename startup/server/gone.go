@@ -53,8 +53,11 @@ func (m *machine) suspects(c *conn, b []byte) {
 		lost, ranks = c, []int32{s.By}
 		text = fmt.Sprintf("it cannot reach client %d, which goes on", s.Client)
 	}
-	if lost.fini {
-		return // it needs nobody, and nobody needs it
+	if lost.fini { // it needs nobody, and nobody needs it
+		for part := range slices.Chunk(ranks, wire.GoneMost) {
+			m.send(c, wire.AppendGone(nil, lost.rank, part, text))
+		}
+		return
 	}
 	if ranks = lost.buries(ranks); len(ranks) > 0 {
 		m.log("client %d: the clients go on without ranks %v of it: %s", lost.rank, ranks, text)

@@ -76,6 +76,8 @@ func TestSuspicionsThatMakeNoSenseAreNoHarm(t *testing.T) {
 	b.in(1, suspicion(0, 0, false, 4))
 	b.wantAll("known")
 	b.in(2, cmd(wire.CmdFini))
-	b.in(1, suspicion(0, 2, false, 0))
-	b.wantAll("of one that has finished")
+	b.in(1, suspicion(0, 2, false, 0)) // who suspects it waits for an answer, and nobody else cares
+	b.want(0, "of one that has finished")
+	b.want(1, "of one that has finished", wire.AppendGone(nil, 2, []int32{0}, "rank 0 of client 1 says: silent"))
+	b.want(2, "of one that has finished")
 }

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == rankWord {
 		os.Exit(beRank(os.Args[2:]))
 	}
+	if len(os.Args) > 3 && os.Args[1] == shellWord {
+		os.Exit(beShell(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 

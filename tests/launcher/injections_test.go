@@ -18,7 +18,7 @@ import (
 //	IMPI_STAGE=$PWD/build/stage build/tests/launcher/launcher.test -test.run 'TestRandomProgramsSurvive$' -seeds 100-199
 var seeds = flag.String("seeds", "", "first and last seed of random programs whose ranks die")
 
-const bound = 60 * time.Second // of a job, also on a machine that does other things
+const bound = 120 * time.Second // of a job, also on a machine that does other things
 
 // longestCall is what a call of a survivor may take. It is more than a loss needs to become known, and much more than
 // the programs stop a rank. But a machine that does other things may keep a rank from running that all others wait for:

@@ -42,11 +42,11 @@ void plan_deaths(void)
 {
     const Where *all = &p.where[0];
     Random r = seeded(p.seed, (uint64_t)p.round, 1);
-    int some = below(&r, 10), victims = some < 2 || p.strangers ? 0 : some < 8 ? 1 : 1 + below(&r, all->size);
+    int some = below(&r, 10), victims = some < 2 || !p.suicidal ? 0 : some < 8 ? 1 : 1 + below(&r, all->size);
     n = 0;
     for (int i = 0; i < victims; i++) {
         int id = all->id[below(&r, all->size)];
-        if (!(p.mortal >> id & 1)) continue;
+        if (!(p.suicidal >> id & 1)) continue;
         deaths[n++] = random_death(&r, id);
     }
     if (below(&r, 3) == 0) { /* whoever stops another must be there to wake it */

@@ -1,12 +1,15 @@
 /* inject.c - runs a random program whose ranks die (survive.h).
  *
- *   mpiexec -with-ft ulfm -n N inject SEED ROUNDS FOLDER SCRATCH [MORTAL]
+ *   mpiexec -with-ft ulfm -n N inject SEED ROUNDS FOLDER SCRATCH [MORTAL [SIDE SUICIDAL]]
  *
  * MORTAL is a mask of the ranks that may die: if it is not given, some that the seed chooses, none at times. With "-"
  * as ROUNDS nobody here kills anybody; the rounds go on until all mortals are gone, whom somebody else kills. Each
  * rank writes to FOLDER/RANK what it does, and what all survivors have to see alike in lines that begin with "=". Each
  * step has a line before it, so that none of its calls takes longer than the longest time between two lines, which
  * stands at the end.
+ *
+ * SIDE is a mask of the ranks on one side of a network that somebody will cut: with "-" the rounds go on until the
+ * ranks of one side alone are left. SUICIDAL is a mask of the mortals that may also be killed by each other.
  */
 #define _GNU_SOURCE
 #include "survive.h"
@@ -364,10 +367,20 @@ static void start(char **argv, int given)
     for (int i = 0; i < p.ids; i++) p.mortal |= (unsigned)(below(&r, 4) != 0) << i;
     p.mortal &= ~(1u << below(&r, p.ids));
     if (below(&r, 10) == 0) p.mortal = 0;
-    if (given) p.mortal = (unsigned)strtoul(argv[5], NULL, 0);
+    if (given > 0) p.mortal = (unsigned)strtoul(argv[5], NULL, 0);
+    p.strangers = !strcmp(argv[2], "-");
+    p.side = ~p.mortal;
+    p.suicidal = p.strangers ? 0 : p.mortal;
+    if (given > 2) p.side = (unsigned)strtoul(argv[6], NULL, 0), p.suicidal = (unsigned)strtoul(argv[7], NULL, 0);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     enter(&p.where[0], MPI_COMM_WORLD);
     p.n = 1;
+}
+
+static int of_one_side(void)
+{
+    unsigned left = (unsigned)members(&p.where[0]);
+    return (left & ~p.side) == 0 || (left & p.side) == 0;
 }
 
 int main(int argc, char **argv)
@@ -376,11 +389,10 @@ int main(int argc, char **argv)
     spawns(argv[0]);
     if (argc > 1 && !strcmp(argv[1], "child")) return run_child();
     if (argc < 5) MPI_Abort(MPI_COMM_WORLD, 2);
-    start(argv, argc > 5);
+    start(argv, argc - 5);
     meet_mortals();
-    int rounds = strcmp(argv[2], "-") ? atoi(argv[2]) : 0; /* 0: until the mortals are gone */
-    p.strangers = rounds == 0;
-    while (rounds ? p.round < rounds && p.where[0].size > 1 : (members(&p.where[0]) & (int)p.mortal) != 0) {
+    int rounds = atoi(argv[2]);
+    while (p.strangers ? !of_one_side() : p.round < rounds && p.where[0].size > 1) {
         run_round();
         p.round++;
     }

@@ -31,9 +31,11 @@ typedef struct {
     uint64_t seed;
     int id, ids;         /* the own rank in MPI_COMM_WORLD, and its size */
     int round, step, tag; /* where the program is; each step has a tag of its own */
-    int strangers;       /* only others than the ranks kill */
     const char *scratch; /* a folder for files */
+    int strangers;       /* the rounds go on until others than the ranks have ended some */
     unsigned mortal;     /* a bit for each who may die */
+    unsigned suicidal;   /* and for each whom ranks kill */
+    unsigned side;       /* and for each on one side of a network that is cut */
     Where where[MOST_COMMS]; /* the first has all who are left */
     int n;
 } Program;

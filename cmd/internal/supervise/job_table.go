@@ -97,7 +97,7 @@ type jobState struct {
 
 	signalled bool     // the launcher was told to end, and has told the ranks: none of them is lost any more
 	firstLost *Cause   // the loss of a rank, as a cause; nil: none was lost
-	survivors int      // ranks that have ended, and were not lost
+	survivors int      // ranks that have ended, were not spawned, and were not lost
 	news      []func() // tell of losses of which nobody was told yet
 }
 
@@ -181,7 +181,9 @@ func (l *jobTable) ended(rank int, status syscall.WaitStatus) {
 		l.lose(rank, c, did)
 		return
 	}
-	l.survivors++
+	if l.name == "" {
+		l.survivors++
+	}
 	if did != "" {
 		l.blame(rank, c, l.dooms(e), "%s", did)
 	} else if other := l.anyInside(e.lives); e.phase != inside && other >= 0 {

@@ -86,7 +86,8 @@ func (s *Set) Abandoned(rank, pid int) {
 	})
 }
 
-// NoSurvivor is the loss of the first rank, as a cause, if all ranks were lost; else nil. It is for after Wait.
+// NoSurvivor is the loss of the first rank, as a cause, if all ranks were lost; else nil. Those that they have spawned
+// do not count: most of them have ended long before. It is for after Wait.
 func (j *Job) NoSurvivor() *Cause {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -172,3 +172,20 @@ func TestARankThatIsGivenUpSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// A client all of whose ranks are lost ends badly, though a process that they had spawned has ended well.
+func TestSpawnedProcessesAreNoSurvivors(t *testing.T) {
+	l := newJobTable("here", 1, true)
+	spawned := &jobTable{jobState: l.jobState, host: "here", name: " of spawned job 1", entries: make([]entry, 1)}
+	for i, table := range []*jobTable{l, spawned} {
+		table.started(0, 100+i)
+		table.initialized(0)
+		table.entries[0].formed = true
+	}
+	spawned.finalized(0)
+	end(spawned, 0, exited(0))
+	end(l, 0, killed(syscall.SIGKILL))
+	if l.survivors != 0 || l.firstLost == nil || l.cause != nil {
+		t.Errorf("%d survivors, and the first loss is %+v (%+v)", l.survivors, l.firstLost, l.cause)
+	}
+}

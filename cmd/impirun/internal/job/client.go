@@ -98,7 +98,7 @@ func (p *Part) connect(hosts []client.Host) (tables *transport.Job, first int, e
 			p.lostRanks(gone)
 		default:
 			m.Report(err)
-			p.parts()
+			p.parts(err)
 		}
 	})
 	if m.Verbose {

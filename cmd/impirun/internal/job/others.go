@@ -1,7 +1,9 @@
 package job
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -14,14 +16,16 @@ import (
 
 // Others are ranks of other clients, of which ours may say that they cannot reach them. The server decides about these.
 // When it has gone each client decides for itself, unless it has gone with all others: then it is this client that is
-// cut off, for all that it can know, and the others go on without it. Several goroutines may use one. The zero value is
-// ready.
+// cut off, for all that it can know, and the others go on without it. If it is the network that has failed, one other
+// is enough: this client may be on the side of a few, and the server on the other. Several goroutines may use one. The
+// zero value is ready.
 type Others struct {
 	mu     sync.Mutex // guards what follows
 	open   map[int32]string
 	said   map[int32]bool // about these the server has said its word, or we ours
-	since  time.Time      // when the first was suspected without the server's word
+	since  time.Time      // when the first of open was suspected
 	parted time.Time      // when the server has gone; zero: it has not
+	cut    bool           // it may not have gone: the network to it does not work, or has not worked
 }
 
 // Ruling is what a client makes of others without the server.
@@ -39,13 +43,13 @@ func (o *Others) Suspect(session *client.Session, tables *transport.Job, by []in
 	if o.open == nil {
 		o.open = map[int32]string{}
 	}
+	if len(o.open) == 0 {
+		o.since = time.Now()
+	}
 	for _, r := range s.Ranks {
 		if !o.said[r] {
 			o.open[r] = fmt.Sprintf("rank %d says: %s", by[0], s.Text)
 		}
-	}
-	if o.since.IsZero() {
-		o.since = time.Now()
 	}
 	if o.parted.IsZero() {
 		ask(session, tables, by, s)
@@ -54,11 +58,13 @@ func (o *Others) Suspect(session *client.Session, tables *transport.Job, by []in
 	return o.rule(tables, tables.Procs[by[0]].Client, silence)
 }
 
-// Part notes that the server of client me has gone. tables is nil if there are none yet.
-func (o *Others) Part(tables *transport.Job, me int32, silence time.Duration) Ruling {
+// Part notes that the server of client me has gone, and how the connection to it has ended. tables is nil if there are
+// none yet.
+func (o *Others) Part(tables *transport.Job, me int32, silence time.Duration, why error) Ruling {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.parted = time.Now()
+	var broken *net.OpError // and not the end of the stream, which a process that ends leaves behind
+	o.parted, o.cut = time.Now(), errors.As(why, &broken)
 	if tables == nil {
 		return Ruling{}
 	}
@@ -93,9 +99,15 @@ func (o *Others) rule(tables *transport.Job, me int32, silence time.Duration) (r
 	slices.Sort(r.Ranks)
 	o.settle(r.Ranks)
 	all := !slices.ContainsFunc(RanksBut(tables, me), func(rank int32) bool { return !o.said[rank] })
-	if len(r.Ranks) > 0 && all && o.parted.Sub(o.since).Abs() < max(2*silence, togetherTime) {
-		r.CutOff = fmt.Errorf("the IMPI server and all other clients are lost at a time, so they may go on without this "+
-			"client: %s", r.Text)
+	if together := o.parted.Sub(o.since).Abs() < max(2*silence, togetherTime); len(r.Ranks) > 0 && together {
+		switch {
+		case all:
+			r.CutOff = fmt.Errorf("the IMPI server and all other clients are lost at a time, so they may go on without "+
+				"this client: %s", r.Text)
+		case o.cut:
+			r.CutOff = fmt.Errorf("the network to the IMPI server and to other clients has failed, so these may go on "+
+				"without this client: %s", r.Text)
+		}
 	}
 	return r
 }

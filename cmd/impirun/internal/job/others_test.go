@@ -1,8 +1,11 @@
 package job
 
 import (
+	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +21,11 @@ func suspect(ranks ...int32) startup.Suspects {
 	return startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: "reset"}}
 }
 
-// A client decides for itself when the server has gone, and ends if it has gone together with all others.
+// failed is how a connection ends of which nothing is heard.
+var failed = fmt.Errorf("lost: %w", &net.OpError{Op: "read", Err: syscall.ETIMEDOUT})
+
+// A client decides for itself when the server has gone, and ends if it has gone together with all others, or if the
+// network to it has failed together with that to another.
 func TestWithoutTheServerAClientDecidesForItself(t *testing.T) {
 	session := &client.Session{} // one of another library: it is not asked
 	for name, tt := range map[string]struct {
@@ -30,29 +37,50 @@ func TestWithoutTheServerAClientDecidesForItself(t *testing.T) {
 			return o.Suspect(session, three, []int32{2}, suspect(0, 4), 0)
 		}, nil, false},
 		"it has gone, and one is suspected": {func(o *Others) Ruling {
-			o.Part(three, 1, 0)
+			o.Part(three, 1, 0, nil)
 			return o.Suspect(session, three, []int32{2}, suspect(4), 0)
 		}, []int32{4}, false},
 		"one was suspected, and it has gone": {func(o *Others) Ruling {
 			o.Suspect(session, three, []int32{2}, suspect(0, 4), 0)
-			return o.Part(three, 1, 0)
+			return o.Part(three, 1, 0, nil)
 		}, []int32{0, 4}, false},
 		"the server had said its word before": {func(o *Others) Ruling {
 			o.Suspect(session, three, []int32{2}, suspect(0, 4), 0)
 			o.Hear([]int32{0, 4})
-			return o.Part(three, 1, 0)
+			return o.Part(three, 1, 0, nil)
 		}, nil, false},
 		"all are lost, at a time": {func(o *Others) Ruling {
 			o.Suspect(session, three, []int32{2}, suspect(0, 1, 4), 0)
-			o.Part(three, 1, 0)
+			o.Part(three, 1, 0, nil)
 			return o.Suspect(session, three, []int32{3}, suspect(5), 0)
 		}, []int32{5}, true},
 		"all are lost, and the server was long before": {func(o *Others) Ruling {
-			o.Part(three, 1, time.Second)
+			o.Part(three, 1, time.Second, nil)
 			o.parted = o.parted.Add(-togetherTime)
 			return o.Suspect(session, three, []int32{2}, suspect(0, 1, 4, 5), time.Second)
 		}, []int32{0, 1, 4, 5}, false},
-		"before the tables": {func(o *Others) Ruling { return o.Part(nil, 1, 0) }, nil, false},
+		"the network to it has failed, and one is suspected": {func(o *Others) Ruling {
+			o.Part(three, 1, 0, failed)
+			return o.Suspect(session, three, []int32{2}, suspect(4), 0)
+		}, []int32{4}, true},
+		"one is suspected, and the network to it has failed": {func(o *Others) Ruling {
+			o.Suspect(session, three, []int32{2}, suspect(0), 0)
+			return o.Part(three, 1, 0, failed)
+		}, []int32{0}, true},
+		"the network to it alone has failed": {func(o *Others) Ruling { return o.Part(three, 1, 0, failed) }, nil, false},
+		"the network to it has failed long before": {func(o *Others) Ruling {
+			o.Part(three, 1, time.Second, failed)
+			o.parted = o.parted.Add(-togetherTime)
+			return o.Suspect(session, three, []int32{2}, suspect(4), time.Second)
+		}, []int32{4}, false},
+		"one was suspected long before, and the server had said its word": {func(o *Others) Ruling {
+			o.Suspect(session, three, []int32{2}, suspect(0, 1), 0)
+			o.Hear([]int32{0, 1})
+			o.since = o.since.Add(-time.Hour)
+			o.Part(three, 1, 0, nil)
+			return o.Suspect(session, three, []int32{2}, suspect(4, 5), 0)
+		}, []int32{4, 5}, true},
+		"before the tables": {func(o *Others) Ruling { return o.Part(nil, 1, 0, nil) }, nil, false},
 	} {
 		var o Others
 		r := tt.do(&o)

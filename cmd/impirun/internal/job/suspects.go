@@ -53,6 +53,8 @@ func (p *Part) accuse(by []int32, s startup.Suspects) {
 	p.mu.Unlock()
 	if session != nil {
 		p.obey(p.losses.others.Suspect(session, tables, by, s, p.joinPlan.Silence))
+	} else {
+		p.lostOthers(-1, s.Lost) // nobody knows better
 	}
 }
 
@@ -67,11 +69,11 @@ func (p *Part) obey(r Ruling) {
 }
 
 // parts notes that the server has gone. Alone that ends nothing (IMPI 0.0, 2.4).
-func (p *Part) parts() {
+func (p *Part) parts(why error) {
 	p.mu.Lock()
 	tables := p.tables
 	p.mu.Unlock()
-	p.obey(p.losses.others.Part(tables, p.joinPlan.Rank, p.joinPlan.Silence))
+	p.obey(p.losses.others.Part(tables, p.joinPlan.Rank, p.joinPlan.Silence, why))
 }
 
 // unexplained are ranks that are not known to be lost: those of this machine, by their places in the set, and others.

@@ -58,6 +58,7 @@ type head struct {
 	suspicions []suspicion  // about which nothing is decided yet, the oldest first
 	sides      server.Sides // of connections between machines that are cut
 	others     job.Others
+	visiting   bool // a time is running at whose end machines without ranks are looked after
 	spawner    *spawn.Spawner
 	work       chan func()          // for the thread that stays; nil in the head of a spawned job
 	served     chan struct{}        // closed when serve has returned
@@ -93,7 +94,8 @@ type nodeLink struct {
 	hosts   []client.Host
 	wants   bool // it has asked for more of our standard input
 	ended   bool
-	told    bool // it has said so itself
+	told    bool      // it has said so itself
+	asked   time.Time // whether it is there; zero: it has answered
 }
 
 // send sends a frame to a node.
@@ -297,6 +299,8 @@ func (h *head) take(r *nodeLink, m tree.Frame) {
 		h.mourn(r, m.Dead)
 	case m.Suspect != nil:
 		h.suspects(r, m.Suspect)
+	case m.Alive != nil:
+		r.hearsAlive(m.Alive)
 	case m.Rest != nil:
 		h.inquests.rests(r.Number, m.Rest.All)
 	case m.Hosts != nil && r.hosts == nil:

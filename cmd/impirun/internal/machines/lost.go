@@ -64,6 +64,7 @@ func (h *head) bury(except *nodeLink, n startup.Lost, l *outcome.Loss) {
 			r.send(tree.Frame{Dead: &tree.DeadFrame{Lost: n}})
 		}
 	}
+	h.visit()
 }
 
 // own are those ranks that are of our client, counted within it.
@@ -91,6 +92,9 @@ func (h *head) loseMachines(gone []*nodeLink, text string) bool {
 			}
 		}
 	}
+	if len(n.Ranks) == 0 {
+		return true // they have been given up before
+	}
 	slices.Sort(n.Ranks)
 	l := job.LossOf(n, names...)
 	h.bury(nil, n, &l)
@@ -110,7 +114,7 @@ func (h *head) loseOthers(err error) {
 	case errors.As(err, &gone):
 		n, blamed = job.LostRanks(h.tables, gone), gone.Client
 	default:
-		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence))
+		h.obey(h.others.Part(h.tables, h.joinPlan.Rank, h.joinPlan.Silence, err))
 		return
 	}
 	if !h.plan.Recovery {

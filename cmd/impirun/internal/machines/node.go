@@ -53,6 +53,8 @@ type node struct {
 
 	reporting bool // its traffic
 
+	waiting waiting // for the launcher
+
 	asked  uint64                           // requests to the launcher so far
 	asking map[uint64]chan tree.AnswerFrame // those without an answer
 	alone  chan struct{}                    // closed when the launcher says no more
@@ -87,6 +89,9 @@ func RunNode() int {
 	}
 	if n.job != nil {
 		_, end.Exits = n.job.Exits()
+	}
+	if n.wasCutOff() {
+		return 1
 	}
 	unix.Close(1) // no rank is left: the end of the pipe
 	output.Wait()
@@ -183,6 +188,9 @@ func (n *node) run() (*supervise.Cause, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.mu.Lock()
+	n.waiting.limit = answerTime(silence)
+	n.mu.Unlock()
 	m := &join.Plan{Ctx: context.Background(), Silence: silence, Bind: at, Values: plan.Values, Agent: s.Agent,
 		Port: plan.Port, PortTo: plan.PortTo, Verbose: plan.Verbose, ViaHead: n.joinOthers}
 	if err := supervise.EnoughProcesses(plan.Size()); err != nil {
@@ -275,6 +283,8 @@ func (n *node) listen() {
 			go n.tellReport(m.Report)
 		case m.Dead != nil:
 			n.hearDead(m.Dead.Lost)
+		case m.Alive != nil:
+			n.hearsAlive(m.Alive)
 		case m.Input != nil:
 			select {
 			case n.input <- *m.Input:

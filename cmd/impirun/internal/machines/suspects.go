@@ -12,7 +12,7 @@ import (
 
 // The first launcher decides about ranks that ranks of another machine cannot reach, or of which they say that they
 // break the protocol (package job, suspects.go): of two machines of its client, as the server does of two clients. That
-// one is given up which more machines cannot reach.
+// one is given up from which the launcher does not hear either, or else which more machines cannot reach.
 
 // suspects takes what ranks of a node say of others.
 func (h *head) suspects(r *nodeLink, m *tree.SuspectFrame) {
@@ -24,6 +24,12 @@ func (h *head) suspects(r *nodeLink, m *tree.SuspectFrame) {
 		return
 	}
 	h.suspicions = append(h.suspicions, suspicion{r, m})
+	r.asks()
+	for _, rank := range m.Ranks {
+		if q := h.nodeOf(rank); q != nil {
+			q.asks()
+		}
+	}
 	time.AfterFunc(job.SuspectTime, func() {
 		select {
 		case h.turns <- func() { h.decideFirst() }:
@@ -65,6 +71,14 @@ func (h *head) cut(r *nodeLink) int {
 	return len(others)
 }
 
+// yields reports whether r is given up if it cannot reach q, and not q.
+func (h *head) yields(r, q *nodeLink) bool {
+	if r.silent() != q.silent() {
+		return r.silent()
+	}
+	return h.cut(r) > h.cut(q)
+}
+
 // living are those of ranks that are a node's, and not lost.
 func (h *head) living(r *nodeLink, ranks []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(ranks), func(b int32) bool {
@@ -93,7 +107,7 @@ func (h *head) decide(r *nodeLink, m *tree.SuspectFrame) {
 		case q == nil:
 			s := startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: m.Text}, Breach: m.Breach}
 			h.obey(h.others.Suspect(h.session, h.tables, by, s, h.joinPlan.Silence))
-		case m.Breach || h.sides.Wins(r.Number, q.Number, h.cut(r) > h.cut(q)):
+		case m.Breach || h.sides.Wins(r.Number, q.Number, h.yields(r, q)):
 			h.giveUp(startup.Lost{Ranks: ranks, Text: says})
 		default:
 			h.giveUp(startup.Lost{Ranks: by, Text: fmt.Sprintf("machine %s cannot reach machine %s, which goes on: %s",
@@ -131,5 +145,6 @@ func (h *head) nodeOf(rank int32) *nodeLink {
 
 // sue makes the launcher decide about ranks that ours cannot reach.
 func (n *node) sue(by []int32, s startup.Suspects) {
+	go n.ask(s.Text)
 	n.frames.Send(tree.Frame{Suspect: &tree.SuspectFrame{By: by, Suspects: s}})
 }

@@ -3,8 +3,11 @@ package machines
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/libimpi/libimpi/cmd/impirun/internal/job"
 	"github.com/libimpi/libimpi/cmd/impirun/internal/tree"
 	"github.com/libimpi/libimpi/startup"
 )
@@ -46,6 +49,61 @@ func TestTheMachineThatMostCannotReachIsGivenUp(t *testing.T) {
 		}
 		if got := slices.Sorted(maps.Keys(h.graves.ranks)); !slices.Equal(got, tt.lost) || h.cause != nil {
 			t.Errorf("%s: lost %v, want %v (%+v)", name, got, tt.lost, h.cause)
+		}
+	}
+}
+
+// A machine that the launcher does not hear loses, though it speaks first, and though more machines cannot reach the
+// other.
+func TestAMachineThatDoesNotAnswerIsGivenUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asked [2]time.Duration // ago; 0: it has answered
+		lost  int32
+	}{
+		"both answer":                {[2]time.Duration{0, 0}, 0},
+		"b does not":                 {[2]time.Duration{0, job.SuspectTime}, 1},
+		"a does not":                 {[2]time.Duration{job.SuspectTime, 0}, 0},
+		"neither does":               {[2]time.Duration{job.SuspectTime, job.SuspectTime}, 0},
+		"b has only just been asked": {[2]time.Duration{0, 1}, 0},
+	} {
+		h := tolerant(true)
+		h.first, h.nodes = 0, []*nodeLink{{Member: tree.Member{Number: 0, Name: "a", Ranks: []int{0}}, ended: true},
+			{Member: tree.Member{Number: 1, Name: "b", Ranks: []int{1}}, ended: true}}
+		h.graves.ranks = map[int32]bool{}
+		for i, ago := range tt.asked {
+			if ago > 0 {
+				h.nodes[i].asked = time.Now().Add(-ago)
+			}
+		}
+		h.decide(h.nodes[1], &tree.SuspectFrame{By: []int32{1}, Suspects: startup.Suspects{
+			Lost: startup.Lost{Ranks: []int32{0}, Text: "silent"}}})
+		if got := slices.Sorted(maps.Keys(h.graves.ranks)); !slices.Equal(got, []int32{tt.lost}) {
+			t.Errorf("%s: lost %v, want %v", name, got, tt.lost)
+		}
+	}
+}
+
+// A node whose ranks cannot reach others waits for the launcher's answer, and for no more.
+func TestANodeThatGetsNoAnswerEndsItsRanks(t *testing.T) {
+	n := &node{}
+	n.waiting = waiting{limit: time.Hour, open: 2, late: time.AfterFunc(time.Hour, func() {})}
+	n.hearsAlive(&tree.AliveFrame{Answer: true})
+	if !n.waiting.late.Stop() {
+		t.Error("one answer is enough for two questions")
+	}
+	n.hearsAlive(&tree.AliveFrame{Answer: true})
+	if n.waiting.late.Stop() || n.waiting.open != 0 || n.wasCutOff() {
+		t.Error("it waits for ever")
+	}
+	n.hearsAlive(&tree.AliveFrame{Answer: true}) // nobody had asked
+	n.isCutOff("rank 3 is silent")
+	if !n.wasCutOff() || n.ended == nil || !strings.Contains(n.ended.Text, "may go on without this machine: rank 3") {
+		t.Errorf("%+v", n.ended)
+	}
+	for silence, want := range map[time.Duration]time.Duration{0: 0, time.Second: leastAnswer, time.Hour: mostAnswer,
+		12 * time.Second: 12 * time.Second} {
+		if got := answerTime(silence); got != want {
+			t.Errorf("%v for a silence of %v", got, silence)
 		}
 	}
 }

@@ -46,6 +46,7 @@ import (
 //	                             <-  dead {ranks}: ranks are lost, and the job goes on
 //	dead {ranks}                 ->  likewise, those of others, or ranks of the node that have to end
 //	                             <-  suspect {by, ranks}: ranks cannot reach others
+//	alive {answer}               <-> whether the other end is there, or that it is
 //	end {}                       ->  at any time: the job is over, end your ranks; as does the end of the stream
 //	                             <-  end {code, text, how ranks ended}: the last frame; no rank is left
 
@@ -72,6 +73,7 @@ type Frame struct {
 	Rest    *RestFrame    `json:",omitempty"`
 	Dead    *DeadFrame    `json:",omitempty"`
 	Suspect *SuspectFrame `json:",omitempty"`
+	Alive   *AliveFrame   `json:",omitempty"`
 	End     *EndFrame     `json:",omitempty"`
 }
 
@@ -103,7 +105,7 @@ type StartFrame struct {
 }
 
 // nodeVersion is that of these frames.
-const nodeVersion = 10
+const nodeVersion = 11
 
 // InputKind is where a node has the standard input of its ranks from.
 type InputKind int
@@ -178,6 +180,9 @@ type SuspectFrame struct {
 	By []int32
 	startup.Suspects
 }
+
+// AliveFrame asks the other end whether it is there, or answers that.
+type AliveFrame struct{ Answer bool }
 
 // EndFrame says that the job is over, or how a node's ranks have ended.
 type EndFrame struct {

@@ -1,0 +1,5 @@
+package launcher
+
+import "testing"
+
+func TestManyRandomProgramsSurviveCuts(t *testing.T) { surviveCuts(t, seedsOr(t, 100, 300)) }
