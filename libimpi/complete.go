@@ -286,8 +286,8 @@ func clearErrors(st []CStatus) {
 	}
 }
 
-// inStatus is the error of a call for several requests, of which some have failed: that of the first of them goes to its
-// error handler (MPI 5.0, 9.3.1), and this one to the caller.
+// inStatus is the error of a call for several requests, of which some have failed: that of the first goes to its error
+// handler (MPI 5.0, 9.3.1), and this one to the caller.
 func inStatus(first error, failed, of int) error {
 	if failed == 0 {
 		return nil

@@ -21,8 +21,8 @@ func suspect(ranks ...int32) startup.Suspects {
 	return startup.Suspects{Lost: startup.Lost{Ranks: ranks, Text: "reset"}}
 }
 
-// failed is how a connection ends of which nothing is heard.
-var failed = fmt.Errorf("lost: %w", &net.OpError{Op: "read", Err: syscall.ETIMEDOUT})
+// errSilent is how a connection ends of which nothing is heard.
+var errSilent = fmt.Errorf("lost: %w", &net.OpError{Op: "read", Err: syscall.ETIMEDOUT})
 
 // A client decides for itself when the server has gone, and ends if it has gone together with all others, or if the
 // network to it has failed together with that to another.
@@ -60,16 +60,16 @@ func TestWithoutTheServerAClientDecidesForItself(t *testing.T) {
 			return o.Suspect(session, three, []int32{2}, suspect(0, 1, 4, 5), time.Second)
 		}, []int32{0, 1, 4, 5}, false},
 		"the network to it has failed, and one is suspected": {func(o *Others) Ruling {
-			o.Part(three, 1, 0, failed)
+			o.Part(three, 1, 0, errSilent)
 			return o.Suspect(session, three, []int32{2}, suspect(4), 0)
 		}, []int32{4}, true},
 		"one is suspected, and the network to it has failed": {func(o *Others) Ruling {
 			o.Suspect(session, three, []int32{2}, suspect(0), 0)
-			return o.Part(three, 1, 0, failed)
+			return o.Part(three, 1, 0, errSilent)
 		}, []int32{0}, true},
-		"the network to it alone has failed": {func(o *Others) Ruling { return o.Part(three, 1, 0, failed) }, nil, false},
+		"the network to it alone has failed": {func(o *Others) Ruling { return o.Part(three, 1, 0, errSilent) }, nil, false},
 		"the network to it has failed long before": {func(o *Others) Ruling {
-			o.Part(three, 1, time.Second, failed)
+			o.Part(three, 1, time.Second, errSilent)
 			o.parted = o.parted.Add(-togetherTime)
 			return o.Suspect(session, three, []int32{2}, suspect(4), time.Second)
 		}, []int32{4}, false},
