@@ -67,6 +67,8 @@ type Comm struct {
 	board commBoard     // of its short collective operations (board.go)
 	line  line          // of those that another MPI library carries out (vendor.go)
 	files members.Space // what files that are opened on it find
+
+	owner string // what has it for itself, a window or a file; "": it is the program's
 }
 
 // groupPair is what an intercommunicator and the communicator of its local group know of each other.
@@ -126,10 +128,20 @@ func (c *Comm) describe() string {
 	if c.Name != "" {
 		return c.Name
 	}
+	if c.owner != "" {
+		return c.owner
+	}
 	if c.Inter() {
 		return fmt.Sprintf("intercommunicator %d of sizes %d and %d", c.p2p.cid, c.Size(), c.Ranks())
 	}
 	return fmt.Sprintf("communicator %d of size %d", c.p2p.cid, c.Size())
+}
+
+// belongsTo says what has the communicator for itself, for errors.
+func (c *Comm) belongsTo(owner string) {
+	c.engine.mu.Lock()
+	defer c.engine.mu.Unlock()
+	c.owner = owner
 }
 
 // Rename gives the communicator a name.

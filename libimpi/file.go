@@ -38,7 +38,7 @@ func (c *Comm) OpenFile(fs file.FileSystem, name string, mode int, hints file.Hi
 		return nil, err
 	}
 	f := &File{name: name, members: m, comm: m.Own().(*fileComm).Comm}
-	f.comm.Rename("file " + name)
+	f.comm.belongsTo("file " + name)
 	engine, opened := newFileEngine(c.engine, f), false
 	release := func() {
 		if !opened {

@@ -40,7 +40,7 @@ func (c *Comm) NewWindow(config onesided.Config) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	own.Name = "a window of " + c.describe()
+	own.belongsTo("a window of " + c.describe())
 	config.Foreign, config.Tolerant = c.engine.foreignJobs(c.group), c.tolerant()
 	w, err := onesided.New(newWindowEngine(own), config)
 	if err != nil {
