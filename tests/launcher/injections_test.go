@@ -227,7 +227,7 @@ func injections(t *testing.T, many bool, all []int, kinds ...func(*testing.T, in
 		deaths, worst.took, worst.starved, worst.where)
 }
 
-func TestRandomProgramsSurvive(t *testing.T) { injections(t, false, seedsOr(t, 1, 16), randomProgram) }
+func TestRandomProgramsSurvive(t *testing.T) { injections(t, false, seedsOr(t, 1, 8), randomProgram) }
 
 // launcherOf waits until a rank is at its program, and returns the process that has started it.
 func (i *injection) launcherOf(rank int) (pid int) {

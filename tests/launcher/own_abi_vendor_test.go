@@ -78,7 +78,7 @@ func TestRanksTalkByALibraryWithAnABIOfItsOwn(t *testing.T) {
 		said := regexp.MustCompile(`^libimpi: 3 ranks on [^ ]* talk by (MPICH|Open MPI) [^\n,]*\n$`)
 		settings := []string{"IMPI_REPORT=1",
 			"IMPI_ALGORITHM=barrier:vendor,bcast:vendor,reduce:vendor,allreduce:vendor"}
-		for _, file := range []string{"../pt2pt/sizes", "../coll/reduce", "../coll/forms", "../rma/put_get", "environment"} {
+		for _, file := range []string{"../pt2pt/sizes", "../coll/reduce", "../rma/put_get", "environment"} {
 			line := words("-n 3", program(t, file))
 			jobs := []*job{l.start(t, settings, line...)}
 			if !l.openmpi { // our launcher speaks PMI-1
