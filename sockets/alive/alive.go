@@ -74,9 +74,23 @@ func Heard(fd int) (ago time.Duration, ok bool) {
 func heard(info *unix.TCPInfo) time.Duration {
 	ago := time.Duration(min(info.Last_ack_recv, info.Last_data_recv)) * time.Millisecond
 	if info.Unacked > 0 {
-		ago -= min(time.Duration(info.Rto)*time.Microsecond, ago/2)
+		rto := time.Duration(info.Rto) * time.Microsecond
+		ago = max(ago-min(rto, ago/2), stalled(int(info.Retransmits), rto))
 	}
 	return ago
+}
+
+// firstRetry is the shortest time after which the kernel retransmits.
+const firstRetry = 200 * time.Millisecond
+
+// stalled is how long data has not been acknowledged, at least, which was retransmitted so often, the last time after
+// rto. If the network lets packets through in one direction alone, much is heard of the other end, and nothing arrives.
+func stalled(times int, rto time.Duration) (at time.Duration) {
+	for wait := firstRetry; times > 1; times-- {
+		at += min(wait, rto)
+		wait = min(2*wait, rto)
+	}
+	return at
 }
 
 // Insist limits how long the other machine may take to acknowledge what is sent, since there are no probes meanwhile. A

@@ -91,3 +91,15 @@ func TestWhatIsHeardOfTheOtherEnd(t *testing.T) {
 		}
 	}
 }
+
+// Of an end that is heard, but does not hear, it counts how long nothing has been acknowledged.
+func TestDataThatIsNeverAcknowledgedIsSilence(t *testing.T) {
+	info := unix.TCPInfo{Unacked: 1, Last_ack_recv: 800, Rto: 1_000_000, Retransmits: 22}
+	if got := heard(&info); got < 15*time.Second || got > 22*time.Second {
+		t.Errorf("22 retransmissions, the last after a second: %v", got)
+	}
+	info.Retransmits = 1
+	if got := heard(&info); got > time.Second {
+		t.Errorf("one retransmission: %v", got)
+	}
+}
