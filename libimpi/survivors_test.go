@@ -32,13 +32,11 @@ type grimWay struct {
 
 func (w grimWay) Send(h *transport.Header, payload []byte) bool {
 	w.g.count()
-
 	return w.Transport.Send(h, payload)
 }
 
 func (w grimWay) SendFrom(h *transport.Header, p transport.Packer) bool {
 	w.g.count()
-
 	return w.Transport.SendFrom(h, p)
 }
 
@@ -182,19 +180,25 @@ func total(numbers []int) (sum int) {
 	return sum
 }
 
-// Several die in jobs of all sizes, one perhaps all but one of them.
-func TestSurvivorsAgreeInJobsOfAllSizes(t *testing.T) {
+// inJobsOfAllSizes runs a test in which several die, perhaps all but one, before any of the first packets.
+func inJobsOfAllSizes(worlds uint64, packets int, test func(machines []int, seed uint64, deaths []death)) {
 	for n := 2; n <= 16; n++ {
-		for seed := range 4 * seeds() {
+		for seed := range worlds {
 			r := rand.New(rand.NewPCG(seed, uint64(n)))
 			machines := machinesFor(n, r)
 			var deaths []death
 			for _, victim := range r.Perm(n)[:min(n-1, r.IntN(5))] {
-				deaths = append(deaths, death{r.IntN(14 * n), victim})
+				deaths = append(deaths, death{r.IntN(packets * n), victim})
 			}
-			healed(t, machines, seed, deaths...)
+			test(machines, seed, deaths)
 		}
 	}
+}
+
+func TestSurvivorsAgreeInJobsOfAllSizes(t *testing.T) {
+	inJobsOfAllSizes(4*seeds(), 14, func(machines []int, seed uint64, deaths []death) {
+		healed(t, machines, seed, deaths...)
+	})
 }
 
 // leaves comes to the end while messages are under way, and some have revoked a communicator of which others know
@@ -236,15 +240,7 @@ func TestSurvivorsComeToTheEnd(t *testing.T) {
 			}
 		}
 	}
-	for n := 2; n <= 16; n++ {
-		for seed := range 2 * seeds() {
-			r := rand.New(rand.NewPCG(seed, uint64(n)))
-			machines := machinesFor(n, r)
-			var deaths []death
-			for _, victim := range r.Perm(n)[:min(n-1, r.IntN(5))] {
-				deaths = append(deaths, death{r.IntN(30 * n), victim})
-			}
-			left(t, machines, seed, deaths...)
-		}
-	}
+	inJobsOfAllSizes(2*seeds(), 30, func(machines []int, seed uint64, deaths []death) {
+		left(t, machines, seed, deaths...)
+	})
 }

@@ -60,7 +60,8 @@ func Keep(fd int, silence time.Duration) error {
 }
 
 // Heard returns how long ago anything arrived from the other end of a TCP connection, less the time that the kernel may
-// wait before it retransmits. It returns false if fd is no TCP socket.
+// wait before it retransmits; or for how long nothing of what waits for it has been acknowledged, if that is longer. It
+// returns false if fd is no TCP socket.
 func Heard(fd int) (ago time.Duration, ok bool) {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
