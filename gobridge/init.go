@@ -473,7 +473,7 @@ func endJob(why startup.Abort) {
 	if status == 0 {
 		status = 1
 	}
-	p.awaitManager(why.Answer && why.Client == nil, lossTime) // of another client it knows nothing
+	why = p.awaitCause(why)
 	told := p != nil && p.link != nil && p.link.Abort(why) == nil
 	if !told {
 		say(why)

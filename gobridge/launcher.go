@@ -435,10 +435,18 @@ func lostHost(of int32, err error) {
 	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &of})
 }
 
-// lostClient ends the job because another client has ended.
+// lostClient ends the job because the server says that another client has ended.
 func lostClient(err *client.LostError) {
-	endJob(startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &err.Client})
+	why := startup.Abort{Code: 1, Text: err.Error(), Answer: true, Client: &err.Client}
+	select {
+	case serverSays <- why:
+	default:
+	}
+	endJob(why)
 }
+
+// serverSays has the server's first word that another client has ended.
+var serverSays = make(chan startup.Abort, 1)
 
 // finishManaged tells the manager that this process ends in order.
 func (p *process) finishManaged() error {
@@ -458,6 +466,21 @@ const lossTime = 3 * time.Second
 
 // joinLossTime is the same before it has joined: another process may have to tell a server why first.
 const joinLossTime = lossTime + client.DeclineTime
+
+// awaitCause gives others time to say better why the job ends, if this process knows only that it has lost one: the
+// manager, which ends it, too, or the server of the clients. It may have lost another client because a process of its
+// own has called MPI_Abort, whose code counts.
+func (p *process) awaitCause(why startup.Abort) startup.Abort {
+	if !why.Answer || p == nil || p.manager == nil || p.manager.Identity().Size == 1 {
+		return why
+	}
+	select {
+	case said := <-serverSays:
+		return said
+	case <-time.After(lossTime):
+		return why
+	}
+}
 
 // awaitManager gives the manager time to end the job, and this process with it, if another is lost.
 func (p *process) awaitManager(loss bool, limit time.Duration) {

@@ -9,7 +9,7 @@
 //	inbound.go     reading one link: whole packets go to the outlets
 //	outlet.go      writing one link: at once if there is room, else in order when there is
 //	unbuffered.go  long packets: from a ring to a socket and from a socket to a ring
-//	silence.go     hosts that went silent
+//	silence.go     hosts that went silent, and others that are given up
 //	traffic.go     what has passed, for whoever watches
 //	sockets.go     a process's side
 //
@@ -134,7 +134,7 @@ type link struct {
 	hup      bool // the peer will write no more: read to the end
 	stalled  bool // what it has brought waits for room in an outlet
 
-	silent error // it has been silent for too long
+	doomed error // it has been silent for too long, or its host is forgotten: the loop is to end it
 	tally  tally
 }
 
@@ -298,7 +298,7 @@ func (a *Agent) ended(l *link, cause error) {
 	quiet := a.lost
 	switch {
 	case a.config.Tolerant:
-		quiet = false
+		quiet = errors.Is(cause, errForgotten)
 		if !l.fini {
 			a.finis(l) // nobody waits for it
 		}

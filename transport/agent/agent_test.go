@@ -645,3 +645,27 @@ func TestATolerantAgentGoesOnWithoutThoseThatAreLost(t *testing.T) {
 		expect(t, pair[0], fini(), "a process, when no host is left")
 	}
 }
+
+// A host whose processes are lost for others, and which may live nevertheless, sees no FINI, which would say that ours
+// have come to their end.
+func TestAHostThatIsForgottenSeesNoEndInOrder(t *testing.T) {
+	h := furnished(t, 1000, 64<<10, func(c *Config) { c.Tolerant = true })
+	h.agent.Forget(0)
+	gone(t, h.hosts[0], "the host that is forgotten")
+	p := h.packet(transport.Data, 2, 0, "nobody reads it")
+	h.procs[1][0].Write(p)
+	for _, pair := range h.procs {
+		pair[0].Write(fini())
+		pair[1].Write(fini())
+	}
+	expect(t, h.hosts[2], fini(), "the other host")
+	h.hosts[2].Write(fini())
+	for _, pair := range h.procs {
+		expect(t, pair[0], fini(), "a process")
+	}
+	select {
+	case err := <-h.lost:
+		t.Errorf("who forgets it is told: %v", err)
+	default:
+	}
+}

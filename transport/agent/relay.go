@@ -23,7 +23,7 @@ type poller struct {
 	pipes   []*link
 	events  [64]unix.EpollEvent
 	n       int
-	kicker  int // an eventfd that wakes the loop when Agent.closed or link.silent has been set
+	kicker  int // an eventfd that wakes the loop when Agent.closed or link.doomed has been set
 	budget  time.Duration
 	vec     kernel.Vector
 }

@@ -296,8 +296,8 @@ func (e *End) Signal() {
 	for e.fd >= 0 && !e.gone {
 		n, err := unix.Read(e.fd, b[:])
 		switch {
-		case n == len(b) || err == unix.EINTR:
-		case n > 0 || err == unix.EAGAIN:
+		case n > 0 || err == unix.EINTR: // behind a few bytes may be the end, of which epoll has told with these
+		case err == unix.EAGAIN:
 			return
 		default: // the other end has closed, or died; all that it had published is there
 			e.gone = true

@@ -209,6 +209,17 @@ func TestWhatWasWrittenBeforeADeathIsRead(t *testing.T) {
 	a.Arm() // a thread that was about to sleep
 }
 
+// epoll tells once of a byte and of the end behind it.
+func TestTheEndBehindAByteIsNoticed(t *testing.T) {
+	a, b := ends(t)
+	b.Arm()
+	a.Write([]byte("last words"), nil, nil)
+	a.Close()
+	if b.Signal(); !b.Ended() {
+		t.Error("not noticed")
+	}
+}
+
 func TestWhoHasClosedItsDirectionStillRingsForRoom(t *testing.T) {
 	a, b := ends(t)
 	a.CloseWrite()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/libimpi/libimpi/cmd/impirun/internal/layout"
@@ -103,7 +105,9 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	}
 	p.mu.Lock()
 	p.agent = a
+	lost := slices.Collect(maps.Keys(p.losses.known))
 	p.mu.Unlock()
+	p.forgetHosts(lost)
 	p.formed()
 	for i := range p.N {
 		mine := *tables

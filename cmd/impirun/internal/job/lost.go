@@ -73,8 +73,30 @@ func (p *Part) TellLost(n startup.Lost) startup.Lost {
 		p.losses.list = append(p.losses.list, n)
 	}
 	p.mu.Unlock()
+	p.forgetHosts(n.Ranks)
 	p.catchUpAll()
 	return n
+}
+
+// forgetHosts tells the agent which hosts have no process left, of those of some ranks.
+func (p *Part) forgetHosts(ranks []int32) {
+	p.mu.Lock()
+	agent, tables := p.agent, p.tables
+	var gone []int32
+	for _, r := range ranks {
+		if agent == nil {
+			break
+		}
+		host := tables.Procs[r].Host
+		alive := func(r int32) bool { return !p.losses.known[r] }
+		if !slices.Contains(gone, host) && !slices.ContainsFunc(ranksAt(tables, host), alive) {
+			gone = append(gone, host)
+		}
+	}
+	p.mu.Unlock()
+	for _, host := range gone {
+		agent.Forget(host)
+	}
 }
 
 // TellOthers tells the ranks of ranks of another job that are lost.
