@@ -116,6 +116,13 @@ func endAfter(fd int, silence time.Duration) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
 }
 
+// Reset makes the close of a connection that is given up end it at once at the other end, too. A close in order waits
+// behind what is not acknowledged: if the network lets packets through in our direction alone, the kernel sends that
+// again and again, never the end, and so the other end hears us although we have gone. Errors are those of setsockopt.
+func Reset(fd int) error {
+	return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+}
+
 // boundRetries asks the kernel to retransmit as often as it would probe. Kernels before 6.15 do not know the option.
 func boundRetries(fd int, silence time.Duration) {
 	const rtoMax, longest = 44, 2 * time.Minute // TCP_RTO_MAX_MS of linux/tcp.h, and the kernel's own bound

@@ -1,6 +1,8 @@
 package alive
 
 import (
+	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -101,5 +103,39 @@ func TestDataThatIsNeverAcknowledgedIsSilence(t *testing.T) {
 	info.Retransmits = 1
 	if got := heard(&info); got > time.Second {
 		t.Errorf("one retransmission: %v", got)
+	}
+}
+
+// The other end hears it although much was under way.
+func TestAConnectionThatIsResetEndsAtOnce(t *testing.T) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := l.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	f, err := near.File()
+	if near.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil { // until it takes no more
+		_, err = unix.SendmsgN(int(f.Fd()), make([]byte, 1<<16), nil, nil, unix.MSG_DONTWAIT)
+	}
+	if err := Reset(int(f.Fd())); err != nil {
+		t.Error(err)
+	}
+	unix.Shutdown(int(f.Fd()), unix.SHUT_WR)
+	f.Close()
+	far.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := io.Copy(io.Discard, far); !errors.Is(err, unix.ECONNRESET) {
+		t.Error(err)
 	}
 }

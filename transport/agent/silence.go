@@ -43,17 +43,22 @@ func (a *Agent) listen() {
 // giveUp ends the links of hosts that are silent or forgotten.
 func (a *Agent) giveUp() {
 	for _, l := range a.links {
-		if l.doomed != nil && !l.in.ended {
-			a.ended(l, l.in.end(l.doomed))
+		if l.doomed == nil || l.in.ended {
+			continue
 		}
+		if !l.fini {
+			tcp.Reset(l.fd, l.many)
+		}
+		a.ended(l, l.in.end(l.doomed))
 	}
 }
 
 var errForgotten = errors.New("its processes are lost")
 
-// Forget ends the connection to a host whose processes are all lost, at the word of others who may know it before it is
-// silent for us. Without FINI, it sees that we have not parted in order: if it was cut off and lives it does not take us
-// for processes that have come to their end. Any goroutine may call it. The agent is Tolerant; Config.Lost is not called.
+// Forget ends the connection to a host whose processes are all lost, at the word of others who may know it before the
+// host is silent for us. Without FINI, it sees that we have not parted in order: if it was cut off and lives it does
+// not take us for processes that have come to their end. Any goroutine may call it. The agent is Tolerant; Config.Lost
+// is not called.
 func (a *Agent) Forget(host int32) {
 	a.asking.Add(1)
 	defer a.asking.Add(-1)

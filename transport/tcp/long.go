@@ -103,7 +103,7 @@ func (h *Host) Forget(peer int32) {
 		return
 	}
 	if l.forgotten++; l.forgotten == h.job.Hosts[host].NProcs {
-		h.end(l, errForgotten)
+		h.giveUp(l, errForgotten)
 		return
 	}
 	if l.after != incomplete && l.whole != nil && l.long.Src == peer {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/libimpi/libimpi/sockets/alive"
 	"github.com/libimpi/libimpi/sockets/secure"
+	"github.com/libimpi/libimpi/transport/bundle"
 )
 
 // A host that is lost without a word: its machine has stopped, or the way to it is broken. Every connection is kept
@@ -105,9 +106,29 @@ func (h *Host) look() {
 			})
 		}
 		if ok && ago >= alive.Limit(h.guard.silence) {
-			h.end(l, silent(ago))
+			h.giveUp(l, silent(ago))
 		}
 	}
+}
+
+// giveUp ends the connection to a host that may live.
+func (h *Host) giveUp(l *link, why error) {
+	Reset(l.fd, l.many)
+	h.end(l, why)
+}
+
+// Reset is alive.Reset of a TCP connection, or of one behind TLS, or of several if there is a bundle. A socket of
+// another kind has nothing to reset.
+func Reset(fd int, many *bundle.Bundle) {
+	reset := func(_, fd int) {
+		alive.Reset(fd)
+		secure.Channel(fd, func(tcp int) { alive.Reset(tcp) })
+	}
+	if many != nil {
+		many.Each(reset)
+		return
+	}
+	reset(0, fd)
 }
 
 // LastHeard asks the kernel when the other end of a TCP connection was heard of last; of one behind TLS, too. A
