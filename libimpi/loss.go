@@ -90,6 +90,7 @@ func (e *Engine) LostElsewhere(ranks []int32, why error) {
 		}
 	}
 	e.tellSurvivors()
+	e.tellOfLosses()
 }
 
 // isSettled reports whether a process is lost for all others, too. This process may be the one that is cut off from the

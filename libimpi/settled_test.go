@@ -44,3 +44,39 @@ func TestSurvivorsAgreeWhenItIsDecidedWhoIsLost(t *testing.T) {
 		})
 	}
 }
+
+// A process behind an agent closes no connection when it dies, and the server may have gone: other clients hear of it
+// from those of its own.
+func TestOtherClientsHearOfALoss(t *testing.T) {
+	es := makeWorld(t, options{fake: &fake.Options{Machines: []int{3, 2}, Clients: []int32{0, 1}}, tune: faultTolerant})
+	condemned := make(chan int32, len(es))
+	for _, e := range es {
+		e.loss.condemn = func(world int32, _ bool, _ error) { condemned <- world }
+	}
+	together(t, es, func(e *Engine) {
+		switch e.me {
+		case 2:
+			return
+		case 0, 1:
+			e.LostElsewhere([]int32{2}, errors.New("killed"))
+		default:
+			noticed(t, e, 2)
+		}
+		if left, err := e.World().Shrink(); err != nil || left.Size() != 4 {
+			t.Errorf("rank %d: %v", e.me, err)
+		}
+	})
+	for range 2 {
+		if world := <-condemned; world != 2 { // the launchers of ranks 3 and 4 are told
+			t.Errorf("rank %d is given up", world)
+		}
+	}
+	e := es[0]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, word := range [][]byte{nil, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 9}, {255, 255, 255, 255}, make([]byte, 5)} {
+		if e.hearOfLoss(4, word) == nil {
+			t.Errorf("%v is believed", word)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package libimpi
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ import (
 //
 //	Agree, Shrink (agree.go), Revoke -> survivors: made by the first use, or for the first message of another member
 //	a message -> arrived -> heard -> a state machine -> advance: what it has to say leaves, operations are over
+//	the launcher's word of a loss -> tellOfLosses -> other clients: hearOfLoss
 //	a loss (loss.go) -> tellSurvivors -> hearOfLosses -> the same
 //	the communicator is freed -> retire: others may still ask for the last decision
 //
@@ -50,6 +52,7 @@ type outgoing struct {
 const (
 	tagAgreement  = iota // of package survive
 	tagRevocation        // no data
+	tagLoss              // a process of the sender's client, by rank in MPI_COMM_WORLD, as 4 bytes
 )
 
 // survivors are those of the communicator.
@@ -169,6 +172,8 @@ func (s *survivors) heard(source, tag int32, b []byte) {
 		if s.revocation.Heard(int(source)) && s.of != nil {
 			s.of.revoke()
 		}
+	case tag == tagLoss:
+		err = s.e.hearOfLoss(s.space.group.World(int(source)), b)
 	case s.foreign != nil:
 		err = s.foreign
 	default:
@@ -250,6 +255,50 @@ func (s *survivors) send(to int, tag int32, b []byte) {
 	}
 	buf = coll.Bytes(slices.Clone(b))
 	s.e.start(s.e.newSend(s.space.p2p, buf.Base, buf.Count, buf.Type, world, tag, modeStandard).join(nothing{}, 0))
+}
+
+// tellOfLosses tells processes of other clients which ones of this client are lost by its launcher's word. So does the
+// server, but it may have gone, and behind an agent a process that dies closes no connection. Those that live share the
+// others among them: all again after each loss, as they may not have known of the same ones before.
+func (e *Engine) tellOfLosses() {
+	var lost, living, others []int32
+	for r := range int32(len(e.job.Procs)) {
+		p := e.peer(r)
+		switch own := e.job.Procs[r].Client == e.job.Procs[e.me].Client; {
+		case own && p.lost == nil:
+			living = append(living, r)
+		case own && p.certain:
+			lost = append(lost, r)
+		case !own && e.foreign(r) == nil:
+			others = append(others, r)
+		}
+	}
+	if len(others) == 0 || len(lost) == 0 {
+		return
+	}
+	s := e.predefined.world.survivors()
+	for i := slices.Index(living, e.me); i < len(others); i += len(living) {
+		for _, r := range lost {
+			s.send(int(s.space.sourceOf(others[i])), tagLoss, binary.BigEndian.AppendUint32(nil, uint32(r)))
+		}
+	}
+}
+
+// hearOfLoss takes the word of a process that one of its client is lost.
+func (e *Engine) hearOfLoss(teller int32, b []byte) error {
+	r := int32(-1)
+	if len(b) == 4 {
+		r = int32(binary.BigEndian.Uint32(b))
+	}
+	if r < 0 || int(r) >= len(e.job.Procs) || e.job.Procs[r].Client != e.job.Procs[teller].Client || r == e.me {
+		return fmt.Errorf("%d bytes that are no word of a loss in its client", len(b))
+	}
+	e.peer(r).certain = true
+	if why := fmt.Errorf("so says rank %d of MPI_COMM_WORLD", teller); e.noteLost(r, why) {
+		e.condemn(r, false, why)
+	}
+	e.tellSurvivors()
+	return nil
 }
 
 // mostRetired is how many communicators that have been freed are remembered.
