@@ -17,7 +17,8 @@ import (
 // Others are ranks of other clients, of which ours may say that they cannot reach them. The server decides about these.
 // When it has gone each client decides for itself, unless it has gone with all others: then it is this client that is
 // cut off, for all that it can know, and the others go on without it. If it is the network that has failed, one other
-// is enough: this client may be on the side of a few, and the server on the other. Several goroutines may use one. The
+// client is enough: this one may be on the side of a few, and the server on the other. A part of a client is not, as
+// the way to the rest works, and its processes may die for other reasons. Several goroutines may use one. The
 // zero value is ready.
 type Others struct {
 	mu     sync.Mutex // guards what follows
@@ -98,13 +99,17 @@ func (o *Others) rule(tables *transport.Job, me int32, silence time.Duration) (r
 	}
 	slices.Sort(r.Ranks)
 	o.settle(r.Ranks)
-	all := !slices.ContainsFunc(RanksBut(tables, me), func(rank int32) bool { return !o.said[rank] })
+	open := func(rank int32) bool { return !o.said[rank] }
+	all := !slices.ContainsFunc(RanksBut(tables, me), open)
+	whole := func(rank int32) bool {
+		return !slices.ContainsFunc(RanksOf(tables, tables.Procs[rank].Client), open)
+	}
 	if together := o.parted.Sub(o.since).Abs() < max(2*silence, togetherTime); len(r.Ranks) > 0 && together {
 		switch {
 		case all:
 			r.CutOff = fmt.Errorf("the IMPI server and all other clients are lost at a time, so they may go on without "+
 				"this client: %s", r.Text)
-		case o.cut:
+		case o.cut && slices.ContainsFunc(r.Ranks, whole):
 			r.CutOff = fmt.Errorf("the network to the IMPI server and to other clients has failed, so these may go on "+
 				"without this client: %s", r.Text)
 		}

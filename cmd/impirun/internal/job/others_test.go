@@ -59,20 +59,25 @@ func TestWithoutTheServerAClientDecidesForItself(t *testing.T) {
 			o.parted = o.parted.Add(-togetherTime)
 			return o.Suspect(session, three, []int32{2}, suspect(0, 1, 4, 5), time.Second)
 		}, []int32{0, 1, 4, 5}, false},
-		"the network to it has failed, and one is suspected": {func(o *Others) Ruling {
+		"the network to it has failed, and a client is suspected": {func(o *Others) Ruling {
+			o.Part(three, 1, 0, errSilent)
+			o.Suspect(session, three, []int32{2}, suspect(4), 0)
+			return o.Suspect(session, three, []int32{2}, suspect(5), 0)
+		}, []int32{5}, true},
+		"a client is suspected, and the network to it has failed": {func(o *Others) Ruling {
+			o.Suspect(session, three, []int32{2}, suspect(0, 1), 0)
+			return o.Part(three, 1, 0, errSilent)
+		}, []int32{0, 1}, true},
+		"the network to it has failed, and a part of a client is suspected": {func(o *Others) Ruling {
 			o.Part(three, 1, 0, errSilent)
 			return o.Suspect(session, three, []int32{2}, suspect(4), 0)
-		}, []int32{4}, true},
-		"one is suspected, and the network to it has failed": {func(o *Others) Ruling {
-			o.Suspect(session, three, []int32{2}, suspect(0), 0)
-			return o.Part(three, 1, 0, errSilent)
-		}, []int32{0}, true},
+		}, []int32{4}, false},
 		"the network to it alone has failed": {func(o *Others) Ruling { return o.Part(three, 1, 0, errSilent) }, nil, false},
 		"the network to it has failed long before": {func(o *Others) Ruling {
 			o.Part(three, 1, time.Second, errSilent)
 			o.parted = o.parted.Add(-togetherTime)
-			return o.Suspect(session, three, []int32{2}, suspect(4), time.Second)
-		}, []int32{4}, false},
+			return o.Suspect(session, three, []int32{2}, suspect(4, 5), time.Second)
+		}, []int32{4, 5}, false},
 		"one was suspected long before, and the server had said its word": {func(o *Others) Ruling {
 			o.Suspect(session, three, []int32{2}, suspect(0, 1), 0)
 			o.Hear([]int32{0, 1})
