@@ -219,6 +219,7 @@ go_test(long ${GO} test -count=1 -timeout 400s ./cmd/collsim ./coll/simulate -lo
 set_property(TEST go/long APPEND PROPERTY LABELS long)
 # All that is plain Go, for arm64. What takes longer is make portability.
 go_test(elsewhere ${CMAKE_SOURCE_DIR}/tools/portability plain)
+set_property(TEST go/elsewhere APPEND PROPERTY LABELS long)
 go_test(generated ${GO} test -count=1 -run UpToDate ./abi/gen)
 set_tests_properties(go/generated PROPERTIES ENVIRONMENT "${like_stage}")
 
@@ -273,12 +274,13 @@ set_tests_properties(front/all-standard PROPERTIES TIMEOUT 1800 LABELS "front;lo
 set_tests_properties(front/standard front/all-standard PROPERTIES SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ")
 
 # lint/*: what reads the sources without running them. A check whose tool cannot be had says so, and counts as skipped.
-foreach(check gofmt vet staticcheck tidy clang-format)
+foreach(check gofmt vet staticcheck staticcheck-tests tidy clang-format)
   add_test(NAME lint/${check} COMMAND ${CMAKE_SOURCE_DIR}/tools/lint ${check})
   set_tests_properties(lint/${check} PROPERTIES TIMEOUT 600 LABELS lint
     SKIP_REGULAR_EXPRESSION "(^|\n)skipped: ${check} ")
 endforeach()
-set_tests_properties(lint/vet lint/staticcheck PROPERTIES PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "${like_stage}")
+set_tests_properties(lint/vet lint/staticcheck lint/staticcheck-tests PROPERTIES PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "${like_stage}")
+set_property(TEST lint/staticcheck-tests APPEND PROPERTY LABELS long)
 
 # examples/*: the same answer on ranks of one machine and of several clients.
 foreach(source IN LISTS examples)

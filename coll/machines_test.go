@@ -65,7 +65,7 @@ func TestOperationsOnMachines(t *testing.T) {
 	choices := []string{"", byMachines(false), byMachines(true) + ",allgather:bruck-ring",
 		"allgather:ring,allgatherv:ring,allreduce:ring,reduce_scatter:pairwise,gatherv:tree,scatterv:tree"}
 	rng := rand.New(rand.NewPCG(1, 2))
-	trials, most := 150, 24
+	trials, most := 60, 24
 	if race {
 		trials, most = 30, 12
 	}

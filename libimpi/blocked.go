@@ -32,7 +32,6 @@ var (
 	forEnd        = cause{what: report.ForEnd}
 	forRoom       = cause{what: report.ForRoom}
 	forConnection = cause{what: report.ForConnection}
-	forOther      = cause{what: report.ForOther}
 )
 
 // forRequest is the cause of a wait for a request: one of the program's, or a message of a collective operation.

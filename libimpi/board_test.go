@@ -89,7 +89,7 @@ func TestAWordIsAwaited(t *testing.T) {
 			}
 			atomic.StoreUint64(&words[me], i)
 			segmentOf(e).Ring(1 - me)
-			must(t, e.World().awaitWord(&words[1-me], i, forOther, e.World().failure))
+			must(t, e.World().awaitWord(&words[1-me], i, cause{}, e.World().failure))
 		}
 	})
 	noFailure(t, es)
@@ -103,7 +103,7 @@ func TestWhoWaitsForAWordMakesProgress(t *testing.T) {
 		if e.Me() == 0 {
 			in := make([]byte, 1<<20)
 			id := c.Irecv(startOf(in), int64(len(in)), byteT, 1, 5)
-			must(t, c.awaitWord(&word, 1, forOther, c.failure)) // which rank 1 raises when it has been able to send
+			must(t, c.awaitWord(&word, 1, cause{}, c.failure)) // which rank 1 raises when it has been able to send
 			must(t, e.Wait(&id, nil))
 			return
 		}
@@ -120,11 +120,11 @@ func TestALostPeerEndsTheWaitForAWord(t *testing.T) {
 	var word uint64
 	e := es[0]
 	e.loss.failed.Store(errorf(1, "a peer is lost"))
-	if err := e.World().awaitWord(&word, 1, forOther, e.World().failure); err == nil {
+	if err := e.World().awaitWord(&word, 1, cause{}, e.World().failure); err == nil {
 		t.Error("no error")
 	}
 	word = 1
-	must(t, e.World().awaitWord(&word, 1, forOther, e.World().failure))
+	must(t, e.World().awaitWord(&word, 1, cause{}, e.World().failure))
 	e.loss.failed.Store(nil)
 	noFailure(t, es)
 }

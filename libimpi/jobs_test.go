@@ -19,14 +19,15 @@ import (
 
 // jobShapes are the worlds: machines of one client, and machines of several.
 var jobShapes = map[string]fake.Options{
-	"one machine":               {Machines: []int{5}},
-	"16 on one machine":         {Machines: []int{16}, Room: 2},
-	"no memory is read":         {Machines: []int{4}, NoRead: true, Room: 3},
-	"machines of one client":    {Machines: []int{2, 3, 1}, Room: 4},
-	"one process each":          {Machines: []int{1, 1, 1, 1, 1}, Room: 1},
-	"two clients":               {Machines: []int{3, 2}, Clients: []int32{0, 1}, Room: 4},
-	"clients of some machines":  {Machines: []int{2, 1, 2, 2}, Clients: []int32{0, 0, 1, 2}, Room: 3},
-	"16 in four clients":        {Machines: []int{4, 4, 4, 4}, Clients: []int32{0, 1, 2, 3}, Room: 5},
+	"one machine":              {Machines: []int{5}},
+	"many on one machine":      {Machines: []int{4 * perQuarter}, Room: 2},
+	"no memory is read":        {Machines: []int{4}, NoRead: true, Room: 3},
+	"machines of one client":   {Machines: []int{2, 3, 1}, Room: 4},
+	"one process each":         {Machines: []int{1, 1, 1, 1, 1}, Room: 1},
+	"two clients":              {Machines: []int{3, 2}, Clients: []int32{0, 1}, Room: 4},
+	"clients of some machines": {Machines: []int{2, 1, 2, 2}, Clients: []int32{0, 0, 1, 2}, Room: 3},
+	"many in four clients": {Machines: []int{perQuarter, perQuarter, perQuarter, perQuarter},
+		Clients: []int32{0, 1, 2, 3}, Room: 5},
 	"transports without talent": {Machines: []int{3, 2, 1}, Plain: true, Room: 3},
 }
 

@@ -101,7 +101,7 @@ func TestPersistentOperationsAreStartedInAnyOrderOnABoard(t *testing.T) {
 // A program makes operations and frees them for as long as it likes, each member as late as it likes: those made after
 // the room for lanes is used up go by messages, at all members alike.
 func TestOperationsWithoutALaneGoByMessages(t *testing.T) {
-	const rounds, inUse, late = 300, 3, 2
+	const rounds, inUse, late = 150, 3, 2
 	lengths := []int{8, 300, 5000, longestOnBoard, 20_000, 40_000}
 	without := make([][]int, 3)
 	es := world(t, len(without))

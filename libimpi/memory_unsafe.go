@@ -39,12 +39,6 @@ func startOf(b []byte) datatype.Pointer { return unsafe.Pointer(unsafe.SliceData
 // bytesAt is n bytes of memory.
 func bytesAt(p datatype.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// addressAt is an address as a number.
-func addressAt(p datatype.Pointer) uint64 { return uint64(uintptr(p)) }
-
-// addressOf is the address of a slice as a number.
-func addressOf(b []byte) uint64 { return addressAt(startOf(b)) }
-
 // debugged is what a debugger's script needs to show the queues of a process that is stopped, or of which there is a
 // core file (gdb/libimpi.py): the library has no debugging information. The script finds it by its symbol.
 var debugged = struct {

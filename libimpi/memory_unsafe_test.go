@@ -54,3 +54,6 @@ func longBuf(s []int64, n int) coll.Buf {
 }
 
 func longsAt(p datatype.Pointer, n int) []int64 { return unsafe.Slice((*int64)(p), n) }
+
+// addressOf is the address of a slice as a number.
+func addressOf(b []byte) uint64 { return uint64(uintptr(startOf(b))) }

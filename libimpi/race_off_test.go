@@ -4,4 +4,6 @@ package libimpi
 
 const raceOn = false
 
+const perQuarter = 4
+
 func often(n int) int { return n }

@@ -45,7 +45,7 @@ func TestRoundsAndVolumeKeepToTheirBounds(t *testing.T) {
 				}
 				return
 			}
-			tried, steps, many := 0, int64(0), int64(1<<19)
+			tried, steps, many := 0, int64(0), int64(1<<17)
 			if *long {
 				many = 3 << 20
 			}

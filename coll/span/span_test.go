@@ -66,6 +66,17 @@ func mostClients() int {
 	return 9
 }
 
+// sampling is of how many shapes one is tried on m clients.
+func sampling(m int) int {
+	switch {
+	case m > 5:
+		return 7
+	case m > 3 || race:
+		return 4
+	}
+	return 1
+}
+
 // everywhere runs f on 1 to 9 clients in several layouts, and checks the tags of all messages: those of IMPI
 // between clients (ours if it is an extension), others inside. Each shape comes twice: at once and recorded.
 func everywhere(t *testing.T, extension bool, f func(c *colltest.Comm, s setting, sh shape) error) {
@@ -85,7 +96,7 @@ func onAll(t *testing.T, extension, twice bool, f func(c *colltest.Comm, s setti
 			}
 			together(t, m, style, twice, f)
 			for i, sh := range append(shapes, shapes...) {
-				if w.Recorded = i >= len(shapes); (m > 3 || race) && (m+style+i)%3 != 0 {
+				if w.Recorded = i >= len(shapes); (m+style+i)%sampling(m) != 0 {
 					continue
 				}
 				s := setting{client, l, len(client)}
@@ -113,7 +124,7 @@ func together(t *testing.T, m, style int, twice bool, f func(c *colltest.Comm, s
 	}
 	long := []shape{{5003, colltest.Gapped}, {11_001, colltest.Double}}
 	for i, sh := range append(long[:2*min(1, m%4)], shapes...) { // long ones for most numbers
-		if (m > 3 || race) && (m+style+i)%4 != 0 {
+		if (m+style+i)%sampling(m) != 0 {
 			continue
 		}
 		w := colltest.New(len(client))

@@ -76,7 +76,6 @@ const (
 	ForRoom       Kind = "room"       // attached buffers
 	ForConnection Kind = "connection" // processes of another job
 	ForEnd        Kind = "end"        // what is left to do at the end of MPI
-	ForOther      Kind = "other"
 )
 
 // Thread is one that is blocked.
