@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +58,30 @@ func TestLossesAreNoticedWithoutTheServer(t *testing.T) {
 		clients[0].goOn(t, "") // by their own connections
 		clients[2].goOn(t, "")
 		clients[1].wait()
+	}
+}
+
+// Of a rank behind an agent that dies without the server, other clients hear by the others of its client: no connection
+// ends.
+func TestTheLossOfOneRankIsNoticedWithoutTheServer(t *testing.T) {
+	n := newNetwork(t, ipv4, apart+1)
+	server, clients := n.start(t, with(key), all("-with-ft ulfm -via agent"), program(t, "survive"), "2", "2", "wait")
+	clients[1].stdout.await("process", 1)
+	server.signal(syscall.SIGKILL)
+	server.wait()
+	for _, j := range []*job{clients[0], clients[2]} {
+		j.stdout.await("ready", 2)
+	}
+	var pid int
+	_, text, _ := strings.Cut(clients[1].stdout.String(), "process ")
+	if _, err := fmt.Sscan(text, &pid); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	clients[0].goOn(t, "")
+	clients[2].goOn(t, "")
+	if r := clients[1].wait(); r.code != 0 || strings.Count(r.stdout, "survived\n") != 1 {
+		t.Errorf("client 1: code %d, %q (%s)", r.code, r.stdout, r.stderr)
 	}
 }
 
