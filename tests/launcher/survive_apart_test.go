@@ -65,7 +65,7 @@ func TestLossesAreNoticedWithoutTheServer(t *testing.T) {
 // ends.
 func TestTheLossOfOneRankIsNoticedWithoutTheServer(t *testing.T) {
 	n := newNetwork(t, ipv4, apart+1)
-	server, clients := n.start(t, with(key), all("-with-ft ulfm -via agent"), program(t, "survive"), "2", "2", "wait")
+	server, clients := n.start(t, with(key), all("-with-ft ulfm -via agent"), program(t, "survive"), "2", "2", "tell")
 	clients[1].stdout.await("process", 1)
 	server.signal(syscall.SIGKILL)
 	server.wait()
