@@ -53,7 +53,6 @@ func TestOneMachineOfAClusterRelaysForAll(t *testing.T) {
 		inside   [2][]string
 		do       []string
 	}{
-		{[]string{key}, [2][]string{byTCP, byTCP}, words(traffic(t), few)},
 		{[]string{key}, [2][]string{byLibrary, byTCP}, words(traffic(t), few)},
 		{tls, [2][]string{byTCP, byLibrary}, []string{reduce(t)}},
 		{[]string{key, "IMPI_PLAIN=1"}, [2][]string{byTCP, byTCP}, []string{reduce(t)}},
