@@ -1,6 +1,6 @@
 /* Ranks FIRST to LAST are lost, and all others go on: each finds that it cannot receive from them, and that it can from
- * the next survivor. HOW says how they are lost: kill, exit, or wait, which is somebody else's business, or tell, who is
- * told the process's number. A rank that stops is not lost. */
+ * the next survivor. HOW says how they are lost: kill, exit, or wait, which is somebody else's business, or tell, which
+ * is so, too, and says the process's number. A rank that stops is not lost. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
