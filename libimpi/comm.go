@@ -68,6 +68,8 @@ type Comm struct {
 	line  line          // of those that another MPI library carries out (vendor.go)
 	files members.Space // what files that are opened on it find
 
+	ofFile bool // a file has it for itself: all of its messages are of collective operations
+
 	owner string // what has it for itself, a window or a file; "": it is the program's
 }
 

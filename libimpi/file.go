@@ -179,6 +179,7 @@ func (c fileParent) Duplicate() (members.Own, error) {
 	if err != nil {
 		return nil, err
 	}
+	own.ofFile = true
 	if own.MayHaveBoard() {
 		board, err := own.OpenBoard(true)
 		if err != nil {

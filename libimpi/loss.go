@@ -229,7 +229,7 @@ func (e *Engine) hopeless(r *Request) *Error {
 	case l.first == nil, r.ctx.survives, coming:
 	case r.ctx == c.ids.subgroups:
 		return c.lostOf(r.env.tag)
-	case r.ctx == c.coll, r.kind == recvRequest && peer == noPeer && !c.mayPend(r):
+	case r.ctx == c.coll, c.ofFile, r.kind == recvRequest && peer == noPeer && !c.mayPend(r):
 		return l.first
 	}
 	return nil

@@ -464,3 +464,20 @@ func TestACommunicatorIsFreedThoughOthersHaveLeftAfterALoss(t *testing.T) {
 		})
 	}
 }
+
+// What a file's members send each other is of collective operations: who has heard of a loss sends no more.
+func TestMessagesOfFilesEndWithTheLossOfAnyMember(t *testing.T) {
+	es := makeWorld(t, options{fake: &fake.Options{Machines: []int{1, 1, 1}}, tune: faultTolerant})
+	together(t, es, func(e *Engine) {
+		own, err := fileParent{e.World()}.Duplicate()
+		must(t, err)
+		c := own.(*fileComm)
+		if e.me == 2 {
+			dies(e)
+			return
+		}
+		req, err := c.Irecv(make([]byte, 8), int(1-e.me), 1)
+		must(t, err)
+		wantClass(t, c.Wait(req), abi.MPIX_ERR_PROC_FAILED)
+	})
+}
