@@ -12,6 +12,8 @@ if(asan_builds AND "${asan_runs}" STREQUAL "0")
   set(asan_RUNS ON)
 endif()
 set(tsan_RUNS ${TSAN})
+set(asan_labels sanitize)
+set(tsan_labels sanitize long)
 
 # sanitized_library(kind go_flags...): build/<kind>/lib, of which programs find nothing but the library.
 function(sanitized_library kind)
@@ -31,7 +33,7 @@ function(sanitized_library kind)
     add_test(NAME sanitize/${kind}/build COMMAND ${CMAKE_COMMAND} -E echo "no ${kind} with this compiler or kernel")
     set_tests_properties(sanitize/${kind}/build PROPERTIES SKIP_REGULAR_EXPRESSION "no ${kind} with")
   endif()
-  set_tests_properties(sanitize/${kind}/build PROPERTIES TIMEOUT 600 LABELS sanitize
+  set_tests_properties(sanitize/${kind}/build PROPERTIES TIMEOUT 600 LABELS "${${kind}_labels}"
     FIXTURES_SETUP sanitize-${kind} RESOURCE_LOCK build-system) # cmake may have to configure anew
 endfunction()
 
@@ -58,7 +60,7 @@ function(sanitized_test kind test options settings)
   foreach(n IN LISTS ARGN)
     set(at sanitize/${kind}/${n}/${test})
     add_test(NAME ${at} COMMAND ${QUIET} ${STAGE}/bin/mpiexec ${options} -n ${n} $<TARGET_FILE:${target}>)
-    set_tests_properties(${at} PROPERTIES TIMEOUT ${LIMIT} LABELS sanitize FIXTURES_REQUIRED sanitize-${kind}
+    set_tests_properties(${at} PROPERTIES TIMEOUT ${LIMIT} LABELS "${${kind}_labels}" FIXTURES_REQUIRED sanitize-${kind}
       ENVIRONMENT "${settings}")
   endforeach()
 endfunction()
@@ -90,7 +92,8 @@ foreach(test IN LISTS asan_tests)
 endforeach()
 
 # Threads of one process: its locks, tables, requests and boards. Go's accesses are not seen; each call into Go and
-# back orders what C does before and after it. What two processes share, tests/tsan looks at.
+# back orders what C does before and after it. What two processes share, tests/tsan looks at. It takes a build of its
+# own for a few tests: make test-long.
 sanitized_library(tsan)
 foreach(test env/threads env/threads_hand_over env/threads_load coll/threads coll/threads_nonblocking
   datatype/again pt2pt/derived_threads errors/stale_threads)
