@@ -119,19 +119,3 @@ func (p *Part) relay(tables *transport.Job, first int, c agent.Config) error {
 	}
 	return nil
 }
-
-// finishAgent ends the agent, in order if all went well. p.mu is held, but not meanwhile: the agent tells of hosts that
-// are lost, which takes it.
-func (p *Part) finishAgent(well bool) {
-	agent := p.agent
-	if agent == nil {
-		return
-	}
-	p.mu.Unlock()
-	defer p.mu.Lock()
-	if well {
-		agent.Finish(agentTime)
-	} else {
-		agent.Close()
-	}
-}

@@ -129,28 +129,35 @@ func (p *Part) Joined() bool {
 	return p.session != nil
 }
 
-// Finish ends what the part has open: with a farewell to the server if all went well, else with the cause.
+// Finish ends what the part has open: with a farewell to the server if all went well, else with the cause. mu is free
+// meanwhile: agent and session wait for those who tell of hosts and clients that are lost, which takes it.
 func (p *Part) Finish(cause *supervise.Cause) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	joining := p.joining
+	p.mu.Unlock()
 	if m := p.joinPlan; m != nil && m.Alone() {
-		joining := p.joining
-		p.mu.Unlock()
 		if cause != nil {
 			m.GiveUp(cause, joining)
 		} else if joining == nil {
 			m.Withdraw()
 		}
-		p.mu.Lock()
 	}
+	p.mu.Lock()
 	p.closeLives()
-	p.finishAgent(cause == nil)
-	if p.session == nil {
-		return
+	agent, session := p.agent, p.session
+	p.mu.Unlock()
+	switch {
+	case agent == nil:
+	case cause == nil:
+		agent.Finish(agentTime)
+	default:
+		agent.Close()
 	}
-	if cause != nil {
-		p.session.Fail(cause.Text, cause.Blamed)
-	} else {
-		p.joinPlan.Report(p.session.Fini())
+	switch {
+	case session == nil:
+	case cause == nil:
+		p.joinPlan.Report(session.Fini())
+	default:
+		session.Fail(cause.Text, cause.Blamed)
 	}
 }
