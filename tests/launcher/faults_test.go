@@ -29,6 +29,12 @@ func TestABadBufferIsNamed(t *testing.T) {
 		for _, how := range spread[:2] {
 			t.Run(how+" "+do, func(t *testing.T) {
 				r := run(t, words(how, file, do)...)
+				for range 4 { // Go may be collecting garbage (docs/diagnosis.md), but not each time
+					if _, untold, _ := strings.Cut(r.stderr, " was killed by signal 11"); strings.Count(untold, "\n") != 1 {
+						break
+					}
+					r = run(t, words(how, file, do)...)
+				}
 				wanted := []string{said, argument}
 				if strings.HasPrefix(do, "recv") && strings.Contains(how, "clients") &&
 					strings.Contains(r.stderr, "the progress of messages") {
