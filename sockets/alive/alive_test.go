@@ -33,17 +33,27 @@ func TestAWayThatIsGoodAgainInTimeIsProbedBeforeItIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestTheKernelIsToldSo(t *testing.T) {
+// connection is both ends of one.
+func connection(t *testing.T) (near, far *net.TCPConn) {
+	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	c, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
-	if err != nil {
+	if near, err = net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr)); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(func() { near.Close() })
+	if far, err = l.AcceptTCP(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { far.Close() })
+	return near, far
+}
+
+func TestTheKernelIsToldSo(t *testing.T) {
+	c, _ := connection(t)
 	raw, err := c.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
@@ -108,20 +118,7 @@ func TestDataThatIsNeverAcknowledgedIsSilence(t *testing.T) {
 
 // The other end hears it although much was under way.
 func TestAConnectionThatIsResetEndsAtOnce(t *testing.T) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	near, err := net.DialTCP("tcp", nil, l.Addr().(*net.TCPAddr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	far, err := l.AcceptTCP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer far.Close()
+	near, far := connection(t)
 	f, err := near.File()
 	if near.Close(); err != nil {
 		t.Fatal(err)
